@@ -1,0 +1,137 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <compare>
+#include <concepts>
+#include <cstdint>
+#include <exception>
+#include <string_view>
+
+namespace llmcost {
+
+/// Thrown where a count would pass 128 bits, a tensor 2^63 elements or a list what can be walked; nothing ever wraps.
+class overflow_error : public std::exception {
+public:
+    [[nodiscard]] const char* what() const noexcept override {
+        return "overflow: a count beyond 2^128, a tensor beyond 2^63 elements or a list beyond 4096 layers";
+    }
+};
+
+/// Thrown where a description is wrong: shapes that do not meet, a view that is none.
+class description_error : public std::exception {
+public:
+    explicit description_error(const char* sentence) noexcept : sentence_(sentence) {}
+    [[nodiscard]] const char* what() const noexcept override { return sentence_; }
+
+private:
+    const char* sentence_;
+};
+
+/// Thrown where a model cannot do what a workload asks: more positions than its table has.
+class workload_error : public std::exception {
+public:
+    workload_error(std::int64_t held, std::int64_t asked) noexcept : held_(held), asked_(asked) {}
+    [[nodiscard]] const char* what() const noexcept override { return "more tokens than the model has positions for"; }
+    /// Positions that the model has, and that past and new tokens need.
+    [[nodiscard]] std::int64_t held() const noexcept { return held_; }
+    [[nodiscard]] std::int64_t asked() const noexcept { return asked_; }
+
+private:
+    std::int64_t held_;
+    std::int64_t asked_;
+};
+
+// Not constexpr on purpose: reached in a constant expression, the call is the compile error.
+[[noreturn]] inline void report_overflow() { throw overflow_error{}; }
+[[noreturn]] inline void report_positions(std::int64_t held, std::int64_t asked) { throw workload_error{held, asked}; }
+[[noreturn]] inline void report_description(const char* sentence) { throw description_error{sentence}; }
+
+/// An exact, non-negative 128-bit integer; sums and products that do not fit end in `report_overflow`.
+class count {
+public:
+    __extension__ typedef unsigned __int128 wide;
+
+    constexpr count() noexcept : value_(0) {}  // spelled out: g++ 12 loses a default initialiser in constant arrays
+    template <std::integral T>
+    constexpr count(T n) : value_(static_cast<wide>(n)) {
+        if (n < T{}) report_overflow();
+    }
+    static constexpr count from_wide(wide w) noexcept { return count{w, 0}; }
+
+    constexpr count& operator+=(count b) {
+        value_ += b.value_;
+        if (value_ < b.value_) report_overflow();
+        return *this;
+    }
+    constexpr count& operator-=(count b) {
+        if (value_ < b.value_) report_overflow();
+        value_ -= b.value_;
+        return *this;
+    }
+    constexpr count& operator*=(count b) {
+        // a product of two 64-bit factors always fits; the division is the rare path
+        if (((value_ | b.value_) >> 64) == 0) {
+            value_ = static_cast<wide>(static_cast<std::uint64_t>(value_)) * static_cast<std::uint64_t>(b.value_);
+        } else {
+            if (b.value_ != 0 && value_ > ~wide{} / b.value_) report_overflow();
+            value_ *= b.value_;
+        }
+        return *this;
+    }
+    friend constexpr count operator+(count a, count b) { return a += b; }
+    friend constexpr count operator-(count a, count b) { return a -= b; }
+    friend constexpr count operator*(count a, count b) { return a *= b; }
+    friend constexpr count operator/(count a, count b) {
+        if (b.value_ == 0) report_overflow();
+        return from_wide(a.value_ / b.value_);
+    }
+    friend constexpr bool operator==(count, count) noexcept = default;
+    friend constexpr std::strong_ordering operator<=>(count a, count b) noexcept {
+        return a.value_ < b.value_   ? std::strong_ordering::less
+               : b.value_ < a.value_ ? std::strong_ordering::greater
+                                     : std::strong_ordering::equal;
+    }
+
+    [[nodiscard]] constexpr wide to_wide() const noexcept { return value_; }
+    [[nodiscard]] constexpr bool fits_64() const noexcept { return (value_ >> 64) == 0; }
+    [[nodiscard]] constexpr std::uint64_t to_64() const {
+        if (!fits_64()) report_overflow();
+        return static_cast<std::uint64_t>(value_);
+    }
+    [[nodiscard]] explicit constexpr operator double() const noexcept {
+        return static_cast<double>(static_cast<std::uint64_t>(value_ >> 64)) * 18446744073709551616.0 +
+               static_cast<double>(static_cast<std::uint64_t>(value_));
+    }
+
+private:
+    constexpr count(wide w, int) noexcept : value_(w) {}
+    wide value_;
+};
+
+/// Sizes multiplied into one size: below 0 or beyond 2^63 - 1 is an overflow.
+template <std::integral... Sizes>
+[[nodiscard]] constexpr std::int64_t checked_product(Sizes... sizes) {
+    const count n = (count(1) * ... * count(sizes));
+    if (n.to_wide() >> 63 != 0) report_overflow();
+    return static_cast<std::int64_t>(n.to_64());
+}
+
+/// A count in decimal digits, without allocation: `count_text{n}.view()`.
+class count_text {
+public:
+    explicit constexpr count_text(count n) noexcept {
+        count::wide w = n.to_wide();
+        do {
+            digits_[--first_] = static_cast<char>('0' + static_cast<int>(w % 10));
+            w /= 10;
+        } while (w != 0);
+    }
+    [[nodiscard]] constexpr std::string_view view() const noexcept { return {digits_ + first_, 40U - first_}; }
+
+private:
+    char digits_[40]{};
+    std::uint32_t first_ = 40;
+};
+
+}  // namespace llmcost

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <exception>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace llmcost {
+
+/// Stable error codes; scripts and the command line's exit codes rest on them.
+enum class errc {
+    usage,               ///< a flag, metric or scope that does not exist
+    unknown_model_type,  ///< no row describes this `model_type`
+    missing_key,         ///< a key that has no default
+    bad_value,           ///< wrong type, sign, range or syntax
+    unsupported,         ///< what the configuration asks for is described by no row
+    io,                  ///< a file that cannot be read or written
+    not_found,           ///< a name that neither file, cache, bundle nor hub knows; or a gated one
+    network,             ///< the hub did not answer as agreed
+    overflow,            ///< a count beyond 128 bits or a tensor beyond 2^63 elements
+};
+
+/// The one exception of the boundaries (JSON, hub, command line): a code, a place and a sentence.
+///
+/// `what()` is `where: message`, or the message alone where there is no place.
+class error : public std::exception {
+public:
+    error(errc code, std::string where, std::string message)
+        : code_(code), where_(std::move(where)), what_(where_.empty() ? message : where_ + ": " + message) {}
+
+    /// What kind of failure this is.
+    [[nodiscard]] errc code() const noexcept { return code_; }
+    /// The file and JSON pointer, URL or argument that it happened at; may be empty.
+    [[nodiscard]] std::string_view where() const noexcept { return where_; }
+    [[nodiscard]] const char* what() const noexcept override { return what_.c_str(); }
+
+private:
+    errc code_;
+    std::string where_;
+    std::string what_;
+};
+
+}  // namespace llmcost

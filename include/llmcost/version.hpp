@@ -1,0 +1,12 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+namespace llmcost {
+
+/// The version of the library and the program, `major.minor.patch`; every build system reads it from this line.
+inline constexpr std::string_view version = "0.1.0";
+
+}  // namespace llmcost

@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include <llmcost/dtype.hpp>
+
+namespace llmcost {
+
+/// Which positions the head computes logits for.
+enum class logits : std::uint8_t { all, last, none };
+
+/// Whether scores are computed for all sequence × context pairs, as eager does, or for visible pairs only.
+enum class attention_scores : std::uint8_t { full, causal };
+
+/// The largest number that a workload or a configuration may hold.
+inline constexpr std::int64_t largest_input = 2147483647;
+
+/// What the model is asked to do in one forward pass; every number is between 0 (1 for batch and sequence) and 2^31 - 1.
+struct workload {
+    std::int64_t batch = 1;             ///< sequences, or images where the input is pixels
+    std::int64_t sequence = 1024;       ///< new tokens per sequence
+    std::int64_t past = 0;              ///< tokens already in the cache
+    std::int64_t encoder_sequence = 0;  ///< tokens the encoder reads; 0: as many as the decoder holds
+    logits head = logits::all;
+    attention_scores attention = attention_scores::full;
+    dtype weights = dtype::unspecified;
+    dtype activations = dtype::unspecified;
+    dtype cache = dtype::unspecified;
+    bool training = false;  ///< one training step: autograd keeps what backward needs, no cache
+
+    /// Whether every number is within its bounds.
+    [[nodiscard]] constexpr bool in_range() const noexcept {
+        const auto holds = [](std::int64_t n, std::int64_t least) { return n >= least && n <= largest_input; };
+        return holds(batch, 1) && holds(sequence, 1) && holds(past, 0) && holds(encoder_sequence, 0);
+    }
+};
+
+}  // namespace llmcost
