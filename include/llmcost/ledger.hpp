@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include <llmcost/count.hpp>
+#include <llmcost/ops.hpp>
+
+namespace llmcost {
+
+/// How much of an operation kind was executed, in the units of its price.
+struct amount {
+    count work;
+    count rows;
+    constexpr amount() noexcept : work(), rows() {}  // g++ 12 loses default initialisers of members in constant arrays
+};
+
+/// The running sums of a walk: one line per operation kind, and what is no arithmetic.
+struct ledger {
+    amount operations[op_kinds];
+    count parameters{};
+    count active_parameters{};     ///< of experts, those that one token meets
+    count cache{};                 ///< floating elements that the cache holds after the run
+    count out{};                   ///< floating elements that modules without children return
+    count written{};               ///< floating elements that operations write to new storage
+    count saved_bytes{};           ///< kept by autograd until backward, each storage once
+    count backward_torch_flops{};  ///< what FlopCounterMode says of backward
+
+    /// What was added since an earlier state of the same ledger.
+    [[nodiscard]] constexpr ledger since(const ledger& earlier) const {
+        ledger d = *this;
+        for (std::size_t i = 0; i < op_kinds; ++i) {
+            d.operations[i].work -= earlier.operations[i].work;
+            d.operations[i].rows -= earlier.operations[i].rows;
+        }
+        d.parameters -= earlier.parameters;
+        d.active_parameters -= earlier.active_parameters;
+        d.cache -= earlier.cache;
+        d.out -= earlier.out;
+        d.written -= earlier.written;
+        d.saved_bytes -= earlier.saved_bytes;
+        d.backward_torch_flops -= earlier.backward_torch_flops;
+        return d;
+    }
+    constexpr ledger& operator+=(const ledger& b) {
+        for (std::size_t i = 0; i < op_kinds; ++i) {
+            operations[i].work += b.operations[i].work;
+            operations[i].rows += b.operations[i].rows;
+        }
+        parameters += b.parameters;
+        active_parameters += b.active_parameters;
+        cache += b.cache;
+        out += b.out;
+        written += b.written;
+        saved_bytes += b.saved_bytes;
+        backward_torch_flops += b.backward_torch_flops;
+        return *this;
+    }
+};
+
+namespace detail {
+
+/// The primitives in the order of their members, to walk over those that an operation has.
+inline constexpr std::size_t primitive_kinds = 12;
+template <class T>
+inline constexpr std::array<T primitives<T>::*, primitive_kinds> primitive_members{
+    &primitives<T>::add,  &primitives<T>::mult, &primitives<T>::div,  &primitives<T>::sqrt,
+    &primitives<T>::exp,  &primitives<T>::log,  &primitives<T>::tanh, &primitives<T>::erf,
+    &primitives<T>::trig, &primitives<T>::pow,  &primitives<T>::neg,  &primitives<T>::cmp};
+
+/// One primitive of an operation: which, and how many per unit of work and per row.
+struct charge {
+    std::uint8_t primitive = 0;
+    std::int8_t per_work = 0;
+    std::int8_t per_row = 0;
+};
+
+/// The price table without its zeros.
+struct charges {
+    std::array<charge, 6> of{};
+    std::uint8_t n = 0;
+};
+
+consteval std::array<charges, op_kinds> compact_prices() {
+    std::array<charges, op_kinds> all{};
+    for (std::size_t i = 0; i < op_kinds; ++i)
+        for (std::size_t k = 0; k < primitive_kinds; ++k) {
+            const auto member = primitive_members<std::int8_t>[k];
+            const std::int8_t work = op_table[i].per_work.*member, rows = op_table[i].per_row.*member;
+            if (work != 0 || rows != 0) all[i].of[all[i].n++] = {static_cast<std::uint8_t>(k), work, rows};
+        }
+    return all;
+}
+inline constexpr std::array<charges, op_kinds> price_list = compact_prices();
+
+constexpr void add_charge(count& plus, count& minus, int coefficient, count n) {
+    if (coefficient > 0) plus += coefficient == 1 ? n : n * count(coefficient);
+    if (coefficient < 0) minus += coefficient == -1 ? n : n * count(-coefficient);
+}
+
+}  // namespace detail
+
+/// The primitives of a ledger: its amounts times the price table.
+[[nodiscard]] constexpr primitives<count> price(const ledger& sums) {
+    count plus[detail::primitive_kinds], minus[detail::primitive_kinds];
+    for (std::size_t i = 0; i < op_kinds; ++i) {
+        const amount& done = sums.operations[i];
+        if (done.work == count{} && done.rows == count{}) continue;
+        const detail::charges& list = detail::price_list[i];
+        for (std::uint8_t k = 0; k < list.n; ++k) {
+            const detail::charge& c = list.of[k];
+            detail::add_charge(plus[c.primitive], minus[c.primitive], c.per_work, done.work);
+            detail::add_charge(plus[c.primitive], minus[c.primitive], c.per_row, done.rows);
+        }
+    }
+    primitives<count> out;
+    for (std::size_t k = 0; k < detail::primitive_kinds; ++k) out.*detail::primitive_members<count>[k] = plus[k] - minus[k];
+    return out;
+}
+
+/// What torch's FlopCounterMode says of a forward pass: 2 per product of matmuls and convolutions, nothing else.
+[[nodiscard]] constexpr count torch_flops(const ledger& sums) {
+    count n;
+    for (std::size_t i = 0; i < op_kinds; ++i)
+        if (op_table[i].torch_flops != 0) n += sums.operations[i].work * count(op_table[i].torch_flops);
+    return n;
+}
+
+}  // namespace llmcost

@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace llmcost {
+
+/// The closed set of operations, at the grain of ATen's calls; whoever describes a layer uses these and no others.
+enum class op : std::uint8_t {
+    matmul, matmul_bias, batched_matmul, batched_matmul_bias, batched_matmul_scaled, batched_matmul_bias_scaled,
+    matrix_vector, convolution, convolution_bias,
+    add, add_scaled, mul, div, neg, exp, log, trig, tanh, erf, sqrt, rsqrt, reciprocal, integer_power, power,
+    complex_mul, polar, sigmoid, silu, gelu, gelu_tanh, relu, softplus, compare, clamp,
+    sum, mean, max, cumsum, cumprod, vector_norm, softmax, log_softmax,
+    layer_norm, layer_norm_weight, layer_norm_affine, rms_norm, rms_norm_weight, triangular_solve,
+    copy, cat, gather, constant, select, top_k, scatter, index_add, count_of_kinds
+};
+inline constexpr std::size_t op_kinds = static_cast<std::size_t>(op::count_of_kinds);
+
+/// The arithmetic primitives of a figure; `T` is a coefficient in the price table and a `count` in a total.
+template <class T>
+struct primitives {
+    T add{}, mult{}, div{}, sqrt{}, exp{}, log{}, tanh{}, erf{}, trig{}, pow{}, neg{}, cmp{};
+    friend constexpr bool operator==(const primitives&, const primitives&) = default;
+};
+
+/// What autograd keeps of an operation until its backward (torch derivatives.yaml).
+enum class keeps : std::uint8_t {
+    nothing,
+    input,              ///< the first input
+    result,             ///< the output
+    input_and_result,   ///< both
+    other_operand,      ///< of two factors each, where the other one needs a gradient
+    dividend,           ///< the divisor where either needs a gradient, the dividend where the divisor does
+    input_and_2_rows,   ///< the first input and two statistics per row (layer norm's mean and rstd)
+    input_and_1_row,    ///< the first input and one statistic per row (fused RMS norm's rstd)
+    operands,           ///< both inputs
+    second_input,       ///< what is added in, where it is added to
+};
+
+/// The price of an operation: primitives per unit of work plus primitives per row, and what surrounds it.
+///
+/// `work` and `rows` are what the operation is measured in: products and results of a matmul, elements and rows of a
+/// softmax, elements read and results of a reduction, elements of an elementwise operation.
+struct op_price {
+    op kind;
+    std::string_view name;
+    primitives<std::int8_t> per_work;
+    primitives<std::int8_t> per_row;
+    int torch_flops;  ///< FlopCounterMode's FLOPs per unit of work, forward, and again per input that needs a gradient
+    keeps kept;
+};
+
+// Prices: docs/counting.md, section "Primitives". FLOPs: torch/utils/flop_counter.py. Kept: torch derivatives.yaml.
+// clang-format off
+inline constexpr std::array<op_price, op_kinds> op_table{{
+    {op::matmul,              "matmul",              {.add = 1, .mult = 1},                         {.add = -1},            2, keeps::other_operand},
+    {op::matmul_bias,         "matmul_bias",         {.add = 1, .mult = 1},                         {},                     2, keeps::other_operand},
+    {op::batched_matmul,      "batched_matmul",      {.add = 1, .mult = 1},                         {.add = -1},            2, keeps::other_operand},
+    {op::batched_matmul_bias, "batched_matmul_bias", {.add = 1, .mult = 1},                         {},                     2, keeps::other_operand},
+    {op::batched_matmul_scaled, "batched_matmul_scaled", {.add = 1, .mult = 1},                     {.add = -1, .mult = 1}, 2, keeps::other_operand},
+    {op::batched_matmul_bias_scaled, "batched_matmul_bias_scaled", {.add = 1, .mult = 1},           {.mult = 1},            2, keeps::other_operand},
+    {op::matrix_vector,       "matrix_vector",       {.add = 1, .mult = 1},                         {.add = -1},            0, keeps::other_operand},
+    {op::convolution,         "convolution",         {.add = 1, .mult = 1},                         {.add = -1},            2, keeps::operands},
+    {op::convolution_bias,    "convolution_bias",    {.add = 1, .mult = 1},                         {},                     2, keeps::operands},
+    {op::add,                 "add",                 {.add = 1},                                    {},                     0, keeps::nothing},
+    {op::add_scaled,          "add_scaled",          {.add = 1, .mult = 1},                         {},                     0, keeps::nothing},
+    {op::mul,                 "mul",                 {.mult = 1},                                   {},                     0, keeps::other_operand},
+    {op::div,                 "div",                 {.div = 1},                                    {},                     0, keeps::dividend},
+    {op::neg,                 "neg",                 {.neg = 1},                                    {},                     0, keeps::nothing},
+    {op::exp,                 "exp",                 {.exp = 1},                                    {},                     0, keeps::result},
+    {op::log,                 "log",                 {.log = 1},                                    {},                     0, keeps::input},
+    {op::trig,                "trig",                {.trig = 1},                                   {},                     0, keeps::input},
+    {op::tanh,                "tanh",                {.tanh = 1},                                   {},                     0, keeps::result},
+    {op::erf,                 "erf",                 {.erf = 1},                                    {},                     0, keeps::input},
+    {op::sqrt,                "sqrt",                {.sqrt = 1},                                   {},                     0, keeps::result},
+    {op::rsqrt,               "rsqrt",               {.div = 1, .sqrt = 1},                         {},                     0, keeps::result},
+    {op::reciprocal,          "reciprocal",          {.div = 1},                                    {},                     0, keeps::result},
+    {op::integer_power,       "integer_power",       {.mult = 1},                                   {},                     0, keeps::input},
+    {op::power,               "power",               {.pow = 1},                                    {},                     0, keeps::input},
+    {op::complex_mul,         "complex_mul",         {.add = 2, .mult = 4},                         {},                     0, keeps::other_operand},
+    {op::polar,               "polar",               {.mult = 2, .trig = 2},                        {},                     0, keeps::result},
+    {op::sigmoid,             "sigmoid",             {.add = 1, .div = 1, .exp = 1, .neg = 1},      {},                     0, keeps::result},
+    {op::silu,                "silu",                {.add = 1, .mult = 1, .div = 1, .exp = 1, .neg = 1}, {},               0, keeps::input},
+    {op::gelu,                "gelu",                {.add = 1, .mult = 3, .erf = 1},               {},                     0, keeps::input},
+    {op::gelu_tanh,           "gelu_tanh",           {.add = 2, .mult = 6, .tanh = 1},              {},                     0, keeps::input},
+    {op::relu,                "relu",                {.cmp = 1},                                    {},                     0, keeps::result},
+    {op::softplus,            "softplus",            {.add = 1, .exp = 1, .log = 1},                {},                     0, keeps::input},
+    {op::compare,             "compare",             {.cmp = 1},                                    {},                     0, keeps::input},
+    {op::clamp,               "clamp",               {.cmp = 2},                                    {},                     0, keeps::input},
+    {op::sum,                 "sum",                 {.add = 1},                                    {.add = -1},            0, keeps::nothing},
+    {op::mean,                "mean",                {.add = 1},                                    {.add = -1, .div = 1},  0, keeps::nothing},
+    {op::max,                 "max",                 {.cmp = 1},                                    {.cmp = -1},            0, keeps::nothing},
+    {op::cumsum,              "cumsum",              {.add = 1},                                    {.add = -1},            0, keeps::nothing},
+    {op::cumprod,             "cumprod",             {.mult = 1},                                   {.mult = -1},           0, keeps::input_and_result},
+    {op::vector_norm,         "vector_norm",         {.add = 1, .mult = 1},                         {.add = -1, .sqrt = 1}, 0, keeps::input_and_result},
+    {op::softmax,             "softmax",             {.add = 2, .div = 1, .exp = 1, .cmp = 1},      {.add = -1, .cmp = -1}, 0, keeps::result},
+    {op::log_softmax,         "log_softmax",         {.add = 3, .exp = 1, .cmp = 1},                {.add = -1, .log = 1, .cmp = -1}, 0, keeps::result},
+    {op::layer_norm,          "layer_norm",          {.add = 3, .mult = 2},                         {.add = -1, .div = 3, .sqrt = 1}, 0, keeps::input_and_2_rows},
+    {op::layer_norm_weight,   "layer_norm_weight",   {.add = 3, .mult = 3},                         {.add = -1, .div = 3, .sqrt = 1}, 0, keeps::input_and_2_rows},
+    {op::layer_norm_affine,   "layer_norm_affine",   {.add = 4, .mult = 3},                         {.add = -1, .div = 3, .sqrt = 1}, 0, keeps::input_and_2_rows},
+    {op::rms_norm,            "rms_norm",            {.add = 1, .mult = 2},                         {.div = 2, .sqrt = 1},  0, keeps::input_and_1_row},
+    {op::rms_norm_weight,     "rms_norm_weight",     {.add = 1, .mult = 3},                         {.div = 2, .sqrt = 1},  0, keeps::input_and_1_row},
+    {op::triangular_solve,    "triangular_solve",    {.add = 1, .mult = 1},                         {.div = 1},             0, keeps::input_and_result},
+    {op::copy,                "copy",                {},                                            {},                     0, keeps::nothing},
+    {op::cat,                 "cat",                 {},                                            {},                     0, keeps::nothing},
+    {op::gather,              "gather",              {},                                            {},                     0, keeps::nothing},
+    {op::constant,            "constant",            {},                                            {},                     0, keeps::nothing},
+    {op::select,              "select",              {},                                            {},                     0, keeps::nothing},
+    {op::top_k,               "top_k",               {},                                            {},                     0, keeps::nothing},
+    {op::scatter,             "scatter",             {},                                            {},                     0, keeps::nothing},
+    {op::index_add,           "index_add",           {.add = 1},                                    {},                     0, keeps::second_input},
+}};
+// clang-format on
+
+/// The row of an operation.
+[[nodiscard]] constexpr const op_price& price_of(op kind) noexcept { return op_table[static_cast<std::size_t>(kind)]; }
+
+namespace detail {
+consteval bool op_table_is_in_order() {
+    for (std::size_t i = 0; i < op_kinds; ++i)
+        if (op_table[i].kind != static_cast<op>(i)) return false;
+    return true;
+}
+static_assert(op_table_is_in_order());
+}  // namespace detail
+
+}  // namespace llmcost

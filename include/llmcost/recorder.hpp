@@ -1,0 +1,377 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include <llmcost/ledger.hpp>
+#include <llmcost/listener.hpp>
+#include <llmcost/scope.hpp>
+#include <llmcost/selection.hpp>
+#include <llmcost/storages.hpp>
+#include <llmcost/value.hpp>
+#include <llmcost/workload.hpp>
+
+namespace llmcost {
+
+/// The accounting half of a trace: where the walk is, how often what it sees happens, and the sums so far.
+class recorder {
+public:
+    constexpr explicit recorder(const workload& load, listener* ear = nullptr, scope_query asked = {})
+        : load_(load), listener_(ear), selection_(asked), active_(selection_.active()), grad_(load.training) {
+        if (!load.in_range()) report_description("a workload's batch and sequence are from 1, all its numbers to 2147483647");
+        if (load.training && load.past > 0) report_description("a training step has no past");
+    }
+
+    [[nodiscard]] constexpr const workload& load() const noexcept { return load_; }
+    [[nodiscard]] constexpr const ledger& sums() const noexcept { return sums_; }
+    /// Whether the scope that was asked for has been met.
+    [[nodiscard]] constexpr bool found() const noexcept { return selection_.found(); }
+    /// Whether layers are walked one by one instead of kind by kind.
+    [[nodiscard]] constexpr bool lists_layers() const noexcept { return listener_ != nullptr || selection_.names_a_layer(); }
+    [[nodiscard]] constexpr bool idle() const noexcept { return idle_ != 0; }
+    [[nodiscard]] constexpr bool training() const noexcept { return load_.training; }
+    /// The type that activations have: the workload's, float32 where it leaves it open.
+    [[nodiscard]] constexpr dtype activation_type() const noexcept {
+        return load_.training && load_.activations != dtype::unspecified ? load_.activations : dtype::float32;
+    }
+
+    // ---- regions
+
+    /// Asks the walk to tell where its figures bend.
+    constexpr void tell_edges(region_edges* into) noexcept { edges_ = into; }
+    /// What is described behaves differently from this value on.
+    constexpr void edge(axis along, std::int64_t at) noexcept {
+        if (edges_ != nullptr) edges_->add(along, at);
+    }
+    /// What is described pads the sequence to whole chunks; one chunk alone is a case of its own.
+    constexpr void chunked(std::int64_t length) noexcept {
+        if (edges_ == nullptr) return;
+        if (edges_->chunk != 0 && edges_->chunk != length) edges_->complete = false;
+        edges_->chunk = length;
+        edges_->add(axis::sequence, length + 1);
+    }
+
+    /// A table of positions that is looked up for `asked` of them; more than it has is an error.
+    constexpr void positions(std::int64_t held, std::int64_t asked) {
+        edge(axis::total, held + 1);
+        if (asked > held && idle_ == 0) report_positions(held, asked);
+    }
+
+    // ---- scopes
+
+    constexpr void enter(const module_info& m) {
+        if (selection_.selecting()) selection_.enter(m), active_ = selection_.active();
+        if (listener_ != nullptr) listener_->enter(*this, m);
+    }
+    constexpr void leave(const module_info& m) {
+        if (listener_ != nullptr) listener_->leave(*this, m);
+        if (selection_.selecting()) selection_.leave(m), active_ = selection_.active();
+    }
+
+    /// While it lives, parameters are declared but nothing is executed: a module that this forward does not call.
+    class idle_guard {
+    public:
+        constexpr explicit idle_guard(recorder& r, bool on = true) noexcept : r_(r), on_(on) { r_.idle_ += on_ ? 1 : 0; }
+        constexpr ~idle_guard() { r_.idle_ -= on_ ? 1 : 0; }
+        idle_guard(const idle_guard&) = delete;
+        idle_guard& operator=(const idle_guard&) = delete;
+
+    private:
+        recorder& r_;
+        bool on_;
+    };
+
+    /// While it lives, nothing asks for gradients (`torch.no_grad`).
+    class no_grad_guard {
+    public:
+        constexpr explicit no_grad_guard(recorder& r) noexcept : r_(r), before_(r.grad_) { r_.grad_ = false; }
+        constexpr ~no_grad_guard() { r_.grad_ = before_; }
+        no_grad_guard(const no_grad_guard&) = delete;
+        no_grad_guard& operator=(const no_grad_guard&) = delete;
+
+    private:
+        recorder& r_;
+        bool before_;
+    };
+
+    /// While it lives, what is computed does not reach the loss: kept by autograd, never gone back through.
+    class off_loss_guard {
+    public:
+        constexpr explicit off_loss_guard(recorder& r, bool on = true) noexcept : r_(r), on_(on) { r_.off_loss_ += on ? 1 : 0; }
+        constexpr ~off_loss_guard() { r_.off_loss_ -= on_ ? 1 : 0; }
+        off_loss_guard(const off_loss_guard&) = delete;
+        off_loss_guard& operator=(const off_loss_guard&) = delete;
+
+    private:
+        recorder& r_;
+        bool on_;
+    };
+
+    // ---- tensors
+
+    /// Declares a parameter; `used` of `of` equal parts meet one token (experts).
+    constexpr value param(std::string_view name, const extents& sizes, std::int64_t used = 1, std::int64_t of = 1) {
+        value v = dense(sizes, activation_type());
+        v.requires_grad = true;
+        if (active_) {
+            const count n = count(v.elements) * parameter_times_;
+            sums_.parameters += n;
+            sums_.active_parameters += n * count(used) / count(of);
+        }
+        if (listener_ != nullptr && parameter_times_ != count{}) listener_->parameter(*this, name, v, false);
+        return v;
+    }
+    /// Declares a parameter whose tensor another module has named before.
+    constexpr value tied(std::string_view name, const extents& sizes) {
+        value v = dense(sizes, activation_type());
+        v.requires_grad = true;
+        if (listener_ != nullptr && parameter_times_ != count{}) listener_->parameter(*this, name, v, true);
+        return v;
+    }
+    /// A tensor that the caller hands in (pixels): a storage, but nothing that the pass writes.
+    constexpr value input(const extents& sizes) {
+        value v = dense(sizes, activation_type());
+        v.storage = storages_.next();
+        return v;
+    }
+    /// A buffer or an integer tensor: no storage of its own that anybody counts.
+    [[nodiscard]] static constexpr value buffer(const extents& sizes) { return dense(sizes); }
+
+    /// What the cache holds after the run.
+    constexpr void cache(const value& v) {
+        if (idle_ != 0) return;
+        if (active_) sums_.cache += count(v.elements) * times_;
+        if (listener_ != nullptr) listener_->cached(*this, v);
+    }
+
+    // ---- operations
+
+    /// Writes down one executed operation and gives its output a storage.
+    ///
+    /// `in_place` writes into the storage that `out` already has, which is nothing new.
+    constexpr void record(op kind, count work, count rows, value& out, const value* const* in, int n, bool in_place = false) {
+        if (!in_place) {
+            out.storage = storages_.next();
+            out.storage_elements = out.elements;
+            out.requires_grad = false;
+        }
+        if (grad_)
+            for (int i = 0; i < n; ++i) out.requires_grad = out.requires_grad || in[i]->requires_grad;
+        if (idle_ != 0) return;
+        if (active_) {
+            amount& done = sums_.operations[static_cast<std::size_t>(kind)];
+            if (work != count{}) done.work += work * times_;
+            if (rows != count{}) done.rows += rows * times_;
+            if (!in_place) sums_.written += count(out.elements) * times_;
+            if (out.requires_grad) {
+                const op_price& p = price_of(kind);
+                if (p.torch_flops != 0 && off_loss_ == 0) count_backward(p, work, in, n);
+                if (in_place)
+                    keep_overwritten(p.kept, rows, out, in, n);
+                else
+                    keep(p.kept, rows, out, in, n);
+            }
+        }
+        if (listener_ != nullptr) listener_->executed(*this, operation{kind, work, rows, in, n, out});
+    }
+
+    /// What FlopCounterMode says of backward beyond an operation's own rule.
+    constexpr void backward_torch_flops(count n) {
+        if (idle_ == 0 && active_ && grad_ && off_loss_ == 0) sums_.backward_torch_flops += n * times_;
+    }
+    /// What a `torch.autograd.Function` keeps for a backward of its own.
+    constexpr void save_for_backward(const value& v) {
+        if (idle_ == 0 && active_ && grad_ && v.requires_grad) save(v);
+    }
+    /// Floating elements written beside an output: scalars made into tensors, second results.
+    constexpr void written(std::uint64_t elements) {
+        if (idle_ == 0 && active_) sums_.written += count(elements) * times_;
+    }
+    /// What a module without children returned.
+    constexpr void returned(const value& v) {
+        if (idle_ == 0 && active_) sums_.out += count(v.elements) * times_;
+    }
+    template <std::size_t N>
+    constexpr void returned(const std::array<value, N>& values) {
+        for (const value& v : values) returned(v);
+    }
+
+    // ---- repetition
+
+    /// `n` modules of a kind, each fed by the one before: `body(index, x)`; `first` is the first one's number.
+    template <class Body>
+    constexpr void repeat(std::int64_t first, std::int64_t n, value& x, Body body) {
+        if (lists(n)) {
+            list(n, x, [&](std::int64_t i, value& v) { body(first + i, v); });
+        } else if (n > 0) {
+            fold(n, n, x, [&](value& v) { body(first, v); });
+        }
+    }
+    /// `n` modules of a kind side by side, none fed by another: `body(index)`; what the last one gives stands for all.
+    template <class Body>
+    constexpr value each(std::int64_t n, Body body) {
+        value last;
+        if (lists(n)) {
+            for (std::int64_t i = 0; i < n; ++i) last = body(i);
+            return last;
+        }
+        const count outer = times_, outer_parameters = parameter_times_;
+        times_ *= count(n);
+        parameter_times_ *= count(n);
+        storages_.open_level(times_);
+        last = body(0);
+        storages_.close_level();
+        times_ = outer;
+        parameter_times_ = outer_parameters;
+        return last;
+    }
+    /// One module called `n` times in a row: its parameters once, its work `n` times.
+    template <class Body>
+    constexpr void again(std::int64_t n, value& x, Body body) {
+        if (listener_ != nullptr && lists(n)) {
+            const count before = parameter_times_;
+            list(n, x, [&](std::int64_t, value& v) { body(v), parameter_times_ = count{}; });
+            parameter_times_ = before;
+        } else if (n > 0) {
+            fold(n, 1, x, body);
+        }
+    }
+    /// `n` equal steps through time, each fed by the one before, no modules inside: one walk, whoever listens.
+    template <class Body>
+    constexpr void steps(std::int64_t n, value& x, Body body) {
+        if (n > 0) fold(n, 1, x, body);
+    }
+    /// Layers of several kinds in their real order: `body(kind, index, x)`, `kind_of(index)` below `kinds`.
+    ///
+    /// `Plan` says `mixed` and has an `operator[]`; a plan that is not mixed is all of one kind.
+    template <int Kinds, class Plan, class Body>
+    constexpr void pattern(std::int64_t n, const Plan& plan, value& x, Body body) {
+        if (lists(n)) {
+            list(n, x, [&](std::int64_t i, value& v) { body(plan[i], i, v); });
+        } else if (!plan.mixed) {
+            if (n > 0) fold(n, n, x, [&](value& v) { body(plan[0], 0, v); });
+        } else {
+            std::int64_t how_many[Kinds]{}, first[Kinds]{};
+            for (std::int64_t i = n - 1; i >= 0; --i) ++how_many[plan[i]], first[plan[i]] = i;
+            for (int kind = 0; kind < Kinds; ++kind)
+                if (how_many[kind] > 0)
+                    fold(how_many[kind], how_many[kind], x, [&](value& v) { body(static_cast<std::uint8_t>(kind), first[kind], v); });
+        }
+    }
+
+private:
+    /// More modules of a kind are not walked one by one: time and memory would have no bound.
+    static constexpr std::int64_t longest_list = 4096;
+
+    /// Whether these `n` modules are walked one by one; throws `overflow_error` where they are too many.
+    [[nodiscard]] constexpr bool lists(std::int64_t n) const {
+        if (lists_layers() && n > longest_list) report_overflow();
+        return lists_layers();
+    }
+    [[nodiscard]] static constexpr count bytes_of(const value& v) {
+        return count(v.storage_elements) * count(bits_of(v.type)) / count(8);
+    }
+    constexpr void save(const value& v) {
+        // complex numbers are no floating-point tensors to those who count saved bytes
+        if (v.storage == value::no_storage || v.type == dtype::complex64 || storages_.is_saved(v.storage)) return;
+        storages_.set_saved(v.storage, true);
+        sums_.saved_bytes += bytes_of(v) * storages_.times_of(v.storage);
+    }
+    constexpr void keep(keeps what, count rows, const value& out, const value* const* in, int n) {
+        switch (what) {
+            case keeps::nothing: return;
+            case keeps::input: return save(*in[0]);
+            case keeps::result: return save(out);
+            case keeps::input_and_result: save(*in[0]), save(out); return;
+            case keeps::operands: save(*in[0]), save(*in[1]); return;
+            case keeps::second_input: return save(*in[1]);
+            case keeps::other_operand:
+                if (n > 1 && in[1]->requires_grad) save(*in[0]);
+                if (n > 1 && in[0]->requires_grad) save(*in[1]);
+                return;
+            case keeps::dividend:
+                if (n > 1) save(*in[1]);
+                if (n > 1 && in[1]->requires_grad) save(*in[0]);
+                return;
+            case keeps::input_and_2_rows:
+            case keeps::input_and_1_row:
+                save(*in[0]);
+                sums_.saved_bytes += rows * count(what == keeps::input_and_2_rows ? 2 : 1) * count(4) * times_;
+                return;
+        }
+    }
+    /// What an operation in place overwrites and backward needs is cloned first (torch VariableType, `original_self`).
+    constexpr void keep_overwritten(keeps what, count rows, const value& out, const value* const* in, int n) {
+        value clone = *in[0];
+        clone.storage = storages_.next();
+        clone.storage_elements = clone.elements;
+        const value* const cloned[2] = {&clone, n > 1 ? in[1] : nullptr};
+        keep(what, rows, out, cloned, n);
+    }
+    constexpr void count_backward(const op_price& p, count work, const value* const* in, int n) {
+        for (int i = 0; i < n && i < 2; ++i)
+            if (in[i]->requires_grad) sums_.backward_torch_flops += work * count(p.torch_flops) * times_;
+    }
+
+    /// Layers walked one by one: what each made or was handed is forgotten afterwards, but for what it hands on.
+    template <class Body>
+    constexpr void list(std::int64_t n, value& x, Body body) {
+        const std::int32_t mark = storages_.mark();
+        for (std::int64_t i = 0; i < n; ++i) {
+            body(i, x);
+            const bool saved = storages_.is_saved(x.storage);
+            storages_.forget_from(mark);
+            if (x.storage >= mark) storages_.rename(x, saved);
+        }
+    }
+    /// One walk that stands for `n`: its input is each predecessor's output, its output the last one's.
+    template <class Body>
+    constexpr void fold(std::int64_t n, std::int64_t parameters, value& x, Body body) {
+        const count outer = times_, outer_parameters = parameter_times_;
+        const bool saved_before = storages_.is_saved(x.storage);
+        const std::int32_t mark = storages_.mark();
+        const ledger before = load_.training ? sums_ : ledger{};
+        times_ *= count(n);
+        parameter_times_ *= count(parameters);
+        storages_.open_level(times_);
+        value v = x;
+        if (v.storage != value::no_storage) v.storage = storages_.next();
+        const std::int32_t entry = v.storage;
+        body(v);
+        const bool input_saved = storages_.is_saved(entry), output_saved = storages_.is_saved(v.storage);
+        if (active_ && input_saved) {
+            if (saved_before) sums_.saved_bytes -= bytes_of(x) * outer;
+            if (output_saved && v.storage != entry) sums_.saved_bytes -= bytes_of(v) * outer * count(n - 1);
+        }
+        times_ = outer;
+        parameter_times_ = outer_parameters;
+        storages_.close_level();
+        storages_.forget_from(mark);
+        if (n > 1 && v.type != x.type) {  // the first one gets another element type than it hands on
+            sums_ = before;
+            storages_.set_saved(x.storage, saved_before);
+            fold(1, parameters == 0 ? 0 : 1, x, body);
+            return fold(n - 1, parameters == n ? n - 1 : 0, x, body);
+        }
+        if (v.storage != value::no_storage) storages_.rename(v, output_saved);
+        x = v;
+    }
+
+    workload load_;
+    listener* listener_;
+    region_edges* edges_ = nullptr;
+    scope_selection selection_;
+    ledger sums_{};
+    count times_{1};
+    count parameter_times_{1};
+    storage_book storages_{};
+    int idle_ = 0;
+    int off_loss_ = 0;
+    bool active_;
+    bool grad_;
+};
+
+}  // namespace llmcost

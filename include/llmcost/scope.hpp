@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace llmcost {
+
+/// What a module is for, so that people can ask without knowing paths; a module has at most one role.
+enum class role : std::uint8_t {
+    none, embedding, attn, cross_attn, mlp, experts, router, norm, rotary, mixer, head, encoder, decoder, vision, audio,
+    transformer,  ///< everything but the head
+    all           ///< everything
+};
+
+/// Names of the roles, as people type them.
+inline constexpr std::array<std::string_view, 17> role_names{
+    "none", "embedding", "attn",  "cross_attn", "mlp",     "experts", "router", "norm",        "rotary",
+    "mixer", "head",     "encoder", "decoder",  "vision",  "audio",   "transformer", "all"};
+
+[[nodiscard]] constexpr std::string_view name_of(role r) noexcept { return role_names[static_cast<std::size_t>(r)]; }
+
+/// The role of a name; `none` where there is no such role.
+[[nodiscard]] constexpr role role_from(std::string_view name) noexcept {
+    for (std::size_t i = 1; i < role_names.size(); ++i)
+        if (role_names[i] == name) return static_cast<role>(i);
+    return role::none;
+}
+
+/// A class of the reference, in the two halves that rows are written in: `Llama` + `RMSNorm`.
+struct class_name {
+    std::string_view prefix{};
+    std::string_view base{};
+};
+
+/// A module at the moment it is entered: its name in its parent, its place in a list (or -1), its class and role.
+struct module_info {
+    std::string_view name{};
+    std::int64_t index = -1;
+    class_name type{};
+    role what = role::none;
+    bool leaf = false;
+};
+
+/// Which part of a model is asked for: a role, or a module path in which `*` stands for one segment.
+///
+/// A path that names a layer by its number (`model.layers.12.mlp`) is found only by a walk that lists every layer.
+class scope_query {
+public:
+    constexpr scope_query() noexcept = default;
+    constexpr explicit scope_query(role what) noexcept : role_(what) {}
+    constexpr explicit scope_query(std::string_view path) noexcept
+        : role_(role_from(path)), path_(role_ == role::none ? path : std::string_view{}) {
+        if (!path_.empty()) segments_ = 1;
+        for (const char c : path_) segments_ += c == '.' ? 1 : 0;
+    }
+
+    [[nodiscard]] constexpr role what() const noexcept { return role_; }
+    [[nodiscard]] constexpr bool by_path() const noexcept { return segments_ != 0; }
+    [[nodiscard]] constexpr int segments() const noexcept { return segments_; }
+    /// Whether a segment is a number, so that layers must be told apart.
+    [[nodiscard]] constexpr bool names_a_layer() const noexcept {
+        for (int i = 0; i < segments_; ++i) {
+            const std::string_view s = segment(i);
+            if (!s.empty() && s.front() >= '0' && s.front() <= '9') return true;
+        }
+        return false;
+    }
+    [[nodiscard]] constexpr std::string_view segment(int i) const noexcept {
+        std::string_view rest = path_;
+        for (;; --i) {
+            const auto dot = rest.find('.');
+            if (i == 0) return rest.substr(0, dot);
+            rest.remove_prefix(dot + 1);
+        }
+    }
+
+private:
+    role role_ = role::all;
+    std::string_view path_{};
+    int segments_ = 0;
+};
+
+}  // namespace llmcost

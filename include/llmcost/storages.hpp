@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include <llmcost/count.hpp>
+#include <llmcost/value.hpp>
+
+namespace llmcost {
+
+/// The storages of a walk: which of them autograd has saved, and how often each exists under repetition.
+class storage_book {
+public:
+    /// A new storage.
+    [[nodiscard]] constexpr std::int32_t next() {
+        if (next_ >= most) report_description("more storages in one layer than a walk can tell apart");
+        return next_++;
+    }
+    [[nodiscard]] constexpr std::int32_t mark() const noexcept { return next_; }
+    /// Forgets all storages from a mark on, so that the next layer can use their numbers.
+    constexpr void forget_from(std::int32_t mark) noexcept {
+        for (std::int32_t s = mark; s < next_; ++s) set_saved(s, false);
+        next_ = mark;
+    }
+    /// A new storage in the place of another one that was forgotten.
+    constexpr void rename(value& v, bool saved) {
+        v.storage = next();
+        set_saved(v.storage, saved);
+    }
+
+    [[nodiscard]] constexpr bool is_saved(std::int32_t s) const noexcept {
+        return s != value::no_storage && (saved_[static_cast<std::size_t>(s) / 64] >> (s % 64) & 1U) != 0;
+    }
+    constexpr void set_saved(std::int32_t s, bool on) noexcept {
+        if (s == value::no_storage) return;
+        std::uint64_t& word = saved_[static_cast<std::size_t>(s) / 64];
+        const std::uint64_t bit = std::uint64_t{1} << (s % 64);
+        word = on ? word | bit : word & ~bit;
+    }
+
+    /// From here on storages are made `times` times each.
+    constexpr void open_level(count times) {
+        if (level_ + 1 >= most_levels) report_description("repetitions nested too deeply");
+        levels_[static_cast<std::size_t>(++level_)] = {next_, times};
+    }
+    constexpr void close_level() noexcept { --level_; }
+    /// How often a storage exists: as often as the repetition it was made in turns.
+    [[nodiscard]] constexpr count times_of(std::int32_t storage) const noexcept {
+        for (int i = level_; i > 0; --i)
+            if (levels_[static_cast<std::size_t>(i)].first <= storage) return levels_[static_cast<std::size_t>(i)].times;
+        return count{1};
+    }
+
+private:
+    static constexpr std::int32_t most = 2048;
+    static constexpr int most_levels = 8;
+    struct level {
+        std::int32_t first = 0;
+        count times{1};
+    };
+
+    std::array<level, most_levels> levels_{};
+    std::array<std::uint64_t, most / 64> saved_{};
+    std::int32_t next_ = 0;
+    int level_ = 0;
+};
+
+}  // namespace llmcost

@@ -1,0 +1,178 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
+
+#include <llmcost/tensor_calls.hpp>
+
+namespace llmcost {
+
+class trace;
+
+/// A layer: what its class is called, what it is for, whether it has no children, and how its forward pass goes.
+template <class L>
+concept Layer = requires(const L& layer) {
+    { layer.type() } -> std::convertible_to<class_name>;
+    { L::what } -> std::convertible_to<role>;
+    { L::leaf } -> std::convertible_to<bool>;
+};
+
+/// A forward pass being described: modules are called, operations executed, values passed on, as PyTorch would.
+///
+/// What is elementwise, by rows or a copy is in `tensor_calls.hpp`; products and modules are here.
+class trace : public tensor_calls {
+public:
+    using tensor_calls::tensor_calls;
+
+    // ---- modules
+
+    /// Calls a child module: `auto q = t.call("q_proj", linear{…}, x);`
+    template <Layer L, class... In>
+    constexpr auto call(std::string_view name, const L& layer, const In&... in) {
+        return call_at(name, -1, layer, in...);
+    }
+    /// Calls the child with this number in a list of modules.
+    template <Layer L, class... In>
+    constexpr auto call_at(std::string_view name, std::int64_t index, const L& layer, const In&... in) {
+        const module_info m{name, index, layer.type(), L::what, L::leaf};
+        enter(m);
+        auto out = layer.describe(*this, in...);
+        if constexpr (L::leaf) returned(out);
+        leave(m);
+        return out;
+    }
+    /// A part of a module that has a path of its own, described in place: `t.within({"self"}, [&] { … })`.
+    template <class Body>
+    constexpr auto within(const module_info& m, Body body) {
+        enter(m);
+        auto out = body();
+        if (m.leaf) returned(out);
+        leave(m);
+        return out;
+    }
+
+    // ---- products
+
+    /// `F.linear`: the weight is (out, in); with a bias a fused addmm where the input is contiguous.
+    constexpr value linear(const value& x, const value& weight, const value* bias = nullptr) {
+        if (x.is_contiguous() && x.visible == 0) return rows_times(bias == nullptr ? op::matmul : op::matmul_bias, x, weight);
+        const value w = weight.transpose(0, 1);
+        if (bias == nullptr) return matmul(x, w);
+        if (x.rank == 2) return mm(op::matmul_bias, x, w);
+        return add(matmul(x, w), *bias);
+    }
+    /// `torch.addmm`: bias + a · b for matrices.
+    constexpr value addmm(const value& a, const value& b) { return mm(op::matmul_bias, a, b); }
+    /// `torch.matmul`: matrices, or batches of them; folded into one matrix where ATen folds (`should_fold`).
+    ///
+    /// `visible` counts the pairs of each product that are computed at all (causal scores); 0: all of them.
+    constexpr value matmul(const value& a, const value& b, std::int64_t visible = 0) {
+        if (a.rank == 2 && b.rank == 2) return mm(op::matmul, a, b);
+        if (b.rank == 2 && folds(a, b)) return unfold(mm(op::matmul, flat(a), b), a);
+        if (a.rank == 2 && b.rank > 2 && folds(b.transpose(-2, -1), a)) {  // from the other side, turned back by a copy
+            const value turned = b.transpose(-2, -1);
+            return contiguous(unfold(mm(op::matmul, flat(turned), a.transpose(0, 1)), turned).transpose(-2, -1));
+        }
+        extents batch;
+        batch.rank = (a.rank > b.rank ? a.rank : b.rank) - 2;
+        for (int i = 0; i < batch.rank; ++i) {
+            const int ia = i - batch.rank + a.rank - 2, ib = i - batch.rank + b.rank - 2;
+            const std::int64_t na = ia >= 0 ? a.size[ia] : 1, nb = ib >= 0 ? b.size[ib] : 1;
+            batch.size[i] = na == 1 ? nb : na;
+        }
+        const value x = as_batch(a, batch), y = as_batch(b, batch);
+        const value out = bmm(op::batched_matmul, x, y, visible);
+        extents to = batch;
+        to.size[to.rank++] = a.dim(-2);
+        to.size[to.rank++] = b.dim(-1);
+        return out.view(to);
+    }
+    constexpr value bmm(const value& a, const value& b) { return bmm(op::batched_matmul, a, b); }
+    constexpr value bmm(op kind, const value& a, const value& b, std::int64_t visible = 0) {
+        if (a.dim(-1) != b.dim(-2) || a.dim(0) != b.dim(0)) report_description("bmm: sizes do not meet");
+        value out = dense({a.dim(0), a.dim(-2), b.dim(-1)}, promoted(a, b));
+        if (visible != 0) see(out, visible);
+        const value* const in[2] = {&a, &b};
+        const count work = a.visible != 0 ? count(a.elements) * count(b.dim(-1)) : count(out.elements) * count(a.dim(-1));
+        record(kind, work, count(out.elements), out, in, 2);
+        return out;
+    }
+
+    /// `torch.linalg.solve_triangular` with ones on the diagonal: a (…, k, k), b (…, k, c) -> (…, k, c), columns first in memory.
+    constexpr value solve_unit_triangular(const value& a, const value& b) {
+        const value* const in[2] = {&a, &b};
+        value out = dense_as(b.transpose(-2, -1)).transpose(-2, -1);
+        const auto k = static_cast<std::uint64_t>(a.dim(-1));
+        record(op::triangular_solve, count(b.elements / k) * count(k * (k - 1) / 2), {}, out, in, 2);
+        return out;
+    }
+    /// `F.conv1d`, `F.conv2d`: x (batch, channels, length…), weight (out, channels / groups, kernel…); one stride and
+    /// padding for all dimensions. Per output MULT K, ADD K − 1 with K = channels / groups · kernel.
+    constexpr value convolution(const value& x, const value& weight, bool bias, std::int64_t groups = 1, std::int64_t stride = 1,
+                                std::int64_t padding = 0) {
+        extents to{x.dim(0), weight.dim(0)};
+        for (int i = 2; i < x.rank; ++i) {
+            if (x.size[i] + 2 * padding < weight.size[i]) report_description("convolution: the kernel is larger than its input");
+            to.size[to.rank++] = (x.size[i] + 2 * padding - weight.size[i]) / stride + 1;
+        }
+        value out = dense(to, x.type);
+        const value* const in[2] = {&x, &weight};
+        const count work = count(out.elements) * count(weight.elements / static_cast<std::uint64_t>(weight.dim(0)));
+        record(bias ? op::convolution_bias : op::convolution, work, count(out.elements), out, in, 2);
+        // torch/utils/flop_counter.py, conv_backward_flop: a grouped weight's gradient is counted as if it had no groups
+        if (weight.requires_grad) backward_torch_flops(work * count(2 * (groups - 1)));
+        return out;
+    }
+
+private:
+    /// Contiguous rows times a transposed weight: what folding into one matrix and back amounts to.
+    constexpr value rows_times(op kind, const value& x, const value& weight) {
+        if (x.dim(-1) != weight.dim(1)) report_description("linear: sizes do not meet");
+        value out = x;
+        out.size[x.rank - 1] = weight.size[0];
+        out.elements = elements_of(out.size, out.rank);
+        out.type = promoted(x, weight);
+        out.make_contiguous_strides();
+        const value* const in[2] = {&x, &weight};
+        record(kind, count(out.elements) * count(weight.size[1]), count(out.elements), out, in, 2);
+        return out;
+    }
+    constexpr value mm(op kind, const value& a, const value& b) {
+        if (a.dim(1) != b.dim(0)) report_description("matmul: sizes do not meet");
+        value out = dense({a.dim(0), b.dim(1)}, promoted(a, b));
+        const value* const in[2] = {&a, &b};
+        record(kind, count(out.elements) * count(a.dim(1)), count(out.elements), out, in, 2);
+        return out;
+    }
+    constexpr value flat(const value& a) { return reshape(a, {-1, a.dim(-1)}); }
+    static constexpr value unfold(const value& product, const value& a) {
+        extents to;
+        to.rank = a.rank;
+        for (int i = 0; i < a.rank; ++i) to.size[i] = a.size[i];
+        to.size[a.rank - 1] = product.dim(1);
+        return product.view(to);
+    }
+    static constexpr bool folds(const value& a, const value& b) {
+        if (a.rank < 3) return false;
+        if (b.requires_grad || a.elements == 0) return true;
+        for (int i = 0; i < a.rank - 2; ++i)
+            if (a.stride[i] != a.stride[i + 1] * a.size[i + 1]) return false;
+        return true;
+    }
+    constexpr value as_batch(const value& a, const extents& batch) {
+        extents wide = batch;
+        wide.size[wide.rank++] = a.dim(-2);
+        wide.size[wide.rank++] = a.dim(-1);
+        const value v = a.visible != 0 ? a : a.expand(wide);
+        value out = reshape(v, {static_cast<std::int64_t>(elements_of(batch.size, batch.rank)), a.dim(-2), a.dim(-1)});
+        if (a.visible != 0) see(out, a.visible);
+        return out;
+    }
+};
+
+}  // namespace llmcost

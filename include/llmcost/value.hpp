@@ -1,0 +1,336 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+
+#include <llmcost/count.hpp>
+#include <llmcost/dtype.hpp>
+
+namespace llmcost {
+
+/// No tensor of the described models has more dimensions (Mamba-2's chunked scan has six).
+inline constexpr int max_rank = 6;
+
+/// Sizes of a tensor, outermost first.
+struct extents {
+    std::int64_t size[max_rank]{};
+    int rank = 0;
+
+    constexpr extents() noexcept = default;
+    constexpr extents(std::initializer_list<std::int64_t> list) {
+        if (list.size() > max_rank) report_description("more dimensions than a tensor here may have");
+        for (const std::int64_t n : list) size[rank++] = n;
+    }
+};
+
+/// Elements of a tensor of these sizes; beyond 2^63 is an overflow, strides of an empty tensor included.
+[[nodiscard]] constexpr std::uint64_t elements_of(const std::int64_t* size, int rank) {
+    std::uint64_t n = 1, any = 1;
+    for (int i = 0; i < rank; ++i) {
+        const auto product = static_cast<count::wide>(n) * static_cast<std::uint64_t>(size[i] == 0 ? 1 : size[i]);
+        if ((product >> 63) != 0) report_overflow();
+        n = static_cast<std::uint64_t>(product);
+        if (size[i] == 0) any = 0;
+    }
+    return n * any;
+}
+
+/// What flows between operations: sizes and strides as PyTorch has them, the storage behind, and whether a gradient is
+/// wanted. Views share a storage; an operation that copies gives its result a new one.
+struct value {
+    std::int64_t size[max_rank]{};
+    std::int64_t stride[max_rank]{};
+    std::uint64_t elements = 0;          ///< product of the sizes, or the visible ones of causal scores
+    std::uint64_t storage_elements = 0;  ///< of the whole storage behind, however little of it is viewed
+    std::int64_t visible = 0;            ///< causal scores: visible (query, key) pairs of one matrix; 0: all of them
+    std::int32_t storage = no_storage;
+    std::int32_t rank = 0;
+    dtype type = dtype::float32;
+    bool requires_grad = false;
+
+    /// Parameters, buffers and integer tensors: autograd's memory does not count them.
+    static constexpr std::int32_t no_storage = -1;
+
+    [[nodiscard]] constexpr int axis(int dim) const {
+        const int d = dim < 0 ? dim + rank : dim;
+        if (d < 0 || d >= rank) report_description("no such dimension");
+        return d;
+    }
+    [[nodiscard]] constexpr std::int64_t dim(int d) const { return size[axis(d)]; }
+
+    /// As `Tensor.is_contiguous()`: dimensions of one element do not matter, nor any of an empty tensor.
+    [[nodiscard]] constexpr bool is_contiguous() const noexcept {
+        if (elements == 0) return true;
+        std::int64_t expected = 1;
+        for (int i = rank - 1; i >= 0; --i) {
+            if (size[i] == 1) continue;
+            if (stride[i] != expected) return false;
+            expected *= size[i];
+        }
+        return true;
+    }
+
+    /// Whether four dimensions lie in memory as channels-last images (c10/core/MemoryFormat.h, `is_channels_last_strides_2d_s4`).
+    [[nodiscard]] constexpr bool is_channels_last() const noexcept {
+        if (rank != 4 || stride[1] == 0) return false;
+        std::int64_t least = 0;
+        for (const int d : {1, 3, 2, 0}) {
+            if (size[d] == 0 || stride[d] < least) return false;
+            if (d == 0 && least == stride[1]) return false;
+            least = size[d] > 1 ? stride[d] * size[d] : stride[d];
+        }
+        return true;
+    }
+
+    [[nodiscard]] constexpr value transpose(int a, int b) const {
+        value v = *this;
+        const int i = axis(a), j = axis(b);
+        v.size[i] = size[j], v.size[j] = size[i];
+        v.stride[i] = stride[j], v.stride[j] = stride[i];
+        return v;
+    }
+    [[nodiscard]] constexpr value permute(std::initializer_list<int> order) const {
+        value v = *this;
+        int i = 0;
+        for (const int from : order) {
+            v.size[i] = dim(from);
+            v.stride[i++] = stride[axis(from)];
+        }
+        if (i != rank) report_description("permute: every dimension once");
+        return v;
+    }
+    [[nodiscard]] constexpr value unsqueeze(int at) const {
+        const int d = at < 0 ? at + rank + 1 : at;
+        if (rank == max_rank || d < 0 || d > rank) report_description("unsqueeze: no such place");
+        value v = *this;
+        for (int i = rank; i > d; --i) v.size[i] = size[i - 1], v.stride[i] = stride[i - 1];
+        v.stride[d] = d < rank ? size[d] * stride[d] : 1;
+        v.size[d] = 1;
+        ++v.rank;
+        return v;
+    }
+    [[nodiscard]] constexpr value squeeze(int at) const {
+        const int d = axis(at);
+        if (size[d] != 1) return *this;
+        value v = *this;
+        for (int i = d; i + 1 < rank; ++i) v.size[i] = size[i + 1], v.stride[i] = stride[i + 1];
+        --v.rank;
+        return v;
+    }
+    /// Elements `start`, `start + step`, … , `length` of them, along a dimension.
+    [[nodiscard]] constexpr value slice(int along, std::int64_t length, std::int64_t step = 1) const {
+        const int d = axis(along);
+        if (length < 0 || step < 1 || (length > 0 && (length - 1) * step >= size[d]))
+            report_description("slice: beyond the dimension");
+        value v = *this;
+        v.size[d] = length;
+        v.stride[d] *= step;
+        v.elements = elements_of(v.size, rank);
+        return v;
+    }
+    [[nodiscard]] constexpr value select(int along) const {
+        value v = slice(along, 1);
+        v.size[v.axis(along)] = 1;
+        return v.squeeze(along);
+    }
+    /// Repeats dimensions of one element without a copy; a rank that grows does so in front.
+    [[nodiscard]] constexpr value expand(const extents& to) const {
+        value v = *this;
+        const int shift = to.rank - rank;
+        if (shift < 0) report_description("expand: fewer dimensions");
+        v.rank = to.rank;
+        for (int i = to.rank - 1; i >= 0; --i) {
+            const std::int64_t own = i >= shift ? size[i - shift] : 1;
+            const std::int64_t step = i >= shift ? stride[i - shift] : 0;
+            v.size[i] = to.size[i];
+            v.stride[i] = own == to.size[i] && i >= shift ? step : 0;
+            if (own != to.size[i] && own != 1) report_description("expand: a dimension of more than one element");
+        }
+        v.elements = elements_of(v.size, v.rank);
+        return v;
+    }
+    /// Strides of the view with these sizes; false where only a copy can have them (ATen's `computeStride`).
+    [[nodiscard]] constexpr bool try_view(const extents& to, value& v) const {
+        v = *this;
+        v.rank = to.rank;
+        for (int i = 0; i < to.rank; ++i) v.size[i] = to.size[i];
+        if (is_contiguous() || elements == 0) {
+            v.make_contiguous_strides();
+            return true;
+        }
+        int at = to.rank - 1;
+        std::int64_t base = stride[rank - 1], old_run = 1, new_run = 1;
+        for (int d = rank - 1; d >= 0; --d) {
+            old_run *= size[d];
+            if (d != 0 && (size[d - 1] == 1 || stride[d - 1] == old_run * base)) continue;
+            while (at >= 0 && (new_run < old_run || to.size[at] == 1)) {
+                v.stride[at] = new_run * base;
+                new_run *= to.size[at--];
+            }
+            if (new_run != old_run) return false;
+            if (d > 0) base = stride[d - 1], old_run = new_run = 1;
+        }
+        return at == -1;
+    }
+    /// As `Tensor.view`, `-1` allowed once; a description that asks for an impossible view is wrong.
+    [[nodiscard]] constexpr value view(const extents& to) const {
+        value v;
+        if (!try_view(resolve(to), v)) report_description("view: not possible without a copy");
+        return v;
+    }
+    /// `to` with its one `-1` replaced by what remains; other sizes must hold as many elements as these.
+    [[nodiscard]] constexpr extents resolve(const extents& to) const {
+        std::uint64_t all = 1, known = 1;
+        for (int i = 0; i < rank; ++i) all *= static_cast<std::uint64_t>(size[i]);  // no overflow: the value exists
+        int open = -1;
+        for (int i = 0; i < to.rank; ++i) {
+            if (to.size[i] >= 0)
+                known *= static_cast<std::uint64_t>(to.size[i]);
+            else if (open >= 0)
+                report_description("view: -1 twice");
+            else
+                open = i;
+        }
+        extents out = to;
+        if (open >= 0) {
+            if (known == 0 || all % known != 0) report_description("view: -1 does not come out even");
+            out.size[open] = static_cast<std::int64_t>(all / known);
+        } else if (known != all) {
+            report_description("view: other number of elements");
+        }
+        return out;
+    }
+    /// `torch.view_as_complex`: pairs of the last dimension, of size two, become one element.
+    [[nodiscard]] constexpr value as_complex() const {
+        if (rank < 1 || size[rank - 1] != 2 || stride[rank - 1] != 1) report_description("view_as_complex: no pairs");
+        value v = *this;
+        --v.rank;
+        for (int i = 0; i < v.rank; ++i) v.stride[i] /= 2;
+        v.elements /= 2, v.storage_elements /= 2;
+        v.type = dtype::complex64;
+        return v;
+    }
+    /// `torch.view_as_real`: every complex element becomes a pair.
+    [[nodiscard]] constexpr value as_real() const {
+        value v = *this;
+        for (int i = 0; i < rank; ++i) v.stride[i] *= 2;
+        v.size[v.rank] = 2, v.stride[v.rank] = 1;
+        ++v.rank;
+        v.elements *= 2, v.storage_elements *= 2;
+        v.type = dtype::float32;
+        return v;
+    }
+    /// Strides of four dimensions laid out as channels-last images.
+    constexpr void make_channels_last_strides() noexcept {
+        std::int64_t next = 1;
+        for (const int d : {1, 3, 2, 0}) {
+            stride[d] = next;
+            next *= size[d];
+        }
+    }
+    constexpr void make_contiguous_strides() noexcept {
+        std::uint64_t next = 1;
+        for (int i = rank - 1; i >= 0; --i) {
+            stride[i] = static_cast<std::int64_t>(next);
+            next *= static_cast<std::uint64_t>(size[i] > 0 ? size[i] : 1);
+        }
+    }
+};
+
+/// A contiguous value of these sizes, without a storage of its own yet.
+[[nodiscard]] constexpr value dense(const extents& sizes, dtype type = dtype::float32) {
+    value v;
+    v.rank = sizes.rank;
+    for (int i = 0; i < sizes.rank; ++i) v.size[i] = sizes.size[i];
+    v.elements = v.storage_elements = elements_of(v.size, v.rank);
+    v.type = type;
+    v.make_contiguous_strides();
+    return v;
+}
+
+namespace detail {
+
+constexpr bool same_sizes(const value& a, const value& b) noexcept {
+    for (int i = 0; i < a.rank; ++i)
+        if (a.size[i] != b.size[i]) return false;
+    return true;
+}
+
+/// 1: `inner` must lie outside of `outer` in memory, -1: as it is, 0: the operands do not tell (TensorIterator's rule).
+constexpr int must_swap(const value* const* operands, int n, const value& out, int outer, int inner) noexcept {
+    for (int k = 0; k < n; ++k) {
+        const value& v = *operands[k];
+        const int a = outer - out.rank + v.rank, b = inner - out.rank + v.rank;
+        // a broadcast dimension tells nothing
+        if (a < 0 || b < 0 || v.size[a] != out.size[outer] || v.size[b] != out.size[inner]) continue;
+        if (v.stride[a] == 0 || v.stride[b] == 0) continue;
+        if (v.stride[a] < v.stride[b]) return -1;
+        if (v.stride[a] > v.stride[b]) return 1;
+        if (out.size[outer] > out.size[inner]) return 1;
+    }
+    return 0;
+}
+
+/// Strides of a new output whose dimensions are ordered as the operands' strides are.
+constexpr void follow_strides(const value* const* operands, int n, value& out) noexcept {
+    int order[max_rank]{};  // innermost dimension first
+    for (int i = 0; i < out.rank; ++i) order[i] = out.rank - 1 - i;
+    for (int i = 1; i < out.rank; ++i) {
+        int moving = i;
+        for (int j = i - 1; j >= 0; --j) {
+            const int rule = must_swap(operands, n, out, order[j], order[moving]);
+            if (rule < 0) break;
+            if (rule == 0) continue;
+            const int kept = order[j];
+            order[j] = order[moving];
+            order[moving] = kept;
+            moving = j;
+        }
+    }
+    std::uint64_t next = 1;
+    for (int i = 0; i < out.rank; ++i) {
+        out.stride[order[i]] = static_cast<std::int64_t>(next);
+        next *= static_cast<std::uint64_t>(out.size[order[i]]);
+    }
+}
+
+}  // namespace detail
+
+/// Sizes and strides of an elementwise result: broadcast, and laid out as TensorIterator lays out a new output
+/// (aten/src/ATen/TensorIterator.cpp: `compute_fast_setup_type`, `reorder_dimensions`).
+///
+/// Contiguous operands, broadcast or not, give a contiguous result; only others need the general rule.
+constexpr void elementwise_layout(const value* const* operands, int n, value& out) {
+    if (n == 2 && operands[0]->rank == operands[1]->rank && operands[0]->elements == operands[1]->elements &&
+        operands[0]->is_contiguous() && operands[1]->is_contiguous() && detail::same_sizes(*operands[0], *operands[1])) {
+        out = *operands[0];
+        return;
+    }
+    bool contiguous = true;
+    int rank = 0;
+    for (int k = 0; k < n; ++k) {
+        contiguous = contiguous && operands[k]->is_contiguous();
+        rank = operands[k]->rank > rank ? operands[k]->rank : rank;
+    }
+    out.rank = rank;
+    for (int i = 0; i < rank; ++i) {
+        std::int64_t size = 1;
+        for (int k = 0; k < n; ++k) {
+            const int own = i - rank + operands[k]->rank;
+            const std::int64_t s = own >= 0 ? operands[k]->size[own] : 1;
+            if (s == 1 || s == size) continue;
+            if (size != 1) report_description("operands do not broadcast");
+            size = s;
+        }
+        out.size[i] = size;
+    }
+    out.elements = elements_of(out.size, rank);
+    if (contiguous)
+        out.make_contiguous_strides();
+    else
+        detail::follow_strides(operands, n, out);
+}
+
+}  // namespace llmcost
