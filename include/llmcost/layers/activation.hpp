@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include <llmcost/trace.hpp>
+
+namespace llmcost {
+
+/// Activation functions by the names that configurations use (transformers/activations.py).
+enum class activation : std::uint8_t { silu, swish, gelu, gelu_new, gelu_fast, gelu_pytorch_tanh, quick_gelu, relu, relu2, tanh, sigmoid };
+
+struct activation_row {
+    activation kind;
+    std::string_view name;
+    std::string_view type;  ///< class of the reference
+};
+
+// clang-format off
+inline constexpr std::array<activation_row, 11> activation_table{{
+    {activation::silu,              "silu",              "SiLUActivation"},
+    {activation::swish,             "swish",             "SiLU"},
+    {activation::gelu,              "gelu",              "GELUActivation"},
+    {activation::gelu_new,          "gelu_new",          "NewGELUActivation"},
+    {activation::gelu_fast,         "gelu_fast",         "FastGELUActivation"},
+    {activation::gelu_pytorch_tanh, "gelu_pytorch_tanh", "GELUTanh"},
+    {activation::quick_gelu,        "quick_gelu",        "QuickGELUActivation"},
+    {activation::relu,              "relu",              "ReLU"},
+    {activation::relu2,             "relu2",             "ReLUSquaredActivation"},
+    {activation::tanh,              "tanh",              "Tanh"},
+    {activation::sigmoid,           "sigmoid",           "Sigmoid"},
+}};
+// clang-format on
+
+/// An activation applied to every element of x, as a function: no module of its own.
+constexpr value activate(trace& t, activation kind, const value& x) {
+    switch (kind) {
+        case activation::silu:
+        case activation::swish: return t.silu(x);
+        case activation::gelu: return t.unary(op::gelu, x);
+        case activation::gelu_pytorch_tanh: return t.unary(op::gelu_tanh, x);
+        case activation::gelu_new: {  // 0.5 x (1 + tanh(√(2/π) (x + 0.044715 x³)))
+            const value half = t.mul(x);
+            return t.mul(half, t.add(t.tanh(t.mul(t.add(x, t.mul(t.pow(x, 3)))))));
+        }
+        case activation::gelu_fast: {  // 0.5 x (1 + tanh(x √(2/π) (1 + 0.044715 x x)))
+            const value half = t.mul(x), scaled = t.mul(x);
+            return t.mul(half, t.add(t.tanh(t.mul(scaled, t.add(t.mul(t.mul(x), x))))));
+        }
+        case activation::quick_gelu: return t.mul(x, t.sigmoid(t.mul(x)));
+        case activation::relu: return t.unary(op::relu, x);
+        case activation::relu2: return t.pow(t.unary(op::relu, x), 2);
+        case activation::tanh: return t.tanh(x);
+        case activation::sigmoid: break;
+    }
+    return t.sigmoid(x);
+}
+
+/// The module around an activation (`ACT2FN[…]`).
+struct activation_module {
+    activation kind;
+
+    static constexpr role what = role::none;
+    static constexpr bool leaf = true;
+    [[nodiscard]] constexpr class_name type() const { return {"", activation_table[static_cast<std::size_t>(kind)].type}; }
+    constexpr value describe(trace& t, const value& x) const { return activate(t, kind, x); }
+};
+
+/// A module that hands on what it is given: dropout outside of training, `nn.Identity`.
+struct identity {
+    std::string_view named = "Dropout";
+
+    static constexpr role what = role::none;
+    static constexpr bool leaf = true;
+    [[nodiscard]] constexpr class_name type() const { return {"", named}; }
+    constexpr value describe(trace&, const value& x) const { return x; }
+};
+
+namespace detail {
+consteval bool activation_table_is_in_order() {
+    for (std::size_t i = 0; i < activation_table.size(); ++i)
+        if (activation_table[i].kind != static_cast<activation>(i)) return false;
+    return true;
+}
+static_assert(activation_table_is_in_order());
+}  // namespace detail
+
+}  // namespace llmcost

@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include <llmcost/trace.hpp>
+
+namespace llmcost {
+
+/// What a layer's queries see: how many positions its cache brings along, and through which window.
+struct context {
+    std::int64_t sequence = 0;  ///< new tokens
+    std::int64_t past = 0;      ///< positions that the cache holds for this layer
+    std::int64_t window = 0;    ///< sliding window in tokens, its own position included; 0: everything
+    std::int64_t seen = 0;      ///< tokens before this run, cached or already forgotten
+    bool causal = true;
+
+    [[nodiscard]] constexpr std::int64_t length() const noexcept { return past + sequence; }
+    /// Visible (query, key) pairs: Σ min(seen + i, window) over the new tokens i = 1 … sequence.
+    [[nodiscard]] constexpr std::int64_t visible_pairs() const {
+        const count s(sequence), p(seen);
+        if (window == 0 || seen + sequence <= window) return as_pairs(s * p + s * (s + 1) / 2);
+        const std::int64_t growing = seen < window ? window - seen : 0;  // queries that see less than a whole window
+        const count g(growing);
+        return as_pairs(g * p + g * (g + 1) / 2 + (s - g) * count(window));
+    }
+
+private:
+    static constexpr std::int64_t as_pairs(count n) {
+        if (n.to_wide() >> 63 != 0) report_overflow();
+        return static_cast<std::int64_t>(n.to_64());
+    }
+};
+
+/// The context of a layer with this window (0: none) in a workload; a full sliding cache holds window − 1 positions.
+constexpr context context_of(recorder& r, std::int64_t window) {
+    const workload& load = r.load();
+    if (window > 0) {
+        for (const axis a : {axis::past, axis::total}) r.edge(a, window - 1), r.edge(a, window);
+    }
+    const std::int64_t held = window > 0 && load.past > window - 1 ? window - 1 : load.past;
+    return {load.sequence, held, window, load.past, true};
+}
+
+/// The additive mask that eager attention builds from a boolean one: (batch, 1, sequence, length).
+///
+/// Written besides: the zero and the lowest number it chooses from (transformers/masking_utils.py, `eager_mask`).
+constexpr value eager_mask(trace& t, const context& c, std::int64_t batch) {
+    t.written(2);
+    return t.constant({batch, 1, c.sequence, c.length()}, t.activation_type());
+}
+
+/// Appends new keys or values (batch, heads, sequence, dim) to what the cache holds and returns all of them.
+///
+/// A window leaves its last window − 1 positions in the cache (transformers/cache_utils.py, `DynamicSlidingWindowLayer`).
+constexpr value update_cache(trace& t, const value& fresh, const context& c) {
+    if (t.training()) return fresh;
+    extents sizes{fresh.dim(0), fresh.dim(1), c.past, fresh.dim(3)};
+    const value all = c.past > 0 ? t.cat({trace::buffer(sizes), fresh}, 2) : t.cat({fresh}, 2);
+    const bool cut = c.window > 1 && all.dim(2) > c.window - 1;
+    t.cache(cut ? all.slice(2, c.window - 1) : all);
+    return all;
+}
+
+/// (batch, kv heads, length, dim) -> (batch, heads, length, dim): every head of a group gets a copy.
+constexpr value repeat_kv(trace& t, const value& x, std::int64_t groups) {
+    if (groups == 1) return x;
+    const value spread = x.unsqueeze(2).expand({x.dim(0), x.dim(1), groups, x.dim(2), x.dim(3)});
+    return t.reshape(spread, {x.dim(0), x.dim(1) * groups, x.dim(2), x.dim(3)});
+}
+
+/// What an attention does to its scores beside scaling them.
+struct score_options {
+    bool scale = true;             ///< scores times a constant after q · kᵀ
+    bool soft_cap = false;         ///< tanh(s / cap) · cap
+    const value* bias = nullptr;   ///< of positions, added before the mask
+    const value* mask = nullptr;   ///< added where there is one
+    const value* sinks = nullptr;  ///< one logit per head that takes part in the softmax only
+    bool float_softmax = true;     ///< softmax in float32, cast back
+};
+
+/// Attention as eager executes it: q (B, H, S, d), k and v (B, H or kv heads, T, d) -> context (B, S, H, d).
+///
+/// MULT B·H·S·T·(d + d_v) + B·H·S·T, ADD the same without the last products' first, softmax over T; under causal
+/// scores the S·T pairs of a head are the visible ones.
+constexpr value eager_attention(trace& t, const value& q, const value& k, const value& v, const context& c,
+                                const score_options& how) {
+    const std::int64_t groups = q.dim(1) / k.dim(1);
+    const value keys = repeat_kv(t, k, groups), values = repeat_kv(t, v, groups);
+    const bool sparse = c.causal && t.load().attention == attention_scores::causal;
+    value scores = t.matmul(q, keys.transpose(2, 3), sparse ? c.visible_pairs() : 0);
+    if (how.scale) scores = t.mul(scores);
+    if (how.soft_cap) scores = t.mul(t.tanh(t.div(scores)));
+    if (how.bias != nullptr) scores = t.add(scores, *how.bias);
+    if (how.mask != nullptr && !sparse) scores = t.add(scores, *how.mask);
+    if (how.sinks != nullptr) {
+        const value column = how.sinks->view({1, q.dim(1), 1, 1}).expand({q.dim(0), q.dim(1), q.dim(2), 1});
+        const value with = t.cat({scores, column}, -1);
+        const value probabilities = t.softmax(t.add(with, t.max_over(with, -1, true)));
+        const std::int64_t pairs = scores.visible;
+        scores = probabilities.slice(-1, c.length());
+        if (pairs != 0) trace::see(scores, pairs);
+    } else {
+        scores = how.float_softmax ? t.to(t.softmax(t.to(scores, dtype::float32)), q.type) : t.softmax(scores);
+    }
+    return t.contiguous(t.matmul(scores, values).transpose(1, 2));
+}
+
+}  // namespace llmcost

@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include <llmcost/layers/activation.hpp>
+#include <llmcost/maybe.hpp>
+
+namespace llmcost {
+
+/// Whether the cache brings the states of recurrent layers along.
+[[nodiscard]] constexpr bool has_recurrent_state(const trace& t) noexcept { return !t.training() && t.load().past > 0; }
+
+/// A state that the cache keeps: zeros of its own when it is new, overwritten in place from then on.
+///
+/// Source: transformers/cache_utils.py, `LinearAttentionLayer`.
+constexpr void cache_recurrent_state(trace& t, const extents& sizes) {
+    if (t.training()) return;
+    if (!has_recurrent_state(t)) (void)t.constant(sizes);
+    t.cache(trace::buffer(sizes));
+}
+
+/// Declares the weight, and perhaps the bias, of an `nn.Conv1d` per channel that a mixer applies by itself.
+constexpr value declare_convolution(trace& t, std::string_view name, std::int64_t channels, std::int64_t kernel, bool bias) {
+    return t.within({.name = name, .type = {"", "Conv1d"}}, [&] {
+        const value weight = t.param("weight", {channels, 1, kernel});
+        if (bias) (void)t.param("bias", {channels});
+        return weight;
+    });
+}
+
+/// A causal convolution per channel over x (B, channels, S), its last inputs kept in the cache.
+///
+/// MULT B·channels·L·kernel over the L positions that it computes: S + kernel - 1 in training; max(S, kernel) + kernel - 1
+/// where the cache is new; S + 2·kernel - 1 where it brings its state, but 2 for a single token. The activation works on
+/// those that are not behind the last position. Source: transformers/models/mamba/modeling_mamba.py, `causal_conv1d_fn`,
+/// `causal_conv1d_update`; transformers/cache_utils.py, `LinearAttentionLayer.update_conv_state`.
+constexpr value causal_convolution(trace& t, const value& x, const value& weight, bool bias, maybe<activation> act) {
+    const std::int64_t channels = x.dim(1), sequence = x.dim(2), kernel = weight.dim(2);
+    const extents state{x.dim(0), channels, kernel};
+    const bool follows = has_recurrent_state(t), steps = follows && sequence == 1;
+    cache_recurrent_state(t, state);
+    if (!t.training() && !follows) t.edge(axis::sequence, kernel);  // shorter ones are padded
+    value all = x;
+    if (follows)
+        all = t.cat({trace::buffer(state), x}, -1);
+    else if (!t.training() && sequence < kernel)
+        all = t.pad(x, -1, kernel - sequence);
+    const value wide = t.convolution(all, weight, bias, channels, 1, steps ? 0 : kernel - 1);
+    const value seen = wide.slice(-1, steps ? sequence : all.dim(-1));
+    const value out = act ? activate(t, *act, seen) : seen;
+    return out.slice(-1, sequence);
+}
+
+}  // namespace llmcost

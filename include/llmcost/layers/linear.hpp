@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include <llmcost/trace.hpp>
+
+namespace llmcost {
+
+/// `nn.Linear`: x (…, in) -> (…, out); MULT rows·in·out, ADD rows·(in−1)·out, a bias rows·out more.
+struct linear {
+    std::int64_t in;
+    std::int64_t out;
+    bool bias = false;
+    bool shares_weight = false;  ///< tied to a tensor that another module names first
+    bool shares_bias = false;    ///< the same of its bias
+    class_name named{"", "Linear"};
+
+    static constexpr role what = role::none;
+    static constexpr bool leaf = true;
+    [[nodiscard]] constexpr class_name type() const { return named; }
+    constexpr value describe(trace& t, const value& x) const {
+        const value weight = shares_weight ? t.tied("weight", {out, in}) : t.param("weight", {out, in});
+        if (!bias) return t.linear(x, weight);
+        const value b = shares_bias ? t.tied("bias", {out}) : t.param("bias", {out});
+        return t.linear(x, weight, &b);
+    }
+};
+
+/// A linear layer with the role of a model's head.
+struct head_linear : linear {
+    static constexpr role what = role::head;
+};
+
+/// `nn.Embedding`: integers of these sizes -> (…, width), a copy of rows without arithmetic.
+struct embedding {
+    std::int64_t rows;
+    std::int64_t width;
+    bool scaled = false;  ///< multiplied by a constant inside the module
+    class_name named{"", "Embedding"};
+    bool shares_weight = false;  ///< tied to a tensor that another module names first
+
+    static constexpr role what = role::embedding;
+    static constexpr bool leaf = true;
+    [[nodiscard]] constexpr class_name type() const { return named; }
+    constexpr value describe(trace& t, const extents& ids) const {
+        const value weight = shares_weight ? t.tied("weight", {rows, width}) : t.param("weight", {rows, width});
+        extents to = ids;
+        to.size[to.rank++] = width;
+        const value x = t.gather(weight, to);
+        return scaled ? t.mul(x) : x;
+    }
+};
+
+}  // namespace llmcost

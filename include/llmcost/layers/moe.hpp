@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include <llmcost/layers/mlp.hpp>
+
+namespace llmcost {
+
+/// How a router turns logits into weights of the experts it picks.
+enum class router_kind : std::uint8_t {
+    none,
+    softmax_top_k,    ///< softmax over all experts, the largest k, perhaps normed to one (Mixtral, Qwen)
+    top_k_softmax,    ///< the largest k logits, softmax over those (gpt-oss)
+    softmax_grouped,  ///< softmax, groups perhaps limited, weights times a constant (DeepSeek V2)
+    sigmoid_grouped   ///< sigmoid and a correction, groups limited, normed, times a constant (DeepSeek V3)
+};
+
+/// Sizes of a router.
+struct router_shape {
+    std::int64_t width;
+    std::int64_t num_experts;
+    std::int64_t num_experts_per_tok;
+    std::int64_t n_group = 1;
+    std::int64_t topk_group = 1;
+    bool limits_groups = false;
+    bool norms = false;  ///< weights of the picked experts divided by their sum
+    bool bias = false;
+};
+
+/// Picks experts: x (…, width) -> logits (tokens, experts) and weights (tokens, k).
+///
+/// MULT tokens·width·experts and what the scoring costs; picking itself is free.
+template <router_kind Kind>
+struct router {
+    router_shape dims;
+    class_name named;
+
+    static constexpr role what = role::router;
+    static constexpr bool leaf = true;
+    [[nodiscard]] constexpr class_name type() const { return named; }
+    constexpr std::array<value, 2> describe(trace& t, const value& x) const {
+        const std::int64_t k = dims.num_experts_per_tok;
+        const value tokens = t.reshape(x, {-1, dims.width});
+        const value weight = t.param("weight", {dims.num_experts, dims.width});
+        value bias;
+        if (dims.bias) bias = t.param("bias", {dims.num_experts});
+        const value logits = t.linear(tokens, weight, dims.bias ? &bias : nullptr);
+        if constexpr (Kind == router_kind::top_k_softmax) {
+            return {logits, t.softmax(t.top_k(logits, k))};
+        } else if constexpr (Kind == router_kind::softmax_top_k) {
+            value weights = t.top_k(t.softmax(t.to(logits, dtype::float32)), k);
+            if (dims.norms) t.in_place(op::div, weights, t.sum(weights, -1, true));
+            return {logits, t.to(weights, logits.type)};
+        } else if constexpr (Kind == router_kind::softmax_grouped) {
+            value scores = t.softmax(t.to(logits, dtype::float32));
+            if (dims.limits_groups) scores = limited(t, scores, t.max_over(in_groups(scores), -1));
+            return {logits, t.mul(t.top_k(scores, k))};
+        } else {
+            const value scores = t.sigmoid(t.to(logits, dtype::float32));
+            const value choice = t.add(scores, trace::buffer({dims.num_experts}));
+            const value best = t.sum(t.top_k(in_groups(choice), 2), -1);
+            (void)t.top_k(limited(t, choice, best), k);
+            value weights = t.gather(scores, {tokens.dim(0), k});
+            if (dims.norms) t.in_place(op::div, weights, t.add(t.sum(weights, -1, true)));
+            return {logits, t.mul(weights)};
+        }
+    }
+
+private:
+    [[nodiscard]] constexpr value in_groups(const value& scores) const {
+        return scores.view({-1, dims.n_group, dims.num_experts / dims.n_group});
+    }
+    /// Scores outside of the best groups are masked: a mask of groups, spread over experts.
+    constexpr value limited(trace& t, const value& scores, const value& of_groups) const {
+        (void)t.top_k(of_groups, dims.topk_group);
+        const value mask = t.constant({scores.dim(0), dims.n_group, 1});
+        const value spread = mask.expand({scores.dim(0), dims.n_group, dims.num_experts / dims.n_group});
+        (void)t.reshape(spread, {-1, dims.num_experts});
+        return t.select(scores);
+    }
+};
+
+/// How an expert's weights are stored and its gate applied.
+enum class expert_kind : std::uint8_t {
+    gated,          ///< linear layers, gate and up in one, down(act(gate) · up)
+    clamped_swiglu  ///< transposed weights with biases, clamped gate and up, (up + 1) · gate · σ(α gate) (gpt-oss)
+};
+
+/// All routed experts of a layer; every token meets exactly k of them.
+///
+/// x (tokens, width), weights (tokens, k) -> (tokens, width); MULT tokens·k·3·width·inner and the gating.
+template <expert_kind Kind>
+struct experts {
+    std::int64_t width;
+    std::int64_t inner;
+    std::int64_t num_experts;
+    std::int64_t num_experts_per_tok;
+    activation act;
+    class_name named;
+
+    static constexpr role what = role::experts;
+    static constexpr bool leaf = Kind == expert_kind::clamped_swiglu;
+    [[nodiscard]] constexpr class_name type() const { return named; }
+    constexpr value describe(trace& t, const value& x, const value& weights) const {
+        const std::int64_t k = num_experts_per_tok, tokens = x.dim(0), picked = checked_product(tokens, k);
+        const value rows = t.gather(x, {picked, width});
+        value h;
+        if constexpr (Kind == expert_kind::gated) {
+            const value up = t.param("gate_up_proj", {num_experts, 2 * inner, width}, k, num_experts);
+            const value down = t.param("down_proj", {num_experts, width, inner}, k, num_experts);
+            const value half = t.linear(rows, up.select(0)).slice(-1, inner);
+            h = t.linear(t.mul(t.call("act_fn", activation_module{act}, half), half), down.select(0));
+        } else {
+            const value up = t.param("gate_up_proj", {num_experts, width, 2 * inner}, k, num_experts);
+            const value up_bias = t.param("gate_up_proj_bias", {num_experts, 2 * inner}, k, num_experts);
+            const value down = t.param("down_proj", {num_experts, inner, width}, k, num_experts);
+            const value down_bias = t.param("down_proj_bias", {num_experts, width}, k, num_experts);
+            const value half = t.add(t.matmul(rows, up.select(0)), up_bias.select(0)).slice(-1, inner, 2);
+            const value gate = t.unary(op::compare, half), limited = t.unary(op::clamp, half);
+            const value glu = t.mul(gate, t.sigmoid(t.mul(gate)));
+            h = t.add(t.matmul(t.mul(t.add(limited), glu), down.select(0)), down_bias.select(0));
+        }
+        h = t.mul(h, t.gather(weights, {picked, 1}));
+        value sum = t.constant({tokens, width}, x.type);
+        t.index_add(sum, h);
+        return sum;
+    }
+};
+
+}  // namespace llmcost

@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include <llmcost/trace.hpp>
+
+namespace llmcost {
+
+/// How a norm is computed, operation by operation.
+enum class norm_kind : std::uint8_t {
+    rms,           ///< Llama: x · rsqrt(mean(x²) + ε) · weight, in float32
+    rms_cast_last, ///< T5: only the variance in float32
+    rms_plus_one,  ///< Gemma: the same with (1 + weight)
+    layer,         ///< `nn.LayerNorm`, one fused call
+    layer_spelled  ///< Cohere: a layer norm without bias, written out in float32
+};
+
+/// A norm over the last dimension of x (rows, width); see `docs/counting.md` for the price of a row.
+template <norm_kind Kind>
+struct norm {
+    std::int64_t width;
+    class_name named{};
+    bool weight = true;
+    bool bias = Kind == norm_kind::layer;
+    std::int64_t groups = 0;  ///< the weight is (groups, width) where norms per head have weights of their own
+
+    static constexpr role what = role::norm;
+    static constexpr bool leaf = true;
+    [[nodiscard]] constexpr class_name type() const {
+        return Kind == norm_kind::layer && named.base.empty() ? class_name{"", "LayerNorm"} : named;
+    }
+    constexpr value describe(trace& t, const value& x) const {
+        const extents sizes = groups != 0 ? extents{groups, width} : extents{width};
+        const value w = weight ? t.param("weight", sizes) : value{};
+        if constexpr (Kind == norm_kind::layer) {
+            if (bias) (void)t.param("bias", sizes);
+            return t.layer_norm(x, (weight ? 1 : 0) + (bias ? 1 : 0));
+        } else {
+            const value h = t.to(x, dtype::float32);
+            if constexpr (Kind == norm_kind::rms) {
+                const value scale = t.rsqrt(t.add(t.mean(t.pow(h, 2), -1, true)));
+                const value out = t.to(t.mul(h, scale), x.type);
+                return weight ? t.mul(w, out) : out;
+            } else if constexpr (Kind == norm_kind::rms_cast_last) {
+                const value out = t.mul(x, t.rsqrt(t.add(t.mean(t.pow(h, 2), -1, true))));
+                return t.mul(w, t.to(out, x.type));
+            } else if constexpr (Kind == norm_kind::rms_plus_one) {
+                const value out = t.mul(h, t.rsqrt(t.add(t.mean(t.pow(h, 2), -1, true))));
+                return t.to(t.mul(out, t.add(t.to(w, dtype::float32))), x.type);
+            } else {
+                const value mean = t.mean(h, -1, true);
+                const value variance = t.mean(t.pow(t.add(h, mean), 2), -1, true);
+                const value out = t.mul(t.add(h, mean), t.rsqrt(t.add(variance)));
+                return t.to(t.mul(t.to(w, dtype::float32), out), x.type);
+            }
+        }
+    }
+};
+
+/// Calls the norm of a kind that is known only when a configuration has been read.
+constexpr value call_norm(trace& t, std::string_view name, norm_kind kind, std::int64_t width, class_name named, const value& x,
+                          bool bias = true, std::int64_t groups = 0) {
+    switch (kind) {
+        case norm_kind::rms: return t.call(name, norm<norm_kind::rms>{width, named, true, false, groups}, x);
+        case norm_kind::rms_cast_last: return t.call(name, norm<norm_kind::rms_cast_last>{width, named, true, false, groups}, x);
+        case norm_kind::rms_plus_one: return t.call(name, norm<norm_kind::rms_plus_one>{width, named, true, false, groups}, x);
+        case norm_kind::layer: return t.call(name, norm<norm_kind::layer>{width, {}, true, bias, groups}, x);
+        case norm_kind::layer_spelled: break;
+    }
+    return t.call(name, norm<norm_kind::layer_spelled>{width, named, true, false, groups}, x);
+}
+
+}  // namespace llmcost

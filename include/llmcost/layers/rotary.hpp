@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include <llmcost/trace.hpp>
+
+namespace llmcost {
+
+/// Which elements of a head are rotated together.
+enum class rotation : std::uint8_t {
+    none,
+    half,        ///< element i with i + d/2 (Llama)
+    interleaved,  ///< element 2i with 2i + 1, written with stack and flatten (Cohere)
+    split,        ///< halves rotated as two tensors, a table of dim/2 (gpt-oss)
+    split_pairs,  ///< even and odd elements rotated as two tensors (DeepSeek V3)
+    complex_pairs ///< pairs as complex numbers times unit complex numbers (DeepSeek V2)
+};
+
+/// Cosines and sines of every position, (1, sequence, dim) each, as Llama's rotary embedding makes them once a pass.
+///
+/// MULT sequence·dim/2 for the angles and 2·sequence·dim for the scaling; TRIG 2·sequence·dim.
+struct rotary_table {
+    std::int64_t dim;
+    class_name named;
+    rotation form = rotation::half;  ///< decides how angles are doubled: joined, repeated, or not at all
+
+    static constexpr role what = role::rotary;
+    static constexpr bool leaf = true;
+    [[nodiscard]] constexpr class_name type() const { return named; }
+    constexpr std::array<value, 2> describe(trace& t, std::int64_t sequence) const {
+        const trace::no_grad_guard quiet{t};
+        const value positions = t.constant({1, sequence, 1});
+        const value angles = t.mul(positions, trace::buffer({dim / 2}));
+        const value both = form == rotation::interleaved ? t.gather(angles, {1, sequence, dim})
+                           : form == rotation::split     ? angles
+                                                         : t.cat({angles, angles}, -1);
+        const value cos = t.mul(t.unary(op::trig, both)), sin = t.mul(t.unary(op::trig, both));
+        return {t.to(cos, t.activation_type()), t.to(sin, t.activation_type())};
+    }
+};
+
+/// Unit complex numbers of every position, (1, sequence, dim / 2), as DeepSeek V2's rotary embedding makes them.
+struct complex_rotary_table {
+    std::int64_t dim;
+    class_name named;
+
+    static constexpr role what = role::rotary;
+    static constexpr bool leaf = true;
+    [[nodiscard]] constexpr class_name type() const { return named; }
+    constexpr value describe(trace& t, std::int64_t sequence) const {
+        const trace::no_grad_guard quiet{t};
+        const value angles = t.mul(t.constant({1, sequence, 1}), trace::buffer({dim / 2}));
+        const value ones = t.constant({1, sequence, dim / 2});
+        value unit = t.binary(op::polar, ones, angles);
+        unit.type = dtype::complex64;
+        return t.unary(op::complex_mul, unit);
+    }
+};
+
+/// q · cos + rotate_half(q) · sin for x (batch, heads, sequence, dim); cos and sin (1, sequence, dim).
+template <rotation Kind>
+constexpr value rotate(trace& t, const value& x, const value& cos, const value& sin) {
+    static_assert(Kind != rotation::none);
+    if constexpr (Kind == rotation::complex_pairs) {
+        const extents pairs{x.dim(0), x.dim(1), x.dim(2), x.dim(3) / 2, 2};
+        const value turned = t.binary(op::complex_mul, t.reshape(t.to(x, dtype::float32), pairs).as_complex(), cos.unsqueeze(1));
+        return t.to(turned.as_real().view({x.dim(0), x.dim(1), x.dim(2), x.dim(3)}), x.type);
+    }
+    if constexpr (Kind == rotation::split || Kind == rotation::split_pairs) {
+        const std::int64_t n = x.dim(-1) / 2;
+        const value part = x.slice(-1, n, Kind == rotation::split ? 1 : 2);
+        const value c = cos.slice(-1, n).unsqueeze(1), s = sin.slice(-1, n).unsqueeze(1);
+        const value first = t.add(t.mul(part, c), t.mul(part, s)), second = t.add(t.mul(part, c), t.mul(part, s));
+        return t.cat({first, second}, -1);
+    }
+    const value c = cos.unsqueeze(1), s = sin.unsqueeze(1);
+    const value plain = t.mul(x, c);
+    const std::int64_t half = x.dim(-1) / 2;
+    if constexpr (Kind != rotation::interleaved) {
+        const value part = x.slice(-1, half);
+        return t.add(plain, t.mul(t.cat({t.neg(part), part}, -1), s));
+    } else {
+        const value part = x.slice(-1, half, 2);
+        const value pairs = t.cat({t.neg(part).unsqueeze(-1), part.unsqueeze(-1)}, -1);
+        return t.add(plain, t.mul(pairs.view({x.dim(0), x.dim(1), x.dim(2), x.dim(3)}), s));
+    }
+}
+
+/// Rotates the first `dim` elements of every head and leaves the rest (StableLM, Phi-3); `joins` joins them with nothing, too.
+template <rotation Kind>
+constexpr value rotate_part(trace& t, const value& x, std::int64_t dim, const value& cos, const value& sin, bool joins) {
+    if (dim == x.dim(-1) && !joins) return rotate<Kind>(t, x, cos, sin);
+    const value turned = rotate<Kind>(t, x.slice(-1, dim), cos, sin);
+    return t.cat({turned, x.slice(-1, x.dim(-1) - dim)}, -1);
+}
+
+}  // namespace llmcost

@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include <llmcost/layers/causal_convolution.hpp>
+#include <llmcost/layers/linear.hpp>
+#include <llmcost/layers/norm.hpp>
+#include <llmcost/shape.hpp>
+
+namespace llmcost {
+
+/// What a selective scan reads: u and the gate (B, I, S), time steps (B, I, S), A (I, N), B and C (B, S, N), D (I).
+struct selective_scan_inputs {
+    value u;
+    value time_step;
+    value a;
+    value b;
+    value c;
+    value d;
+    value gate;
+    value time_step_bias;
+};
+
+/// The selective scan over a whole sequence, h_s = exp(Δ_s A) h_{s-1} + Δ_s B_s u_s and y_s = C_s h_s + D u_s, gated:
+/// (B, I, S) from a state of zeros.
+///
+/// The reference steps through time; here each of its operations stands once for all S steps. Per element of the states
+/// (B·I·S·N): MULT 5, ADD 2, EXP 1, less B·I·S ADD of the products with C; per element of u the softplus, the
+/// skip connection and the gate besides.
+/// Source: `mamba_selective_scan` of transformers/models/mamba/modeling_mamba.py.
+constexpr value selective_scan(trace& t, const selective_scan_inputs& in) {
+    const std::int64_t batch = in.u.dim(0), inner = in.u.dim(1), sequence = in.u.dim(2), states = in.a.dim(1);
+    const dtype type = in.u.type;
+    const value step = t.softplus(t.add(in.time_step, t.to(in.time_step_bias, in.time_step.type).unsqueeze(-1)));
+    const value decay = t.exp(t.mul(in.a.unsqueeze(0).unsqueeze(2), step.unsqueeze(3)));
+    const value scaled = t.mul(step.unsqueeze(3), t.to(in.b, dtype::float32).unsqueeze(1));
+    const value entering = t.mul(scaled, t.to(in.u, dtype::float32).unsqueeze(3));
+
+    // one step's state is (B, I, N), a tensor of its own: here they lie one behind the other
+    const value zeros = t.constant({batch, inner, states}, type);
+    const value before = zeros.unsqueeze(1).expand({batch, sequence, inner, states});
+    const value kept = trace::contiguous_like(t.mul(decay.permute({0, 2, 1, 3}), before));
+    const value h = t.add(kept, entering.permute({0, 2, 1, 3}));
+    const value read = t.matmul(t.to(h, type), in.c.unsqueeze(-1));
+    const value stacked = t.cat({read.squeeze(-1).transpose(1, 2)}, -1);
+
+    cache_recurrent_state(t, {batch, inner, states});
+    const value out = t.add(stacked, t.mul(in.u, t.to(in.d, dtype::float32).unsqueeze(0).unsqueeze(-1)));
+    return t.mul(out, t.silu(in.gate));
+}
+
+/// One step of the selective scan from the state that the cache holds: (B, I, 1).
+///
+/// Source: `mamba_selective_state_update` of transformers/models/mamba/modeling_mamba.py.
+constexpr value selective_state_update(trace& t, const selective_scan_inputs& in) {
+    const std::int64_t batch = in.u.dim(0), inner = in.u.dim(1), states = in.a.dim(1);
+    const value u = in.u.select(-1);
+    const value step = t.softplus(t.add(in.time_step.select(-1), in.time_step_bias));
+    const value decay = t.exp(t.mul(step.unsqueeze(-1), in.a));
+    const value entering = t.mul(t.mul(step.unsqueeze(-1), in.b.select(1).unsqueeze(1)), u.unsqueeze(-1));
+    const value h = t.add(t.mul(trace::buffer({batch, inner, states}), decay), entering);
+    cache_recurrent_state(t, {batch, inner, states});
+    const value read = t.matmul(h, in.c.select(1).unsqueeze(-1)).squeeze(-1);
+    const value out = t.add(read, t.mul(u, in.d));
+    return t.mul(out, t.silu(in.gate.select(-1))).unsqueeze(-1);
+}
+
+/// Norms over time steps, B and C in front of a selective scan.
+enum class state_norm : std::uint8_t {
+    none,
+    plain,    ///< RMS norms without a weight (Falcon Mamba)
+    weighted  ///< RMS norms (Jamba)
+};
+
+/// The Mamba-1 mixer: x (B, S, hidden) -> (B, S, hidden).
+///
+/// Projection to 2·I, causal convolution, projection to time steps, B and C, selective scan, projection back.
+/// Source: transformers/models/mamba/modeling_mamba.py, `MambaMixer`.
+template <state_norm Norm = state_norm::none>
+struct selective_state_space {
+    std::int64_t hidden_size;
+    const state_space_shape& dims;
+    activation act;
+    class_name named;
+    class_name norm_named{};
+
+    static constexpr role what = role::mixer;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return named; }
+
+    constexpr value describe(trace& t, const value& x) const {
+        const std::int64_t inner = dims.intermediate_size, states = dims.state_size, rank = dims.time_step_rank;
+        const value a_log = t.param("A_log", {inner, states});
+        selective_scan_inputs in{};
+        in.d = t.param("D", {inner});
+        const linear in_proj{hidden_size, 2 * inner, dims.use_bias};
+        const value projected = t.call("in_proj", in_proj, x).transpose(1, 2);
+        in.a = t.neg(t.exp(t.to(a_log, dtype::float32)));
+        in.gate = projected.slice(1, inner);
+        const value kernel = declare_convolution(t, "conv1d", inner, dims.conv_kernel, dims.use_conv_bias);
+        in.u = causal_convolution(t, projected.slice(1, inner), kernel, dims.use_conv_bias, act);
+        const value chosen = t.call("x_proj", linear{inner, rank + 2 * states}, in.u.transpose(1, 2));
+        in.time_step = normed(t, "dt_layernorm", rank, chosen.slice(-1, rank));
+        in.b = normed(t, "b_layernorm", states, chosen.slice(-1, states));
+        in.c = normed(t, "c_layernorm", states, chosen.slice(-1, states));
+        const auto [weight, bias] = t.within({.name = "dt_proj", .type = {"", "Linear"}}, [&] {
+            return std::array{t.param("weight", {inner, rank}), t.param("bias", {inner})};
+        });
+        in.time_step = t.matmul(weight, in.time_step.transpose(1, 2));
+        in.time_step_bias = t.to(bias, dtype::float32);
+        const bool steps = has_recurrent_state(t) && x.dim(1) == 1;
+        const value mixed = steps ? selective_state_update(t, in) : selective_scan(t, in);
+        return t.call("out_proj", linear{inner, hidden_size, dims.use_bias}, t.to(mixed.transpose(1, 2), x.type));
+    }
+
+private:
+    constexpr value normed(trace& t, std::string_view name, std::int64_t width, const value& x) const {
+        if constexpr (Norm == state_norm::none)
+            return x;
+        else
+            return t.call(name, norm<norm_kind::rms>{width, norm_named, Norm == state_norm::weighted}, x);
+    }
+};
+
+}  // namespace llmcost
