@@ -1,0 +1,156 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
+
+#include <llmcost/layers/mlp.hpp>
+#include <llmcost/layers/moe.hpp>
+#include <llmcost/layers/norm.hpp>
+#include <llmcost/layers/rotary.hpp>
+#include <llmcost/shape.hpp>
+#include <llmcost/trace.hpp>
+
+namespace llmcost {
+
+class config_view;
+struct architecture;
+
+/// Where a layer's norms stand.
+enum class norm_placement : std::uint8_t {
+    before,    ///< before each block (Llama)
+    after,     ///< on each block's output, inside the residual (OLMo 2)
+    both,      ///< before and after each block (Gemma 2)
+    parallel,  ///< one norm in front of attention and feed-forward side by side (Cohere)
+};
+
+/// Norms of queries and keys.
+enum class qk_norm_kind : std::uint8_t {
+    none,
+    per_head,             ///< over each head's elements, before heads and positions change places
+    per_head_transposed,  ///< the same, after
+    whole                 ///< over all heads together
+};
+
+/// What stands beside the routed experts.
+enum class shared_expert_kind : std::uint8_t {
+    none,
+    gated,  ///< a feed-forward block times the sigmoid of a gate of its own (Qwen2-MoE)
+    added   ///< a feed-forward block, added (DeepSeek)
+};
+
+/// What layers of a linear kind mix tokens with.
+enum class linear_mixer : std::uint8_t { none, short_convolution, gated_delta, selective_state_space };
+
+/// Which additive masks a decoder makes once for all layers.
+enum class mask_rule : std::uint8_t {
+    by_window,         ///< one: sliding where the configuration has a window, else full
+    full_and_present,  ///< full always, sliding where a layer slides
+    full_and_sliding   ///< both, whatever the layers are
+};
+
+/// Names of a decoder's modules in the reference; paths are made of them.
+struct decoder_names {
+    std::string_view base = "model";
+    std::string_view base_under_answers = "model";  ///< the same under a question-answering head
+    std::string_view embed_tokens = "embed_tokens";
+    std::string_view layers = "layers";
+    std::string_view norm = "norm";
+    std::string_view rotary = "rotary_emb";
+    std::string_view lm_head = "lm_head";
+    std::string_view token_classifier = "score";
+    std::string_view attention = "self_attn";
+    std::string_view q = "q_proj";
+    std::string_view k = "k_proj";
+    std::string_view v = "v_proj";
+    std::string_view o = "o_proj";
+    std::string_view q_norm = "q_norm";
+    std::string_view k_norm = "k_norm";
+    std::string_view linear_mixer = "linear_attn";
+    std::string_view feed_forward = "mlp";
+    std::string_view norm_1 = "input_layernorm";
+    std::string_view norm_2 = "post_attention_layernorm";
+    std::string_view norm_3 = "pre_feedforward_layernorm";
+    std::string_view norm_4 = "post_feedforward_layernorm";
+    std::string_view attention_dropout{};     ///< a module after attention; empty: none
+    std::string_view feed_forward_dropout{};  ///< a module after the feed-forward block; empty: none
+    mlp_names mlp{};
+    std::string_view router = "gate";
+    // what follows the prefix in names of classes
+    std::string_view model_type = "Model";
+    std::string_view causal_lm_type = "ForCausalLM";
+    std::string_view layer_type = "DecoderLayer";
+    std::string_view linear_layer_type = "DecoderLayer";  ///< of layers that mix linearly
+    std::string_view norm_type = "RMSNorm";
+    std::string_view embedding_type{};  ///< empty: `nn.Embedding`
+    std::string_view moe_type = "SparseMoeBlock";
+    std::string_view router_type = "TopKRouter";
+};
+
+/// A set of heads; a configuration that asks for another one is refused.
+struct head_set {
+    std::uint32_t bits = 0;
+
+    constexpr head_set() noexcept = default;
+    constexpr head_set(std::initializer_list<head_kind> heads) noexcept {
+        for (const head_kind h : heads) bits |= 1U << static_cast<unsigned>(h);
+    }
+    [[nodiscard]] constexpr bool has(head_kind h) const noexcept { return (bits >> static_cast<unsigned>(h) & 1U) != 0; }
+};
+
+/// A key that a configuration writes in its own way: `{"hidden_size", "n_embd"}`.
+struct key_name {
+    std::string_view standard{};
+    std::string_view written{};
+};
+
+/// How many other spellings of keys one row may list.
+inline constexpr std::size_t most_key_names = 12;
+
+/// One row per `model_type`: what the shared walks need to know of its structure, its keys and its defaults.
+struct architecture {
+    std::string_view model_type{};
+    std::string_view prefix{};  ///< of its classes: `Llama` + `ForCausalLM`
+    void (*describe)(const architecture&, const shape&, trace&) = nullptr;
+    void (*read)(config_view, shape&) = nullptr;  ///< keys that only this family has
+    norm_kind norm = norm_kind::rms;
+    norm_placement placement = norm_placement::before;
+    qk_norm_kind qk_norm = qk_norm_kind::none;
+    rotation rotated = rotation::half;
+    mlp_kind feed_forward = mlp_kind::gated;
+    mask_rule masks = mask_rule::by_window;
+    router_kind router = router_kind::none;
+    expert_kind expert = expert_kind::gated;
+    shared_expert_kind shared_experts = shared_expert_kind::none;
+    linear_mixer mixer = linear_mixer::none;
+    bool latent = false;           ///< multi-head latent attention
+    bool gates_attention = false;  ///< queries bring a gate along, whose sigmoid scales the output
+    bool sinks = false;   ///< one logit per head that takes part in the softmax only
+    bool fused_qkv = false;
+    bool norm_bias = true;              ///< of layer norms
+    bool scales_in_embedding = false;   ///< inside of the embedding's module
+    bool scales_embedding = false;      ///< inputs times a constant
+    bool scales_residual = false;       ///< block outputs times a constant
+    bool scales_logits = false;         ///< logits times a constant
+    bool divides_logits = false;        ///< logits by a constant
+    bool rotary_per_mixer = false;      ///< tables of their own for full and sliding layers
+    bool joins_rotated = false;         ///< rotated and other elements are joined even where none are left
+    head_set heads{head_kind::none, head_kind::causal_lm};
+    decoder_names names{};
+    std::array<key_name, most_key_names> keys{};
+    shape defaults{};
+};
+
+/// A model: its row and its sizes. Trivially copyable, a literal.
+struct model {
+    const architecture* kind = nullptr;
+    shape dims{};
+
+    /// Walks one forward pass through a trace.
+    constexpr void describe(trace& t) const { kind->describe(*kind, dims, t); }
+};
+
+}  // namespace llmcost

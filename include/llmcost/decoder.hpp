@@ -1,0 +1,358 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include <llmcost/architecture.hpp>
+#include <llmcost/layers/attention.hpp>
+#include <llmcost/layers/gated_delta_net.hpp>
+#include <llmcost/layers/latent_attention.hpp>
+#include <llmcost/layers/linear.hpp>
+#include <llmcost/layers/short_convolution.hpp>
+#include <llmcost/layers/state_space.hpp>
+
+namespace llmcost {
+
+/// What the model makes once and every layer reads: masks and rotary tables.
+struct shared_values {
+    context where{};
+    value mask{};
+    value cos{};
+    value sin{};
+};
+
+/// Self-attention with separate or fused projections, grouped heads, norms of queries and keys, rotary positions.
+///
+/// x (B, S, hidden) -> (B, S, hidden); see `eager_attention` for the price of the scores.
+struct self_attention {
+    const architecture& row;
+    const shape& dims;
+    const shared_values& shared;
+
+    static constexpr role what = role::attn;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return {row.prefix, "Attention"}; }
+
+    constexpr value describe(trace& t, const value& x) const {
+        const decoder_names& n = row.names;
+        const std::int64_t d = dims.head_dim, heads = dims.num_attention_heads, kv_heads = dims.num_key_value_heads;
+        const std::int64_t batch = x.dim(0), sequence = x.dim(1);
+        value q, k, v, gate;
+        if (row.gates_attention) {
+            const value both = t.call(n.q, linear{dims.hidden_size, 2 * heads * d, dims.attention_bias}, x);
+            q = both.view({batch, sequence, heads, 2 * d}).slice(-1, d);
+            gate = t.reshape(q, {batch, sequence, -1});
+            k = t.call(n.k, linear{dims.hidden_size, kv_heads * d, dims.attention_bias}, x);
+            v = t.call(n.v, linear{dims.hidden_size, kv_heads * d, dims.attention_bias}, x);
+        } else if (row.fused_qkv) {
+            const value all = t.call(n.q, linear{dims.hidden_size, (heads + 2 * kv_heads) * d, dims.attention_bias}, x);
+            q = all.slice(-1, heads * d);
+            k = v = all.slice(-1, kv_heads * d);
+        } else {
+            q = t.call(n.q, linear{dims.hidden_size, heads * d, dims.attention_bias}, x);
+            if (row.qk_norm == qk_norm_kind::whole) q = normed(t, n.q_norm, heads * d, q);
+            k = t.call(n.k, linear{dims.hidden_size, kv_heads * d, dims.attention_bias}, x);
+            if (row.qk_norm == qk_norm_kind::whole) k = normed(t, n.k_norm, kv_heads * d, k);
+            v = t.call(n.v, linear{dims.hidden_size, kv_heads * d, dims.attention_bias}, x);
+        }
+        if (dims.clips_qkv) t.in_place(op::clamp, q), t.in_place(op::clamp, k), t.in_place(op::clamp, v);
+        q = q.view({batch, sequence, heads, d});
+        k = k.view({batch, sequence, kv_heads, d});
+        if (row.qk_norm == qk_norm_kind::per_head) {
+            q = normed(t, n.q_norm, d, q);
+            k = normed(t, n.k_norm, d, k);
+        }
+        q = q.transpose(1, 2);
+        k = k.transpose(1, 2);
+        if (row.qk_norm == qk_norm_kind::per_head_transposed) {
+            q = normed(t, n.q_norm, d, q);
+            k = normed(t, n.k_norm, d, k);
+        }
+        q = turned(t, q);
+        k = turned(t, k);
+        v = v.view({batch, sequence, kv_heads, d}).transpose(1, 2);
+        k = update_cache(t, k, shared.where);
+        v = update_cache(t, v, shared.where);
+        value sinks;
+        if (row.sinks) sinks = t.param("sinks", {heads});
+        const score_options how{.soft_cap = dims.attention_soft_cap, .mask = &shared.mask, .sinks = row.sinks ? &sinks : nullptr};
+        const value mixed = eager_attention(t, q, k, v, shared.where, how);
+        value flat = t.contiguous(t.reshape(mixed, {batch, sequence, -1}));
+        if (row.gates_attention) flat = t.mul(flat, t.sigmoid(gate));
+        return t.call(n.o, linear{heads * d, dims.hidden_size, dims.output_bias}, flat);
+    }
+
+private:
+    constexpr value normed(trace& t, std::string_view name, std::int64_t width, const value& x) const {
+        return call_norm(t, name, row.norm, width, {row.prefix, row.names.norm_type}, x);
+    }
+    constexpr value turned(trace& t, const value& x) const {
+        const auto part = [&]<rotation Kind>() {
+            return rotate_part<Kind>(t, x, dims.rotary_dim, shared.cos, shared.sin, row.joins_rotated);
+        };
+        switch (row.rotated) {
+            case rotation::half: return part.template operator()<rotation::half>();
+            case rotation::interleaved: return part.template operator()<rotation::interleaved>();
+            case rotation::split: return part.template operator()<rotation::split>();
+            default: return x;
+        }
+    }
+};
+
+/// Attention with a low-rank cache, its rotation chosen by row and configuration.
+constexpr value call_latent_attention(trace& t, const architecture& row, const shape& dims, const shared_values& shared,
+                                      const value& x) {
+    const auto call = [&]<rotation Kind>() {
+        const latent_attention<Kind> layer{dims.hidden_size, dims.num_attention_heads, dims.mla, dims.attention_bias, row.prefix,
+                                           shared.where, shared.mask, shared.cos, shared.sin};
+        return t.call(row.names.attention, layer, x);
+    };
+    if (row.rotated == rotation::complex_pairs) return call.template operator()<rotation::complex_pairs>();
+    if (dims.rope_interleave) return call.template operator()<rotation::split_pairs>();
+    return call.template operator()<rotation::half>();
+}
+
+/// A dense feed-forward block of a row, under this name and with this inner width.
+constexpr value call_mlp(trace& t, const architecture& row, const shape& dims, std::string_view name, std::int64_t inner,
+                         const value& x) {
+    const class_name named{row.prefix, "MLP"};
+    const auto call = [&]<mlp_kind Kind>() {
+        return t.call(name, mlp<Kind>{dims.hidden_size, inner, dims.hidden_act, named, dims.mlp_bias, row.names.mlp}, x);
+    };
+    switch (row.feed_forward) {
+        case mlp_kind::gated: return call.template operator()<mlp_kind::gated>();
+        case mlp_kind::fused_gated: return call.template operator()<mlp_kind::fused_gated>();
+        case mlp_kind::plain: break;
+    }
+    return call.template operator()<mlp_kind::plain>();
+}
+
+/// Router, routed experts and what stands beside them.
+struct moe_block {
+    const architecture& row;
+    const shape& dims;
+
+    static constexpr role what = role::mlp;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return {row.prefix, row.names.moe_type}; }
+    constexpr value describe(trace& t, const value& x) const {
+        const moe_shape& m = dims.moe;
+        const value tokens = x.view({-1, dims.hidden_size});
+        value beside;
+        if (row.shared_experts == shared_expert_kind::gated)
+            beside = call_mlp(t, row, dims, "shared_expert", m.shared_intermediate_size, tokens);
+        const value weights = call_router(t, tokens);
+        const value routed = call_experts(t, tokens, weights);
+        if (row.shared_experts == shared_expert_kind::gated) {
+            const value gate = t.sigmoid(t.call("shared_expert_gate", linear{dims.hidden_size, 1}, tokens));
+            return t.add(routed, t.mul(gate, beside)).view({x.dim(0), x.dim(1), dims.hidden_size});
+        }
+        const value out = routed.view({x.dim(0), x.dim(1), dims.hidden_size});
+        if (row.shared_experts == shared_expert_kind::none || m.shared_intermediate_size == 0) return out;
+        return t.add(out, call_mlp(t, row, dims, "shared_experts", m.shared_intermediate_size, x));
+    }
+
+private:
+    constexpr value call_router(trace& t, const value& tokens) const {
+        const moe_shape& m = dims.moe;
+        const router_shape r{dims.hidden_size, m.num_experts, m.num_experts_per_tok, m.n_group, m.topk_group, m.limits_groups,
+                             m.norm_topk_prob, row.router == router_kind::top_k_softmax};
+        const auto call = [&]<router_kind Kind>() {
+            return t.call(row.names.router, router<Kind>{r, {row.prefix, row.names.router_type}}, tokens)[1];
+        };
+        switch (row.router) {
+            case router_kind::top_k_softmax: return call.template operator()<router_kind::top_k_softmax>();
+            case router_kind::softmax_grouped: return call.template operator()<router_kind::softmax_grouped>();
+            case router_kind::sigmoid_grouped: return call.template operator()<router_kind::sigmoid_grouped>();
+            default: return call.template operator()<router_kind::softmax_top_k>();
+        }
+    }
+    constexpr value call_experts(trace& t, const value& tokens, const value& weights) const {
+        const moe_shape& m = dims.moe;
+        const auto call = [&]<expert_kind Kind>() {
+            const experts<Kind> all{dims.hidden_size, m.intermediate_size, m.num_experts, m.num_experts_per_tok,
+                                    dims.hidden_act, {row.prefix, "Experts"}};
+            return t.call("experts", all, tokens, weights);
+        };
+        return row.expert == expert_kind::gated ? call.template operator()<expert_kind::gated>()
+                                                : call.template operator()<expert_kind::clamped_swiglu>();
+    }
+};
+
+/// A decoder layer: norms, attention, residual, feed-forward, residual, in the row's order.
+struct decoder_layer {
+    const architecture& row;
+    const shape& dims;
+    const shared_values& shared;
+    layer_kind kind;
+
+    static constexpr role what = role::none;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const {
+        return {row.prefix, kind.mixer == mixer_kind::linear ? row.names.linear_layer_type : row.names.layer_type};
+    }
+
+    constexpr value describe(trace& t, const value& x) const {
+        const decoder_names& n = row.names;
+        if (row.placement == norm_placement::parallel || dims.parallel_residual) {
+            const value h = normed(t, n.norm_1, x);
+            const value a = mixed(t, h);
+            const value f = dropped(t, n.feed_forward_dropout, fed(t, h));
+            return t.add(t.add(x, a), f);
+        }
+        const bool before = row.placement != norm_placement::after, after = row.placement != norm_placement::before;
+        value h = before ? normed(t, n.norm_1, x) : x;
+        h = mixed(t, h);
+        h = dropped(t, n.attention_dropout, h);
+        if (after) h = normed(t, n.norm_2, h);
+        const value middle = residual(t, x, h);
+        h = before ? normed(t, after ? n.norm_3 : n.norm_2, middle) : middle;
+        h = dropped(t, n.feed_forward_dropout, fed(t, h));
+        if (after) h = normed(t, n.norm_4, h);
+        return residual(t, middle, h);
+    }
+
+private:
+    constexpr value mixed(trace& t, const value& x) const {
+        if (kind.mixer == mixer_kind::linear) return mixed_linearly(t, x);
+        if (row.latent) return call_latent_attention(t, row, dims, shared, x);
+        return t.call(row.names.attention, self_attention{row, dims, shared}, x);
+    }
+    constexpr value mixed_linearly(trace& t, const value& x) const {
+        if (row.mixer == linear_mixer::short_convolution) {
+            const short_convolution layer{dims.hidden_size, dims.ssm.conv_kernel, dims.ssm.use_bias, row.prefix};
+            return t.call(row.names.linear_mixer, layer, x);
+        }
+        if (row.mixer == linear_mixer::selective_state_space) {
+            const selective_state_space<state_norm::weighted> layer{
+                dims.hidden_size, dims.ssm, dims.hidden_act, {row.prefix, "MambaMixer"}, {row.prefix, row.names.norm_type}};
+            return t.call(row.names.linear_mixer, layer, x);
+        }
+        const delta_shape& d = dims.delta;
+        const delta_rule_shape rule{dims.hidden_size,  d.num_key_heads, d.num_value_heads, d.key_head_dim,
+                                    d.value_head_dim, d.conv_kernel,   dims.hidden_act};
+        return t.call(row.names.linear_mixer, gated_delta_net{rule, row.prefix}, x);
+    }
+    constexpr value fed(trace& t, const value& x) const {
+        if (kind.experts) return t.call(row.names.feed_forward, moe_block{row, dims}, x);
+        return call_mlp(t, row, dims, row.names.feed_forward, dims.intermediate_size, x);
+    }
+    constexpr value normed(trace& t, std::string_view name, const value& x) const {
+        return call_norm(t, name, row.norm, dims.hidden_size, {row.prefix, row.names.norm_type}, x, row.norm_bias);
+    }
+    static constexpr value dropped(trace& t, std::string_view name, const value& x) {
+        return name.empty() ? x : t.call(name, identity{}, x);
+    }
+    constexpr value residual(trace& t, const value& x, const value& h) const {
+        return t.add(x, row.scales_residual ? t.mul(h) : h);
+    }
+};
+
+/// The positions a head looks at: all, the last one, or none.
+constexpr value kept_positions(const trace& t, const value& x) {
+    return t.load().head == logits::last ? x.slice(1, 1) : x;
+}
+
+/// What full and sliding layers read, made once in front of them.
+struct decoder_context {
+    shared_values full{};
+    shared_values sliding{};
+};
+
+/// The masks and rotary tables of a row, in its order.
+constexpr decoder_context describe_context(const architecture& row, const shape& dims, trace& t) {
+    const workload& load = t.load();
+    decoder_context c;
+    c.full.where = context_of(t, 0);
+    c.sliding.where = context_of(t, dims.sliding_window);
+    const bool slides = dims.layers.has(mixer_kind::sliding_attention, dims.num_hidden_layers);
+    const bool full = dims.layers.has(mixer_kind::full_attention, dims.num_hidden_layers);
+    if (row.masks != mask_rule::by_window || full) c.full.mask = eager_mask(t, c.full.where, load.batch);
+    if (row.masks == mask_rule::full_and_sliding || slides) c.sliding.mask = eager_mask(t, c.sliding.where, load.batch);
+    if (row.rotated == rotation::none) return c;
+    const rotary_table table{dims.rotary_dim, {row.prefix, "RotaryEmbedding"}, row.rotated};
+    const auto make = [&](shared_values& into) {
+        if (row.rotated == rotation::complex_pairs) {
+            into.cos = t.call(row.names.rotary, complex_rotary_table{dims.rotary_dim, table.named}, load.sequence);
+            return;
+        }
+        const auto tables = t.call(row.names.rotary, table, load.sequence);
+        into.cos = tables[0];
+        into.sin = tables[1];
+    };
+    if (full || !row.rotary_per_mixer) make(c.full);
+    if (row.rotary_per_mixer && slides) make(c.sliding);
+    if (!row.rotary_per_mixer) c.sliding.cos = c.full.cos, c.sliding.sin = c.full.sin;
+    return c;
+}
+
+/// Embedding, masks and tables, layers, last norm: the model under a head, or on its own.
+constexpr value describe_base(const architecture& row, const shape& dims, trace& t) {
+    const workload& load = t.load();
+    const std::string_view type = row.names.embedding_type;
+    const embedding words{dims.vocab_size, dims.hidden_size, row.scales_in_embedding,
+                          type.empty() ? class_name{"", "Embedding"} : class_name{row.prefix, type}};
+    value x = t.call(row.names.embed_tokens, words, extents{load.batch, load.sequence});
+    if (row.scales_embedding) x = t.mul(x);
+    const decoder_context shared = describe_context(row, dims, t);
+    t.pattern<layer_kind::codes>(dims.num_hidden_layers, dims.layers, x, [&](std::uint8_t code, std::int64_t i, value& h) {
+        const layer_kind kind = layer_kind::from(code);
+        const shared_values& mine = kind.mixer == mixer_kind::sliding_attention ? shared.sliding : shared.full;
+        h = t.call_at(row.names.layers, i, decoder_layer{row, dims, mine, kind}, h);
+    });
+    return call_norm(t, row.names.norm, row.norm, dims.hidden_size, {row.prefix, row.names.norm_type}, x, row.norm_bias);
+}
+
+/// The head of a decoder over its last hidden states; (B, S, width) -> logits.
+///
+/// Source: transformers/modeling_layers.py, `GenericForSequenceClassification` and its relatives.
+constexpr value describe_head(const architecture& row, const shape& dims, trace& t, const value& x) {
+    const recorder::idle_guard unused{t, t.load().head == logits::none};
+    const auto score = [&](std::string_view name, std::int64_t labels, bool bias, const value& h) {
+        return t.call(name, head_linear{{x.dim(-1), labels, bias}}, h);
+    };
+    switch (dims.head) {
+        case head_kind::sequence_classification: {
+            const value all = score("score", dims.num_labels, false, x);
+            return t.gather(all, {x.dim(0), dims.num_labels});
+        }
+        case head_kind::token_classification:
+            return score(row.names.token_classifier, dims.num_labels, true, t.call("dropout", identity{}, x));
+        case head_kind::question_answering: {
+            const value both = score("qa_outputs", 2, true, x);
+            (void)t.contiguous(both.slice(-1, 1).squeeze(-1));
+            return t.contiguous(both.slice(-1, 1).squeeze(-1));
+        }
+        default: break;
+    }
+    const linear head{x.dim(-1), dims.vocab_size, dims.head_bias, dims.tie_word_embeddings};
+    value out = t.call(row.names.lm_head, head_linear{head}, kept_positions(t, x));
+    if (row.scales_logits) out = t.mul(out);
+    if (row.divides_logits) out = t.div(out);
+    if (dims.logits_soft_cap) out = t.mul(t.tanh(t.div(out)));
+    return out;
+}
+
+/// A base model, bare or under its head; `base()` describes it and gives its last hidden states.
+template <class Base>
+constexpr void describe_under_head(const architecture& row, const shape& dims, trace& t, Base base) {
+    const class_name type{row.prefix, row.names.model_type};
+    if (dims.head == head_kind::none) {
+        t.within({.type = type}, base);
+        return;
+    }
+    const bool answers = dims.head == head_kind::question_answering;
+    const std::string_view head = dims.head == head_kind::causal_lm ? row.names.causal_lm_type : name_of(dims.head);
+    t.within({.type = {row.prefix, head}}, [&] {
+        const std::string_view name = answers ? row.names.base_under_answers : row.names.base;
+        return describe_head(row, dims, t, t.within({.name = name, .type = type}, base));
+    });
+}
+
+/// A decoder, bare or under its head: what most `model_type`s are.
+constexpr void describe_decoder(const architecture& row, const shape& dims, trace& t) {
+    describe_under_head(row, dims, t, [&] { return describe_base(row, dims, t); });
+}
+
+}  // namespace llmcost

@@ -1,0 +1,196 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include <llmcost/dtype.hpp>
+#include <llmcost/layers/activation.hpp>
+
+namespace llmcost {
+
+/// Which head sits on the base model; the class in `architectures` chooses it.
+enum class head_kind : std::uint8_t {
+    none, causal_lm, masked_lm, conditional_generation, sequence_classification, token_classification,
+    question_answering, image_classification, pretraining
+};
+
+/// What the class of a model with this head is called behind its prefix.
+[[nodiscard]] constexpr std::string_view name_of(head_kind head) noexcept {
+    switch (head) {
+        case head_kind::none: return "Model";
+        case head_kind::causal_lm: return "ForCausalLM";
+        case head_kind::masked_lm: return "ForMaskedLM";
+        case head_kind::conditional_generation: return "ForConditionalGeneration";
+        case head_kind::sequence_classification: return "ForSequenceClassification";
+        case head_kind::token_classification: return "ForTokenClassification";
+        case head_kind::question_answering: return "ForQuestionAnswering";
+        case head_kind::image_classification: return "ForImageClassification";
+        case head_kind::pretraining: break;
+    }
+    return "ForPreTraining";
+}
+
+/// What a decoder layer mixes tokens with.
+enum class mixer_kind : std::uint8_t { full_attention, sliding_attention, chunked_attention, linear };
+
+/// One layer's place in a plan: its mixer and whether its feed-forward block has experts.
+struct layer_kind {
+    mixer_kind mixer = mixer_kind::full_attention;
+    bool experts = false;
+
+    [[nodiscard]] constexpr std::uint8_t code() const noexcept {
+        return static_cast<std::uint8_t>(static_cast<int>(mixer) + (experts ? 4 : 0));
+    }
+    static constexpr layer_kind from(std::uint8_t code) noexcept { return {static_cast<mixer_kind>(code & 3U), code >= 4}; }
+    static constexpr int codes = 8;
+};
+
+/// The kinds of all layers in order; one kind for every layer needs no list, so that its length has no bound.
+struct layer_plan {
+    static constexpr std::int64_t longest = 512;
+    std::array<std::uint8_t, longest> kinds{};
+    std::uint8_t common = 0;
+    bool mixed = false;
+
+    [[nodiscard]] constexpr std::uint8_t operator[](std::int64_t i) const noexcept {
+        return mixed ? kinds[static_cast<std::size_t>(i)] : common;
+    }
+    [[nodiscard]] constexpr bool has(mixer_kind mixer, std::int64_t layers) const noexcept {
+        if (!mixed) return layers > 0 && layer_kind::from(common).mixer == mixer;
+        for (std::int64_t i = 0; i < layers; ++i)
+            if (layer_kind::from(kinds[static_cast<std::size_t>(i)]).mixer == mixer) return true;
+        return false;
+    }
+    friend constexpr bool operator==(const layer_plan&, const layer_plan&) = default;
+};
+
+/// How one projection holds queries, keys and values.
+enum class qkv_layout : std::uint8_t {
+    stacked,   ///< all queries, all keys, all values
+    per_head,  ///< query, key and value of each head side by side
+    grouped,   ///< the queries of a group, their key, their value
+    one_key    ///< all queries, one key, one value
+};
+
+/// Experts and their router.
+struct moe_shape {
+    std::int64_t num_experts = 0;
+    std::int64_t num_experts_per_tok = 0;
+    std::int64_t intermediate_size = 0;         ///< of one routed expert
+    std::int64_t shared_intermediate_size = 0;  ///< of all shared experts together; 0: none
+    std::int64_t n_group = 1;
+    std::int64_t topk_group = 1;
+    bool norm_topk_prob = false;
+    bool limits_groups = false;  ///< experts are picked from the best groups only
+    friend constexpr bool operator==(const moe_shape&, const moe_shape&) = default;
+};
+
+/// Multi-head latent attention.
+struct mla_shape {
+    std::int64_t q_lora_rank = 0;  ///< 0: queries without a low-rank step
+    std::int64_t kv_lora_rank = 0;
+    std::int64_t qk_nope_head_dim = 0;
+    std::int64_t qk_rope_head_dim = 0;
+    std::int64_t v_head_dim = 0;
+    friend constexpr bool operator==(const mla_shape&, const mla_shape&) = default;
+};
+
+/// Mamba-1 and Mamba-2 mixers, short convolutions.
+struct state_space_shape {
+    std::int64_t state_size = 0;
+    std::int64_t conv_kernel = 0;
+    std::int64_t intermediate_size = 0;
+    std::int64_t time_step_rank = 0;
+    std::int64_t n_groups = 0;
+    std::int64_t num_heads = 0;
+    std::int64_t head_dim = 0;
+    std::int64_t chunk_size = 0;
+    bool use_bias = false;
+    bool use_conv_bias = true;
+    bool residual_in_fp32 = true;
+    friend constexpr bool operator==(const state_space_shape&, const state_space_shape&) = default;
+};
+
+/// Gated delta rule mixers.
+struct delta_shape {
+    std::int64_t num_key_heads = 0;
+    std::int64_t num_value_heads = 0;
+    std::int64_t key_head_dim = 0;
+    std::int64_t value_head_dim = 0;
+    std::int64_t conv_kernel = 0;
+    friend constexpr bool operator==(const delta_shape&, const delta_shape&) = default;
+};
+
+/// The encoder of an encoder-decoder, where it differs from the decoder.
+struct encoder_shape {
+    std::int64_t num_hidden_layers = 0;
+    std::int64_t num_attention_heads = 0;
+    std::int64_t intermediate_size = 0;
+    friend constexpr bool operator==(const encoder_shape&, const encoder_shape&) = default;
+};
+
+/// Pixels in.
+struct vision_shape {
+    std::int64_t image_height = 0;
+    std::int64_t image_width = 0;
+    std::int64_t patch_size = 0;
+    std::int64_t num_channels = 0;
+    friend constexpr bool operator==(const vision_shape&, const vision_shape&) = default;
+};
+
+/// The sizes and switches of one model: what its configuration says, defaults filled in. A literal, trivially copyable.
+struct shape {
+    std::int64_t vocab_size = 0;
+    std::int64_t hidden_size = 0;
+    std::int64_t intermediate_size = 0;
+    std::int64_t num_hidden_layers = 0;
+    std::int64_t num_attention_heads = 0;
+    std::int64_t num_key_value_heads = 0;
+    std::int64_t head_dim = 0;
+    std::int64_t rotary_dim = 0;  ///< rotated elements of a head
+    std::int64_t max_position_embeddings = 0;
+    std::int64_t sliding_window = 0;  ///< 0: none
+    std::int64_t type_vocab_size = 0;
+    std::int64_t embedding_size = 0;  ///< of word embeddings, where it is not hidden_size
+    std::int64_t relative_attention_num_buckets = 0;
+    std::int64_t num_labels = 2;
+    activation hidden_act = activation::silu;
+    activation pooler_act = activation::tanh;
+    dtype type = dtype::unspecified;  ///< `dtype` or `torch_dtype` of the configuration
+    head_kind head = head_kind::causal_lm;
+    bool tie_word_embeddings = false;
+    bool attention_bias = false;  ///< of the query, key and value projections
+    bool output_bias = false;     ///< of attention's output projection
+    bool mlp_bias = false;
+    bool gated_mlp = false;
+    bool scales_output = false;  ///< last hidden states times a constant before the head
+    bool head_bias = false;
+    bool qk_norm = false;
+    bool clips_qkv = false;        ///< queries, keys and values clamped in place
+    bool rope_interleave = false;  ///< even and odd elements of a head are rotated together
+    bool parallel_residual = false;
+    bool norms_apart = false;         ///< attention and feed-forward side by side have norms of their own
+    bool norms_after_sums = false;    ///< norms follow the residual sums
+    bool residual_from_norm = false;  ///< the residual is the norm's output
+    bool norm_affine = true;          ///< norms have parameters
+    bool final_norm = true;           ///< a norm after the last layer
+    bool alibi = false;               ///< biases by distance instead of rotated positions
+    bool upcast_attention = false;    ///< scores in float32, scaled inside of the product
+    qkv_layout qkv = qkv_layout::stacked;
+    bool attention_soft_cap = false;
+    bool logits_soft_cap = false;
+    bool quantized = false;  ///< a `quantization_config` that the figures do not apply
+    moe_shape moe{};
+    mla_shape mla{};
+    state_space_shape ssm{};
+    delta_shape delta{};
+    encoder_shape encoder{};
+    vision_shape vision{};
+    layer_plan layers{};
+    friend constexpr bool operator==(const shape&, const shape&) = default;
+};
+
+}  // namespace llmcost
