@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+#include <llmcost/arch/bart.hpp>
+#include <llmcost/arch/bert.hpp>
+#include <llmcost/arch/bloom.hpp>
+#include <llmcost/arch/deepseek.hpp>
+#include <llmcost/arch/falcon.hpp>
+#include <llmcost/arch/gemma.hpp>
+#include <llmcost/arch/gpt2.hpp>
+#include <llmcost/arch/gpt_neox.hpp>
+#include <llmcost/arch/hybrid.hpp>
+#include <llmcost/arch/llama.hpp>
+#include <llmcost/arch/mamba.hpp>
+#include <llmcost/arch/moe.hpp>
+#include <llmcost/arch/opt.hpp>
+#include <llmcost/arch/t5.hpp>
+#include <llmcost/arch/vit.hpp>
+
+namespace llmcost {
+
+/// Every row, sorted by `model_type`.
+// clang-format off
+inline constexpr std::array architectures{
+    &arch::bart, &arch::bert, &arch::bloom, &arch::cohere, &arch::deepseek_v2, &arch::deepseek_v3, &arch::falcon, &arch::falcon_mamba,
+    &arch::gemma, &arch::gemma2, &arch::gemma3_text, &arch::gpt_sw3, &arch::gpt2, &arch::gpt_neox, &arch::gpt_oss, &arch::gptj,
+    &arch::granite, &arch::jamba, &arch::lfm2, &arch::llama, &arch::mamba, &arch::mamba2, &arch::mistral, &arch::mixtral, &arch::olmo2, &arch::olmoe, &arch::opt, &arch::phi3,
+    &arch::qwen2, &arch::qwen2_moe, &arch::qwen3, &arch::qwen3_moe, &arch::qwen3_next, &arch::roberta, &arch::stablelm, &arch::starcoder2,
+    &arch::t5, &arch::vit,
+};
+// clang-format on
+
+namespace detail {
+consteval bool architectures_are_sorted() {
+    for (std::size_t i = 1; i < architectures.size(); ++i)
+        if (!(architectures[i - 1]->model_type < architectures[i]->model_type)) return false;
+    return true;
+}
+static_assert(architectures_are_sorted(), "rows stand in the order of their model_type, each once");
+}  // namespace detail
+
+/// The row of a `model_type`, or null.
+[[nodiscard]] constexpr const architecture* find_architecture(std::string_view model_type) noexcept {
+    for (const architecture* a : architectures)
+        if (a->model_type == model_type) return a;
+    return nullptr;
+}
+
+namespace detail {
+
+/// Edit distance of two short names; at most 64 letters of each count.
+constexpr int edit_distance(std::string_view a, std::string_view b) noexcept {
+    a = a.substr(0, 64), b = b.substr(0, 64);
+    int row[65]{};
+    for (std::size_t j = 0; j <= b.size(); ++j) row[j] = static_cast<int>(j);
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        int diagonal = row[0];
+        row[0] = static_cast<int>(i);
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const int replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+            diagonal = row[j];
+            const int shifted = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            row[j] = replaced < shifted ? replaced : shifted;
+        }
+    }
+    return row[b.size()];
+}
+
+/// Says which known types are nearest to an unknown one.
+[[noreturn]] inline void fail_nearest(config_view config, std::string_view type) {
+    char sentence[160]{};
+    std::size_t n = 0;
+    const auto say = [&](std::string_view text) {
+        for (const char c : text)
+            if (n + 1 < sizeof sentence) sentence[n++] = c;
+    };
+    say("is not known; nearest: ");
+    const architecture* named[3]{};
+    for (std::size_t k = 0; k < 3 && k < architectures.size(); ++k) {
+        const architecture* best = nullptr;
+        for (const architecture* a : architectures) {
+            if (a == named[0] || a == named[1]) continue;
+            if (best == nullptr || edit_distance(type, a->model_type) < edit_distance(type, best->model_type)) best = a;
+        }
+        named[k] = best;
+        if (k > 0) say(", ");
+        say(best->model_type);
+    }
+    fail_unknown_model_type(config, "model_type", {sentence, n});
+}
+
+}  // namespace detail
+
+/// Builds the model that a configuration describes; throws `config_error` where no row can.
+[[nodiscard]] constexpr model read_model(config_view config) {
+    const std::string_view type = config.string("model_type");
+    const architecture* row = find_architecture(type);
+    if (row == nullptr) detail::fail_nearest(config, type);
+    return {row, read_shape(*row, config)};
+}
+
+}  // namespace llmcost

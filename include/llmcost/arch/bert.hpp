@@ -1,0 +1,174 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+
+#include <llmcost/encoder.hpp>
+#include <llmcost/reader.hpp>
+
+namespace llmcost::arch {
+
+/// In what BERT and RoBERTa differ: how positions are looked up, and how heads are built.
+struct bert_style {
+    bool positions_per_token = false;  ///< padding moves positions, so that every sequence has its own
+    bool flat_heads = false;           ///< `lm_head` and a classification head instead of `cls` and the pooler
+};
+
+namespace bert_detail {
+
+/// Embeddings, layers, and where a head reads it a pooler over the first position: {hidden states, pooled}.
+template <bert_style Style>
+constexpr std::array<value, 2> base(const architecture& row, const shape& dims, trace& t, bool pools) {
+    const workload& load = t.load();
+    const bert_embeddings words{dims, row.prefix, Style.positions_per_token};
+    value x = t.call("embeddings", words, load.batch, load.sequence);
+    t.within({.name = "encoder", .type = {row.prefix, "Encoder"}}, [&] {
+        t.repeat(0, dims.num_hidden_layers, x,
+                 [&](std::int64_t i, value& h) { h = t.call_at("layer", i, bert_layer{dims, row.prefix}, h); });
+        return x;
+    });
+    if (!pools) return {x, x};
+    const recorder::off_loss_guard unread{t, dims.head != head_kind::sequence_classification};
+    return {x, t.within({.name = "pooler", .type = {row.prefix, "Pooler"}}, [&] {
+                const value first = t.call("dense", linear{dims.hidden_size, dims.hidden_size, true}, x.select(1));
+                return t.call("activation", activation_module{activation::tanh}, first);
+            })};
+}
+
+/// A dense layer, the activation, a norm, and a decoder tied to the word embeddings with a bias of its own.
+constexpr value word_scores(const architecture& row, const shape& dims, trace& t, const value& x) {
+    const value bias = t.param("bias", {dims.vocab_size});
+    (void)bias;  // executed as the decoder's, which is tied to it
+    const value h = t.within({.name = "transform", .type = {row.prefix, "PredictionHeadTransform"}}, [&] {
+        const value dense = t.call("dense", linear{dims.hidden_size, dims.hidden_size, true}, x);
+        const value active = t.call("transform_act_fn", activation_module{dims.hidden_act}, dense);
+        return t.call("LayerNorm", norm<norm_kind::layer>{dims.hidden_size}, active);
+    });
+    const bool tied = dims.tie_word_embeddings;
+    return t.call("decoder", linear{dims.hidden_size, dims.vocab_size, true, tied, tied}, h);
+}
+
+constexpr value describe_cls(const architecture& row, const shape& dims, trace& t, const value& x, const value& pooled) {
+    const bool pretrains = dims.head == head_kind::pretraining;
+    const std::string_view type = pretrains ? "PreTrainingHeads" : "OnlyMLMHead";
+    return t.within({.name = "cls", .type = {row.prefix, type}, .what = role::head}, [&] {
+        const value scores = t.within({.name = "predictions", .type = {row.prefix, "LMPredictionHead"}},
+                                      [&] { return word_scores(row, dims, t, x); });
+        if (pretrains) {
+            const recorder::off_loss_guard unread{t};
+            (void)t.call("seq_relationship", linear{dims.hidden_size, 2, true}, pooled);
+        }
+        return scores;
+    });
+}
+
+constexpr value describe_lm_head(const architecture& row, const shape& dims, trace& t, const value& x) {
+    return t.within({.name = "lm_head", .type = {row.prefix, "LMHead"}, .what = role::head}, [&] {
+        (void)t.param("bias", {dims.vocab_size});  // executed as the decoder's, which is tied to it
+        value h = t.call("dense", linear{dims.hidden_size, dims.hidden_size, true}, x);
+        h = t.call("layer_norm", norm<norm_kind::layer>{dims.hidden_size}, activate(t, activation::gelu, h));
+        const bool tied = dims.tie_word_embeddings;
+        return t.call("decoder", linear{dims.hidden_size, dims.vocab_size, true, tied, tied}, h);
+    });
+}
+
+template <bert_style Style>
+constexpr value describe_sequence_classifier(const architecture& row, const shape& dims, trace& t, const value& x,
+                                             const value& pooled) {
+    const linear labels{dims.hidden_size, dims.num_labels, true};
+    if constexpr (!Style.flat_heads) return t.call("classifier", head_linear{labels}, t.call("dropout", identity{}, pooled));
+    return t.within({.name = "classifier", .type = {row.prefix, "ClassificationHead"}, .what = role::head}, [&] {
+        value h = t.call("dropout", identity{}, x.select(1));
+        h = t.tanh(t.call("dense", linear{dims.hidden_size, dims.hidden_size, true}, h));
+        return t.call("out_proj", labels, t.call("dropout", identity{}, h));
+    });
+}
+
+template <bert_style Style>
+constexpr value describe_head(const architecture& row, const shape& dims, trace& t, const std::array<value, 2>& out) {
+    const recorder::idle_guard unused{t, t.load().head == logits::none};
+    const auto classify = [&](std::string_view name, std::int64_t labels, const value& h) {
+        return t.call(name, head_linear{{dims.hidden_size, labels, true}}, h);
+    };
+    switch (dims.head) {
+        case head_kind::sequence_classification: return describe_sequence_classifier<Style>(row, dims, t, out[0], out[1]);
+        case head_kind::token_classification: return classify("classifier", dims.num_labels, t.call("dropout", identity{}, out[0]));
+        case head_kind::question_answering: {
+            const value both = classify("qa_outputs", 2, out[0]);
+            (void)t.contiguous(both.slice(-1, 1).squeeze(-1));
+            return t.contiguous(both.slice(-1, 1).squeeze(-1));
+        }
+        default: break;
+    }
+    const value kept = t.load().head == logits::last ? out[0].slice(1, 1) : out[0];
+    if constexpr (Style.flat_heads) return describe_lm_head(row, dims, t, kept);
+    return describe_cls(row, dims, t, kept, out[1]);
+}
+
+}  // namespace bert_detail
+
+/// An encoder with learned positions and post-norms, bare or under its head.
+///
+/// Source: transformers/models/bert/modeling_bert.py, transformers/models/roberta/modeling_roberta.py.
+template <bert_style Style>
+constexpr void describe_bert(const architecture& row, const shape& dims, trace& t) {
+    const class_name base{row.prefix, "Model"};
+    if (dims.head == head_kind::none) {
+        t.within({.type = base}, [&] { return bert_detail::base<Style>(row, dims, t, true)[0]; });
+        return;
+    }
+    const bool pools =
+        dims.head == head_kind::pretraining || (dims.head == head_kind::sequence_classification && !Style.flat_heads);
+    const std::string_view type = dims.head == head_kind::causal_lm ? row.names.causal_lm_type : name_of(dims.head);
+    t.within({.type = {row.prefix, type}}, [&] {
+        std::array<value, 2> out;
+        t.within({.name = row.names.base, .type = base}, [&] {
+            out = bert_detail::base<Style>(row, dims, t, pools);
+            return out[0];
+        });
+        return bert_detail::describe_head<Style>(row, dims, t, out);
+    });
+}
+
+/// A BERT that decodes keeps a cache and may read an encoder: another walk, which no row describes.
+constexpr void read_bert(config_view config, shape& s) {
+    for (const std::string_view key : {std::string_view("is_decoder"), std::string_view("add_cross_attention")})
+        if (config.boolean(key, false)) fail_unsupported(config, key, "no row describes this type as a decoder");
+    if (s.hidden_size % s.num_attention_heads != 0) fail_value(config, "num_attention_heads", "a divisor of hidden_size");
+    s.type_vocab_size = config.positive("type_vocab_size", s.type_vocab_size);
+}
+
+// transformers/models/bert: configuration_bert.py, modeling_bert.py
+inline constexpr architecture bert{
+    .model_type = "bert",
+    .prefix = "Bert",
+    .describe = describe_bert<bert_style{}>,
+    .read = read_bert,
+    .rotated = rotation::none,
+    .heads = {head_kind::none, head_kind::causal_lm, head_kind::masked_lm, head_kind::pretraining,
+              head_kind::sequence_classification, head_kind::token_classification, head_kind::question_answering},
+    .names = {.base = "bert", .causal_lm_type = "LMHeadModel"},
+    .defaults = {.vocab_size = 30522,
+                 .hidden_size = 768,
+                 .intermediate_size = 3072,
+                 .num_hidden_layers = 12,
+                 .num_attention_heads = 12,
+                 .max_position_embeddings = 512,
+                 .type_vocab_size = 2,
+                 .hidden_act = activation::gelu,
+                 .tie_word_embeddings = true},
+};
+
+// transformers/models/roberta: positions follow padding, a language head of its own
+inline constexpr architecture roberta = [] {
+    architecture a = bert;
+    a.model_type = "roberta", a.prefix = "Roberta", a.describe = describe_bert<bert_style{true, true}>;
+    a.heads = {head_kind::none, head_kind::causal_lm, head_kind::masked_lm, head_kind::sequence_classification,
+               head_kind::token_classification, head_kind::question_answering};
+    a.names.base = "roberta", a.names.causal_lm_type = "ForCausalLM";
+    a.defaults.vocab_size = 50265;
+    return a;
+}();
+
+}  // namespace llmcost::arch

@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <llmcost/arch/moe.hpp>
+
+namespace llmcost::arch {
+
+/// Latent attention and experts behind the first `first_k_dense_replace` layers.
+constexpr void read_deepseek(config_view config, shape& s, std::int64_t dense_layers, std::int64_t shared_experts) {
+    const auto rank = config.find("q_lora_rank");
+    s.mla.q_lora_rank = rank && rank->is_null() ? 0 : config.positive("q_lora_rank", 1536);
+    s.mla.kv_lora_rank = config.positive("kv_lora_rank", 512);
+    s.mla.qk_nope_head_dim = config.positive("qk_nope_head_dim", 128);
+    s.mla.qk_rope_head_dim = config.positive("qk_rope_head_dim", 64);
+    s.mla.v_head_dim = config.positive("v_head_dim", 128);
+    s.head_dim = s.rotary_dim = s.mla.qk_rope_head_dim;
+    if (s.rotary_dim % 2 != 0) fail_value(config, "qk_rope_head_dim", "an even number");
+    (void)checked_width(config, "qk_nope_head_dim", s.num_attention_heads, s.mla.qk_nope_head_dim);
+    (void)checked_width(config, "v_head_dim", s.num_attention_heads, s.mla.v_head_dim);
+    read_experts(config, s, config.contains("num_experts") ? "num_experts" : "n_routed_experts");
+    check_experts(config, s);
+    s.moe.shared_intermediate_size = checked_width(
+        config, "n_shared_experts", config.non_negative("n_shared_experts", shared_experts), s.moe.intermediate_size);
+    s.moe.n_group = config.positive("n_group", s.moe.n_group);
+    s.moe.topk_group = config.positive("topk_group", s.moe.topk_group);
+    if (s.moe.num_experts % s.moe.n_group != 0) fail_value(config, "n_group", "a divisor of the number of experts");
+    if (s.moe.topk_group > s.moe.n_group) fail_value(config, "topk_group", "at most n_group");
+    const std::int64_t dense = config.non_negative("first_k_dense_replace", dense_layers);
+    plan_layers(config, s, [&](std::int64_t i) { return layer_kind{mixer_kind::full_attention, i >= dense}; });
+}
+
+constexpr void read_deepseek_v2(config_view config, shape& s) {
+    read_deepseek(config, s, 0, 2);
+    const std::string_view method = config.string("topk_method", "greedy");
+    s.moe.limits_groups = method == "group_limited_greedy";
+    if (!s.moe.limits_groups && method != "greedy") fail_unsupported(config, "topk_method", "no router describes this method");
+}
+
+constexpr void read_deepseek_v3(config_view config, shape& s) {
+    read_deepseek(config, s, 3, 1);
+    s.moe.limits_groups = true;
+    s.rope_interleave = config.boolean("rope_interleave", true);
+    if (s.moe.num_experts / s.moe.n_group < 2) fail_value(config, "n_group", "at most half as many groups as experts");
+}
+
+// transformers/models/deepseek_v2: latent attention, complex rotation, softmax router
+inline constexpr architecture deepseek_v2 = [] {
+    architecture a = llama;
+    a.heads = classifying_decoder_heads;
+    a.model_type = "deepseek_v2", a.prefix = "DeepseekV2", a.read = read_deepseek_v2, a.latent = true;
+    a.rotated = rotation::complex_pairs, a.router = router_kind::softmax_grouped;
+    a.shared_experts = shared_expert_kind::added;
+    a.names.moe_type = "Moe", a.names.router_type = "TopkRouter";
+    a.defaults.vocab_size = 102400;
+    a.defaults.moe = {.num_experts = 64, .intermediate_size = 1407};
+    return a;
+}();
+
+// transformers/models/deepseek_v3: sigmoid router with groups, pairs rotated as two tensors
+inline constexpr architecture deepseek_v3 = [] {
+    architecture a = deepseek_v2;
+    a.heads = decoder_heads;
+    a.model_type = "deepseek_v3", a.prefix = "DeepseekV3", a.read = read_deepseek_v3;
+    a.rotated = rotation::split_pairs, a.router = router_kind::sigmoid_grouped;
+    a.names.moe_type = "MoE";
+    a.defaults = {.vocab_size = 129280,
+                  .hidden_size = 7168,
+                  .intermediate_size = 18432,
+                  .num_hidden_layers = 61,
+                  .num_attention_heads = 128,
+                  .num_key_value_heads = 128,
+                  .max_position_embeddings = 4096,
+                  .moe = {.num_experts = 256,
+                          .num_experts_per_tok = 8,
+                          .intermediate_size = 2048,
+                          .n_group = 8,
+                          .topk_group = 4,
+                          .norm_topk_prob = true}};
+    return a;
+}();
+
+}  // namespace llmcost::arch

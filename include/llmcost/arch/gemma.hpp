@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <llmcost/arch/llama.hpp>
+
+namespace llmcost::arch {
+
+/// Gemma wrote `gelu` and means its tanh approximation (configuration_gemma.py, `__post_init__`).
+constexpr void read_gemma(config_view, shape& s) {
+    if (s.hidden_act == activation::gelu) s.hidden_act = activation::gelu_pytorch_tanh;
+}
+
+/// Gemma 2 and 3: soft caps where they are no null, every `pattern`-th layer full, the others sliding.
+constexpr void read_gemma_layers(config_view config, shape& s, bool attention_cap, bool logits_cap, std::int64_t pattern) {
+    const auto capped = [&](std::string_view key, bool otherwise) {
+        return config.contains(key) ? config.optional_real(key).has_value() : otherwise;
+    };
+    s.attention_soft_cap = capped("attn_logit_softcapping", attention_cap);
+    s.logits_soft_cap = capped("final_logit_softcapping", logits_cap);
+    if (const auto both = config.find("use_bidirectional_attention"); both && !both->is_null() && both->as_boolean())
+        fail_unsupported(config, "use_bidirectional_attention", "no row describes bidirectional attention of this type");
+    if (read_layer_types(config, s)) return;
+    plan_layers(config, s, [&](std::int64_t i) {
+        const bool full = (i + 1) % pattern == 0;
+        return layer_kind{full ? mixer_kind::full_attention : mixer_kind::sliding_attention, false};
+    });
+}
+constexpr void read_gemma2(config_view config, shape& s) { read_gemma_layers(config, s, true, true, 2); }
+constexpr void read_gemma3(config_view config, shape& s) {
+    read_gemma_layers(config, s, false, false, config.positive("sliding_window_pattern", 6));
+}
+
+// transformers/models/gemma: norms of 1 + weight, embeddings scaled inside of their module
+inline constexpr architecture gemma{
+    .model_type = "gemma",
+    .prefix = "Gemma",
+    .describe = describe_decoder,
+    .read = read_gemma,
+    .norm = norm_kind::rms_plus_one,
+    .scales_in_embedding = true,
+    .heads = decoder_heads,
+    .names = {.embedding_type = "TextScaledWordEmbedding"},
+    .defaults = {.vocab_size = 256000,
+                 .hidden_size = 3072,
+                 .intermediate_size = 24576,
+                 .num_hidden_layers = 28,
+                 .num_attention_heads = 16,
+                 .num_key_value_heads = 16,
+                 .head_dim = 256,
+                 .max_position_embeddings = 8192,
+                 .hidden_act = activation::gelu_pytorch_tanh,
+                 .tie_word_embeddings = true},
+};
+
+// transformers/models/gemma2: norms before and after each block, soft caps, sliding and full layers in turns
+inline constexpr architecture gemma2 = [] {
+    architecture a = gemma;
+    a.model_type = "gemma2", a.prefix = "Gemma2", a.read = read_gemma2, a.placement = norm_placement::both;
+    a.masks = mask_rule::full_and_sliding;
+    a.keys[0] = {"hidden_act", "hidden_activation"};
+    a.defaults.hidden_size = 2304, a.defaults.intermediate_size = 9216, a.defaults.num_hidden_layers = 26;
+    a.defaults.num_attention_heads = 8, a.defaults.num_key_value_heads = 4, a.defaults.sliding_window = 4096;
+    return a;
+}();
+
+// transformers/models/gemma3: norms of queries and keys, five sliding layers to a full one, a rotary table for each
+inline constexpr architecture gemma3_text = [] {
+    architecture a = gemma2;
+    a.heads = language_heads;
+    a.model_type = "gemma3_text", a.prefix = "Gemma3", a.read = read_gemma3;
+    a.qk_norm = qk_norm_kind::per_head_transposed, a.rotary_per_mixer = true;
+    a.names.model_type = "TextModel";
+    a.defaults.vocab_size = 262208, a.defaults.max_position_embeddings = 131072;
+    return a;
+}();
+
+}  // namespace llmcost::arch

@@ -1,0 +1,226 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <llmcost/decoder.hpp>
+#include <llmcost/layers/conv_1d.hpp>
+#include <llmcost/layers/sinusoidal_rotary.hpp>
+#include <llmcost/reader.hpp>
+
+namespace llmcost::arch {
+
+namespace gpt2_detail {
+
+/// What both kinds of block are given.
+struct parts {
+    const architecture& row;
+    const shape& dims;
+    const shared_values& shared;
+};
+
+/// Attention over one stacked projection; scores in float32 and scaled inside of the product where the shape says so.
+struct attention : parts {
+    static constexpr role what = role::attn;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return {row.prefix, "Attention"}; }
+    constexpr value describe(trace& t, const value& x) const {
+        const std::int64_t width = dims.hidden_size, batch = x.dim(0), sequence = x.dim(1);
+        const value fused = t.call("c_attn", conv_1d{width, 3 * width}, x);
+        const value q = fused.slice(-1, width).view({batch, sequence, -1, dims.head_dim}).transpose(1, 2);
+        const value k = update_cache(t, q, shared.where), v = update_cache(t, q, shared.where);
+        const value mixed = dims.upcast_attention
+                                ? upcast(t, q, k, v)
+                                : eager_attention(t, q, k, v, shared.where, {.mask = &shared.mask, .float_softmax = false});
+        const value flat = t.contiguous(t.reshape(mixed, {batch, sequence, -1}));
+        return t.call("resid_dropout", identity{}, t.call("c_proj", conv_1d{width, width}, flat));
+    }
+
+private:
+    constexpr value upcast(trace& t, const value& q, const value& k, const value& v) const {
+        const std::int64_t batch = q.dim(0), heads = q.dim(1), sequence = q.dim(2), length = k.dim(2);
+        const bool sparse = t.load().attention == attention_scores::causal;
+        const value rows = t.to(t.reshape(q, {-1, sequence, dims.head_dim}), dtype::float32);
+        const value columns = t.to(t.reshape(k.transpose(2, 3), {-1, dims.head_dim, length}), dtype::float32);
+        value scores = t.bmm(op::batched_matmul_scaled, rows, columns, sparse ? shared.where.visible_pairs() : 0);
+        t.written(scores.elements);  // an empty tensor as large, which the product does not read
+        scores = scores.view({batch, heads, sequence, length});
+        if (!sparse) scores = t.add(scores, shared.mask);
+        const value probabilities = t.call("attn_dropout", identity{}, t.to(t.softmax(scores), v.type));
+        return t.matmul(probabilities, v).transpose(1, 2);
+    }
+};
+
+/// Attention with pairs of elements turned by sinusoids that every layer picks for itself.
+struct rotated_attention : parts {
+    static constexpr role what = role::attn;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return {row.prefix, "Attention"}; }
+    constexpr value describe(trace& t, const value& x) const {
+        const std::int64_t width = dims.hidden_size, batch = x.dim(0), sequence = x.dim(1);
+        const extents in_heads{batch, sequence, dims.num_attention_heads, dims.head_dim};
+        const linear project{width, width};
+        const value q = t.call("q_proj", project, x).view(in_heads), k = t.call("k_proj", project, x).view(in_heads);
+        const value v = t.call("v_proj", project, x).view(in_heads).transpose(1, 2);
+        const value sinusoids = pick_sinusoids(t, dims.max_position_embeddings, sequence, dims.rotary_dim);
+        const auto turned = [&](const value& h) {
+            const value part = rotate_every_two(t, h.slice(-1, dims.rotary_dim), sinusoids);
+            return t.cat({part, h.slice(-1, dims.head_dim - dims.rotary_dim)}, -1).transpose(1, 2);
+        };
+        const value keys = update_cache(t, turned(k), shared.where), queries = turned(q);
+        const value flat = attend(t, queries, keys, update_cache(t, v, shared.where)).view({batch, sequence, width});
+        return t.call("resid_dropout", identity{}, t.call("out_proj", project, flat));
+    }
+
+private:
+    constexpr value attend(trace& t, const value& q, const value& k, const value& v) const {
+        const bool sparse = t.load().attention == attention_scores::causal;
+        const value rows = t.to(q, dtype::float32), columns = t.to(k, dtype::float32).transpose(2, 3);
+        value scores = t.div(t.matmul(rows, columns, sparse ? shared.where.visible_pairs() : 0));
+        if (!sparse) scores = t.add(scores, shared.mask);
+        const value probabilities = t.call("attn_dropout", identity{}, t.to(t.softmax(scores), v.type));
+        return t.contiguous(t.matmul(probabilities, v).transpose(1, 2));
+    }
+};
+
+/// Feed-forward block that ends in a dropout module.
+template <class Projection>
+struct feed_forward : parts {
+    static constexpr role what = role::mlp;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return {row.prefix, "MLP"}; }
+    constexpr value describe(trace& t, const value& x) const {
+        const mlp_names& n = row.names.mlp;
+        value h = t.call(n.up, Projection{dims.hidden_size, dims.intermediate_size}, x);
+        h = t.call(n.act, activation_module{dims.hidden_act}, h);
+        return t.call("dropout", identity{}, t.call(n.down, Projection{dims.intermediate_size, dims.hidden_size}, h));
+    }
+};
+
+struct block : parts {
+    static constexpr role what = role::none;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return {row.prefix, "Block"}; }
+    constexpr value describe(trace& t, const value& x) const {
+        const norm<norm_kind::layer> normed{dims.hidden_size};
+        const value h = t.add(t.call("attn", attention{*this}, t.call("ln_1", normed, x)), x);
+        return t.add(h, t.call("mlp", feed_forward<conv_1d>{*this}, t.call("ln_2", normed, h)));
+    }
+};
+
+struct biased_linear : linear {
+    constexpr biased_linear(std::int64_t from, std::int64_t to) : linear{from, to, true} {}
+};
+
+/// Attention and feed-forward side by side behind one norm.
+struct parallel_block : parts {
+    static constexpr role what = role::none;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return {row.prefix, "Block"}; }
+    constexpr value describe(trace& t, const value& x) const {
+        const value h = t.call("ln_1", norm<norm_kind::layer>{dims.hidden_size}, x);
+        const value a = t.call("attn", rotated_attention{*this}, h);
+        return t.add(t.add(a, t.call("mlp", feed_forward<biased_linear>{*this}, h)), x);
+    }
+};
+
+}  // namespace gpt2_detail
+
+/// GPT-2 and GPT-J: words, learned positions where they have them, blocks, a last norm.
+///
+/// Source: transformers/models/gpt2/modeling_gpt2.py, `GPT2Model`; transformers/models/gptj/modeling_gptj.py, `GPTJModel`.
+template <class Block, bool LearnedPositions>
+constexpr void describe_gpt2(const architecture& row, const shape& dims, trace& t) {
+    describe_under_head(row, dims, t, [&] {
+        const workload& load = t.load();
+        value x = t.call("wte", embedding{dims.vocab_size, dims.hidden_size}, extents{load.batch, load.sequence});
+        if constexpr (LearnedPositions) {
+            const embedding table{dims.max_position_embeddings, dims.hidden_size};
+            t.positions(dims.max_position_embeddings, t.load().past + t.load().sequence);
+            x = t.add(x, t.call("wpe", table, extents{1, load.sequence}));
+        }
+        shared_values shared{.where = context_of(t, 0)};
+        shared.mask = eager_mask(t, shared.where, load.batch);
+        x = t.call("drop", identity{}, x);
+        t.repeat(0, dims.num_hidden_layers, x, [&](std::int64_t i, value& h) {
+            h = t.call_at("h", i, Block{{row, dims, shared}}, h);
+        });
+        return t.call("ln_f", norm<norm_kind::layer>{dims.hidden_size}, x);
+    });
+}
+
+constexpr void read_gpt2(config_view config, shape& s) {
+    share_among_heads(config, s, {"n_head", "num_attention_heads"});
+    if (s.intermediate_size == 0) s.intermediate_size = 4 * s.hidden_size;
+    if (config.boolean("add_cross_attention", false))
+        fail_unsupported(config, "add_cross_attention", "no row describes this type with cross-attention");
+    s.upcast_attention = config.boolean("reorder_and_upcast_attn", false);
+    if (s.upcast_attention && (s.head_dim == 1 || !config.boolean("scale_attn_weights", true)))
+        fail_unsupported(config, "reorder_and_upcast_attn", "no row describes scores that are upcast but not scaled");
+}
+
+constexpr void read_gptj(config_view config, shape& s) {
+    share_among_heads(config, s, {"n_head", "num_attention_heads"});
+    if (s.intermediate_size == 0) s.intermediate_size = 4 * s.hidden_size;
+    s.rotary_dim = config.contains("rotary_dim") ? config.positive("rotary_dim") : 64;
+    if (s.rotary_dim > s.head_dim || s.rotary_dim % 2 != 0)
+        fail_value(config, "rotary_dim", "an even number up to the elements of a head");
+    if (s.head == head_kind::question_answering && s.num_labels != 2)
+        fail_value(config, config.contains("num_labels") ? "num_labels" : "id2label",
+                   "two labels, start and end of an answer");
+}
+
+// transformers/models/gpt2: configuration_gpt2.py, modeling_gpt2.py
+inline constexpr architecture gpt2{
+    .model_type = "gpt2",
+    .prefix = "GPT2",
+    .describe = describe_gpt2<gpt2_detail::block, true>,
+    .read = read_gpt2,
+    .rotated = rotation::none,
+    .heads = {head_kind::none, head_kind::causal_lm, head_kind::sequence_classification, head_kind::token_classification,
+              head_kind::question_answering},
+    .names = {.base = "transformer",
+              .base_under_answers = "transformer",
+              .token_classifier = "classifier",
+              .mlp = {.up = "c_fc", .down = "c_proj", .act = "act"},
+              .causal_lm_type = "LMHeadModel"},
+    .keys = {{{"hidden_size", "n_embd"},
+              {"max_position_embeddings", "n_positions"},
+              {"num_attention_heads", "n_head"},
+              {"num_hidden_layers", "n_layer"},
+              {"intermediate_size", "n_inner"},
+              {"hidden_act", "activation_function"}}},
+    .defaults = {.vocab_size = 50257,
+                 .hidden_size = 768,
+                 .num_hidden_layers = 12,
+                 .num_attention_heads = 12,
+                 .max_position_embeddings = 1024,
+                 .hidden_act = activation::gelu_new,
+                 .tie_word_embeddings = true},
+};
+
+// transformers/models/auto/configuration_auto.py: GPT-2 under another name
+inline constexpr architecture gpt_sw3 = [] {
+    architecture a = gpt2;
+    a.model_type = "gpt-sw3";
+    return a;
+}();
+
+// transformers/models/gptj: rotated pairs instead of learned positions, blocks side by side, a head with a bias
+inline constexpr architecture gptj = [] {
+    architecture a = gpt2;
+    a.model_type = "gptj", a.prefix = "GPTJ", a.describe = describe_gpt2<gpt2_detail::parallel_block, false>,
+    a.read = read_gptj, a.rotated = rotation::interleaved;
+    a.heads = {head_kind::none, head_kind::causal_lm, head_kind::sequence_classification, head_kind::question_answering};
+    a.names.mlp = {.up = "fc_in", .down = "fc_out", .act = "act"};
+    a.names.causal_lm_type = "ForCausalLM";
+    a.defaults = {.vocab_size = 50400,
+                  .hidden_size = 4096,
+                  .num_hidden_layers = 28,
+                  .num_attention_heads = 16,
+                  .max_position_embeddings = 2048,
+                  .hidden_act = activation::gelu_new,
+                  .head_bias = true};
+    return a;
+}();
+
+}  // namespace llmcost::arch

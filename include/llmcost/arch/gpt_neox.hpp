@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <llmcost/decoder.hpp>
+#include <llmcost/reader.hpp>
+
+namespace llmcost::arch {
+
+namespace gpt_neox_detail {
+
+/// Attention over queries, keys and values that one projection holds head by head; part of each head rotated.
+struct attention {
+    const architecture& row;
+    const shape& dims;
+    const shared_values& shared;
+
+    static constexpr role what = role::attn;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return {row.prefix, "Attention"}; }
+    constexpr value describe(trace& t, const value& x) const {
+        const std::int64_t width = dims.hidden_size, d = dims.head_dim, batch = x.dim(0), sequence = x.dim(1);
+        const value fused = t.call("query_key_value", linear{width, 3 * width, dims.attention_bias}, x);
+        const value part = fused.view({batch, sequence, -1, 3 * d}).transpose(1, 2).slice(-1, d);
+        const value q = rotate_part<rotation::half>(t, part, dims.rotary_dim, shared.cos, shared.sin, true);
+        value k = rotate_part<rotation::half>(t, part, dims.rotary_dim, shared.cos, shared.sin, true);
+        k = update_cache(t, k, shared.where);
+        const value v = update_cache(t, part, shared.where);
+        const value mixed = eager_attention(t, q, k, v, shared.where, {.mask = &shared.mask});
+        const value flat = t.contiguous(t.reshape(mixed, {batch, sequence, -1}));
+        return t.call("dense", linear{width, width, dims.attention_bias}, flat);
+    }
+};
+
+/// A layer whose feed-forward block reads the layer's input, or what attention left, through a norm of its own.
+struct layer {
+    const architecture& row;
+    const shape& dims;
+    const shared_values& shared;
+
+    static constexpr role what = role::none;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return {row.prefix, "Layer"}; }
+    constexpr value describe(trace& t, const value& x) const {
+        const norm<norm_kind::layer> normed{dims.hidden_size};
+        const mlp<mlp_kind::plain> block{
+            dims.hidden_size, dims.intermediate_size, dims.hidden_act, {row.prefix, "MLP"}, true, row.names.mlp};
+        const auto feed = [&](const value& h) {
+            return t.call("post_mlp_dropout", identity{},
+                          t.call("mlp", block, t.call("post_attention_layernorm", normed, h)));
+        };
+        value a = t.call("attention", attention{row, dims, shared}, t.call("input_layernorm", normed, x));
+        a = t.call("post_attention_dropout", identity{}, a);
+        if (dims.parallel_residual) return t.add(t.add(feed(x), a), x);
+        a = t.add(a, x);
+        return t.add(feed(a), a);
+    }
+};
+
+}  // namespace gpt_neox_detail
+
+/// GPT-NeoX: a decoder with layer norms, fused projections and rotary positions.
+///
+/// Source: transformers/models/gpt_neox/modeling_gpt_neox.py, `GPTNeoXModel`.
+constexpr void describe_gpt_neox(const architecture& row, const shape& dims, trace& t) {
+    describe_under_head(row, dims, t, [&] {
+        const workload& load = t.load();
+        value x = t.call("embed_in", embedding{dims.vocab_size, dims.hidden_size}, extents{load.batch, load.sequence});
+        shared_values shared{.where = context_of(t, 0)};
+        shared.mask = eager_mask(t, shared.where, load.batch);
+        x = t.call("emb_dropout", identity{}, x);
+        const auto tables =
+            t.call("rotary_emb", rotary_table{dims.rotary_dim, {row.prefix, "RotaryEmbedding"}}, load.sequence);
+        shared.cos = tables[0], shared.sin = tables[1];
+        t.repeat(0, dims.num_hidden_layers, x, [&](std::int64_t i, value& h) {
+            h = t.call_at("layers", i, gpt_neox_detail::layer{row, dims, shared}, h);
+        });
+        return t.call("final_layer_norm", norm<norm_kind::layer>{dims.hidden_size}, x);
+    });
+}
+
+/// The rotated part of a head: `partial_rotary_factor` of the rotary parameters, else `rotary_pct`, else a quarter.
+constexpr void read_gpt_neox(config_view config, shape& s) {
+    share_among_heads(config, s, {"num_attention_heads"});
+    config_view place = config;
+    std::string_view key = "rotary_pct";
+    for (const std::string_view rope : {std::string_view("rope_parameters"), std::string_view("rope_scaling")})
+        if (const auto found = config.optional_object(rope); found && found->contains("partial_rotary_factor"))
+            place = *found, key = "partial_rotary_factor";
+    const double factor = place.real(key, 0.25);
+    if (!(factor > 0 && factor <= 1)) fail_value(place, key, "a part of a head above 0 and up to 1");
+    s.rotary_dim = static_cast<std::int64_t>(static_cast<double>(s.head_dim) * factor);
+    if (s.rotary_dim == 0 || s.rotary_dim % 2 != 0)
+        fail_unsupported(place, key, "no row describes a rotated part that is no even number of elements");
+    s.attention_bias = config.boolean("attention_bias", true);
+    s.parallel_residual = config.boolean("use_parallel_residual", true);
+}
+
+// transformers/models/gpt_neox: configuration_gpt_neox.py, modeling_gpt_neox.py
+inline constexpr architecture gpt_neox{
+    .model_type = "gpt_neox",
+    .prefix = "GPTNeoX",
+    .describe = describe_gpt_neox,
+    .read = read_gpt_neox,
+    .heads = {head_kind::none, head_kind::causal_lm, head_kind::sequence_classification, head_kind::token_classification,
+              head_kind::question_answering},
+    .names = {.base = "gpt_neox",
+              .base_under_answers = "gpt_neox",
+              .token_classifier = "classifier",
+              .mlp = {.up = "dense_h_to_4h", .down = "dense_4h_to_h", .act = "act"}},
+    .defaults = {.vocab_size = 50432,
+                 .hidden_size = 6144,
+                 .intermediate_size = 24576,
+                 .num_hidden_layers = 44,
+                 .num_attention_heads = 64,
+                 .max_position_embeddings = 2048,
+                 .hidden_act = activation::gelu},
+};
+
+}  // namespace llmcost::arch

@@ -1,0 +1,180 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <llmcost/decoder.hpp>
+#include <llmcost/reader.hpp>
+
+namespace llmcost::arch {
+
+/// Every layer slides where the configuration has a window (Mistral, Phi-3, StarCoder2, Mixtral).
+constexpr void read_window(config_view, shape& s) {
+    const mixer_kind mixer = s.sliding_window > 0 ? mixer_kind::sliding_attention : mixer_kind::full_attention;
+    plan_layers(s, {mixer, false});
+}
+
+/// Qwen: a window only where `use_sliding_window` says so, for layers from `max_window_layers` on.
+constexpr void read_qwen_window(config_view config, shape& s) {
+    if (!config.boolean("use_sliding_window", false)) s.sliding_window = 0;
+    const std::int64_t full = config.non_negative("max_window_layers", 28);
+    if (!read_layer_types(config, s))
+        plan_layers(config, s, [&](std::int64_t i) {
+            const bool slides = s.sliding_window > 0 && i >= full;
+            return layer_kind{slides ? mixer_kind::sliding_attention : mixer_kind::full_attention, false};
+        });
+}
+
+constexpr void read_qwen2(config_view config, shape& s) {
+    read_qwen_window(config, s);
+    s.attention_bias = true;
+    s.output_bias = false;
+}
+
+constexpr void read_starcoder2(config_view config, shape& s) {
+    read_window(config, s);
+    s.attention_bias = s.output_bias = s.mlp_bias = config.boolean("use_bias", true);
+}
+
+constexpr void read_stablelm(config_view config, shape& s) {
+    s.attention_bias = config.boolean("use_qkv_bias", false);
+    s.output_bias = false;
+    s.parallel_residual = config.boolean("use_parallel_residual", false);
+    s.qk_norm = config.boolean("qk_layernorm", false);
+    if (s.qk_norm) fail_unsupported(config, "qk_layernorm", "no row describes norms with weights of their own per head");
+    s.rotary_dim = static_cast<std::int64_t>(static_cast<double>(s.head_dim) * detail::read_partial_rotary_factor(config, 0.25));
+}
+
+constexpr void read_cohere(config_view config, shape& s) {
+    s.qk_norm = config.boolean("use_qk_norm", false);
+    if (s.qk_norm) fail_unsupported(config, "use_qk_norm", "no row describes norms with weights of their own per head");
+}
+
+/// Heads of the decoders that have classification heads besides the language model's.
+inline constexpr head_set decoder_heads{head_kind::none, head_kind::causal_lm, head_kind::sequence_classification,
+                                        head_kind::token_classification};
+inline constexpr head_set answering_decoder_heads{head_kind::none, head_kind::causal_lm, head_kind::sequence_classification,
+                                                  head_kind::token_classification, head_kind::question_answering};
+inline constexpr head_set classifying_decoder_heads{head_kind::none, head_kind::causal_lm, head_kind::sequence_classification};
+inline constexpr head_set language_heads{head_kind::none, head_kind::causal_lm};
+
+// transformers/models/llama: configuration_llama.py, modeling_llama.py
+inline constexpr architecture llama{
+    .model_type = "llama",
+    .prefix = "Llama",
+    .describe = describe_decoder,
+    .heads = answering_decoder_heads,
+    .names = {.base_under_answers = "transformer"},
+    .defaults = {.vocab_size = 32000,
+                 .hidden_size = 4096,
+                 .intermediate_size = 11008,
+                 .num_hidden_layers = 32,
+                 .num_attention_heads = 32,
+                 .max_position_embeddings = 2048},
+};
+
+// transformers/models/mistral: one mask, sliding where there is a window
+inline constexpr architecture mistral = [] {
+    architecture a = llama;
+    a.model_type = "mistral", a.prefix = "Mistral", a.read = read_window;
+    a.names.base_under_answers = "model";
+    a.defaults.intermediate_size = 14336, a.defaults.num_key_value_heads = 8;
+    a.defaults.max_position_embeddings = 131072, a.defaults.sliding_window = 4096;
+    return a;
+}();
+
+// transformers/models/qwen2: biases on q, k, v, none on o; masks per kind of layer
+inline constexpr architecture qwen2 = [] {
+    architecture a = llama;
+    a.model_type = "qwen2", a.prefix = "Qwen2", a.read = read_qwen2, a.masks = mask_rule::full_and_present;
+    a.defaults.vocab_size = 151936, a.defaults.intermediate_size = 22016, a.defaults.num_key_value_heads = 32;
+    a.defaults.max_position_embeddings = 32768, a.defaults.sliding_window = 4096;
+    return a;
+}();
+
+// transformers/models/qwen3: norms of queries and keys per head
+inline constexpr architecture qwen3 = [] {
+    architecture a = qwen2;
+    a.model_type = "qwen3", a.prefix = "Qwen3", a.read = read_qwen_window, a.qk_norm = qk_norm_kind::per_head;
+    a.defaults.head_dim = 128;
+    return a;
+}();
+
+// transformers/models/phi3: q, k, v and gate, up in one projection each; dropout modules in the residual
+inline constexpr architecture phi3 = [] {
+    architecture a = llama;
+    a.heads = decoder_heads;
+    a.model_type = "phi3", a.prefix = "Phi3", a.read = read_window, a.fused_qkv = true, a.joins_rotated = true;
+    a.feed_forward = mlp_kind::fused_gated;
+    a.names.q = "qkv_proj", a.names.mlp = {.gate = "gate_up_proj", .act = "activation_fn"};
+    a.names.attention_dropout = "resid_attn_dropout", a.names.feed_forward_dropout = "resid_mlp_dropout";
+    a.defaults.vocab_size = 32064, a.defaults.hidden_size = 3072, a.defaults.intermediate_size = 8192;
+    a.defaults.max_position_embeddings = 4096;
+    return a;
+}();
+
+// transformers/models/starcoder2: layer norms, a plain feed-forward block, biases
+inline constexpr architecture starcoder2 = [] {
+    architecture a = mistral;
+    a.heads = decoder_heads;
+    a.model_type = "starcoder2", a.prefix = "Starcoder2", a.read = read_starcoder2, a.norm = norm_kind::layer;
+    a.feed_forward = mlp_kind::plain;
+    a.names.mlp = {.up = "c_fc", .down = "c_proj", .act = "act"};
+    a.defaults = {.vocab_size = 49152,
+                  .hidden_size = 3072,
+                  .intermediate_size = 12288,
+                  .num_hidden_layers = 30,
+                  .num_attention_heads = 24,
+                  .num_key_value_heads = 2,
+                  .max_position_embeddings = 4096,
+                  .hidden_act = activation::gelu_pytorch_tanh,
+                  .tie_word_embeddings = true};
+    return a;
+}();
+
+// transformers/models/cohere: one norm before both blocks, interleaved rotation, scaled logits
+inline constexpr architecture cohere = [] {
+    architecture a = llama;
+    a.heads = language_heads;
+    a.model_type = "cohere", a.prefix = "Cohere", a.read = read_cohere, a.norm = norm_kind::layer_spelled;
+    a.placement = norm_placement::parallel, a.rotated = rotation::interleaved, a.scales_logits = true;
+    a.names.norm_type = "LayerNorm";
+    a.defaults = {.vocab_size = 256000,
+                  .hidden_size = 8192,
+                  .intermediate_size = 22528,
+                  .num_hidden_layers = 40,
+                  .num_attention_heads = 64,
+                  .max_position_embeddings = 8192,
+                  .tie_word_embeddings = true};
+    return a;
+}();
+
+// transformers/models/olmo2: norms on the blocks' outputs, and of whole queries and keys
+inline constexpr architecture olmo2 = [] {
+    architecture a = llama;
+    a.heads = classifying_decoder_heads;
+    a.model_type = "olmo2", a.prefix = "Olmo2", a.placement = norm_placement::after, a.qk_norm = qk_norm_kind::whole;
+    a.defaults.vocab_size = 50304;
+    return a;
+}();
+
+// transformers/models/granite: constants on embeddings, residuals and logits
+inline constexpr architecture granite = [] {
+    architecture a = llama;
+    a.heads = language_heads;
+    a.model_type = "granite", a.prefix = "Granite";
+    a.scales_embedding = a.scales_residual = a.divides_logits = true;
+    return a;
+}();
+
+// transformers/models/stablelm: layer norms, a quarter of each head rotated, dropout after the feed-forward block
+inline constexpr architecture stablelm = [] {
+    architecture a = llama;
+    a.heads = decoder_heads;
+    a.model_type = "stablelm", a.prefix = "StableLm", a.read = read_stablelm, a.norm = norm_kind::layer, a.joins_rotated = true;
+    a.names.feed_forward_dropout = "dropout";
+    a.defaults.vocab_size = 50304, a.defaults.hidden_size = 2560, a.defaults.intermediate_size = 6912;
+    a.defaults.num_key_value_heads = 32, a.defaults.max_position_embeddings = 4096;
+    return a;
+}();
+
+}  // namespace llmcost::arch

@@ -1,0 +1,136 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <llmcost/decoder.hpp>
+#include <llmcost/layers/state_space.hpp>
+#include <llmcost/layers/state_space_dual.hpp>
+#include <llmcost/reader.hpp>
+
+namespace llmcost::arch {
+
+/// Keys that state space models have in common.
+constexpr void read_state_space(config_view config, shape& s) {
+    state_space_shape& m = s.ssm;
+    m.state_size = config.positive("state_size", m.state_size);
+    m.conv_kernel = config.positive("conv_kernel", 4);
+    m.use_bias = config.boolean("use_bias", false);
+    m.use_conv_bias = config.boolean("use_conv_bias", true);
+    m.residual_in_fp32 = config.boolean("residual_in_fp32", true);
+    m.intermediate_size = config.positive("expand", 2) * s.hidden_size;
+    if (m.intermediate_size > largest_input)
+        fail_unsupported(config, "hidden_size", "hidden_size * expand is too large a width");
+    plan_layers(s, {mixer_kind::linear, false});
+}
+
+/// Mamba-1: an inner width that the file states goes before `expand`; the rank of time steps may be "auto".
+constexpr void read_mamba(config_view config, shape& s) {
+    read_state_space(config, s);
+    if (s.intermediate_size > 0) s.ssm.intermediate_size = s.intermediate_size;
+    s.ssm.time_step_rank = (s.hidden_size + 15) / 16;
+    const auto rank = config.find("time_step_rank");
+    if (rank && !(rank->is_string() && rank->as_string() == "auto")) s.ssm.time_step_rank = rank->as_positive();
+}
+
+/// Mamba-2: heads that make up the inner width, groups that share B and C.
+constexpr void read_mamba2(config_view config, shape& s) {
+    read_state_space(config, s);
+    state_space_shape& m = s.ssm;
+    m.num_heads = config.positive("num_heads", 128);
+    m.head_dim = config.positive("head_dim", 64);
+    m.n_groups = config.positive("n_groups", 8);
+    m.chunk_size = config.positive("chunk_size", 256);
+    if (m.num_heads * m.head_dim != m.intermediate_size)
+        fail_value(config, "num_heads", "hidden_size * expand / head_dim heads");
+    if (m.num_heads % m.n_groups != 0) fail_value(config, "n_groups", "a divisor of num_heads");
+    if (m.n_groups * m.state_size > largest_input)
+        fail_unsupported(config, "state_size", "n_groups * state_size is too large a width");
+}
+
+/// A norm, a mixer and the residual around both.
+///
+/// Source: transformers/models/mamba/modeling_mamba.py, `MambaBlock`.
+template <Layer Mixer>
+struct state_space_block {
+    const architecture& row;
+    const shape& dims;
+    Mixer mixer;
+
+    static constexpr role what = role::none;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return {row.prefix, "Block"}; }
+    constexpr value describe(trace& t, const value& x) const {
+        const norm<norm_kind::rms> before{dims.hidden_size, {row.prefix, "RMSNorm"}};
+        const value h = t.call("norm", before, t.to(x, t.activation_type()));
+        const value residual = dims.ssm.residual_in_fp32 ? t.to(x, dtype::float32) : x;
+        return t.add(residual, t.call("mixer", mixer, h));
+    }
+};
+
+/// Embedding, blocks with this mixer, last norm, and the head where there is one.
+template <Layer Mixer>
+constexpr void describe_state_space(const architecture& row, const shape& dims, trace& t, const Mixer& mixer) {
+    const auto base = [&] {
+        const extents ids{t.load().batch, t.load().sequence};
+        value x = t.call("embeddings", embedding{dims.vocab_size, dims.hidden_size}, ids);
+        t.repeat(0, dims.num_hidden_layers, x, [&](std::int64_t i, value& h) {
+            h = t.call_at("layers", i, state_space_block<Mixer>{row, dims, mixer}, h);
+        });
+        return t.call("norm_f", norm<norm_kind::rms>{dims.hidden_size, {row.prefix, "RMSNorm"}}, x);
+    };
+    if (dims.head == head_kind::none) {
+        t.within({.type = {row.prefix, "Model"}}, base);
+        return;
+    }
+    t.within({.type = {row.prefix, "ForCausalLM"}}, [&] {
+        const value x = t.within({.name = "backbone", .type = {row.prefix, "Model"}}, base);
+        const recorder::idle_guard unused{t, t.load().head == logits::none};
+        const linear head{dims.hidden_size, dims.vocab_size, false, dims.tie_word_embeddings};
+        const value scores = t.call("lm_head", head_linear{head}, t.to(kept_positions(t, x), t.activation_type()));
+        return t.to(scores, dtype::float32);
+    });
+}
+
+template <state_norm Norm>
+constexpr void describe_mamba(const architecture& row, const shape& dims, trace& t) {
+    const selective_state_space<Norm> mixer{
+        dims.hidden_size, dims.ssm, dims.hidden_act, {row.prefix, "Mixer"}, {row.prefix, "WeightlessRMSNorm"}};
+    describe_state_space(row, dims, t, mixer);
+}
+
+constexpr void describe_mamba2(const architecture& row, const shape& dims, trace& t) {
+    const dual_state_space mixer{
+        dims.hidden_size, dims.ssm, dims.hidden_act, {row.prefix, "Mixer"}, {"Mamba", "RMSNormGated"}};
+    describe_state_space(row, dims, t, mixer);
+}
+
+// transformers/models/mamba: configuration_mamba.py, modeling_mamba.py
+inline constexpr architecture mamba{
+    .model_type = "mamba",
+    .prefix = "Mamba",
+    .describe = describe_mamba<state_norm::none>,
+    .read = read_mamba,
+    .defaults = {.vocab_size = 50280,
+                 .hidden_size = 768,
+                 .num_hidden_layers = 32,
+                 .tie_word_embeddings = true,
+                 .ssm = {.state_size = 16}},
+};
+
+// transformers/models/falcon_mamba: norms without weights over time steps, B and C
+inline constexpr architecture falcon_mamba = [] {
+    architecture a = mamba;
+    a.model_type = "falcon_mamba", a.prefix = "FalconMamba", a.describe = describe_mamba<state_norm::plain>;
+    return a;
+}();
+
+// transformers/models/mamba2: a scan by chunks over heads, one projection, a gated norm
+inline constexpr architecture mamba2{
+    .model_type = "mamba2",
+    .prefix = "Mamba2",
+    .describe = describe_mamba2,
+    .read = read_mamba2,
+    .defaults = {.vocab_size = 32768, .hidden_size = 4096, .num_hidden_layers = 64, .ssm = {.state_size = 128}},
+};
+
+}  // namespace llmcost::arch

@@ -1,0 +1,211 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <llmcost/encoder_decoder.hpp>
+#include <llmcost/reader.hpp>
+
+namespace llmcost::arch {
+
+namespace t5_detail {
+
+constexpr value normed(trace& t, std::string_view name, std::string_view prefix, const value& x) {
+    return t.call(name, norm<norm_kind::rms_cast_last>{x.dim(-1), {prefix, "LayerNorm"}, true, false}, x);
+}
+
+/// A table of one number per bucket and head; no embedding of tokens.
+struct bucket_table : embedding {
+    static constexpr role what = role::none;
+};
+
+/// Bias of relative positions, (1, heads, S, T): distances in logarithmic buckets, looked up in a table.
+///
+/// Per (query, key) pair DIV 2, LOG 1, MULT 1 (modeling_t5.py, `_relative_position_bucket`).
+constexpr value relative_bias(trace& t, const shape& dims, std::int64_t queries, std::int64_t keys) {
+    const value distance = t.constant({queries, keys});
+    (void)t.mul(t.div(t.unary(op::log, t.div(distance))));
+    const bucket_table table{{dims.relative_attention_num_buckets, dims.num_attention_heads}};
+    return t.call("relative_attention_bias", table, extents{queries, keys}).permute({2, 0, 1}).unsqueeze(0);
+}
+
+/// Norm, attention, dropout, residual: the first and, in a decoder, the second part of a block.
+template <role What>
+struct attention_part {
+    const shape& dims;
+    std::string_view prefix;
+    bool decodes;
+    const value& source;  ///< what cross attention reads
+    const context& where;
+    const value* mask;
+    value& bias;   ///< made by the first block, read by all
+    bool makes_bias;
+
+    static constexpr role what = role::none;
+    static constexpr bool leaf = false;
+    static constexpr bool crosses = What == role::cross_attn;
+    [[nodiscard]] constexpr class_name type() const { return {prefix, crosses ? "LayerCrossAttention" : "LayerSelfAttention"}; }
+    constexpr value describe(trace& t, const value& x) const {
+        const sequence_attention<What> attention{{dims.hidden_size, dims.num_attention_heads, dims.head_dim, false, decodes,
+                                                  {prefix, "Attention"}, "q", "k", "v", "o"}};
+        const value h = normed(t, "layer_norm", prefix, x);
+        const auto bias_of = [&](trace& inner, std::int64_t queries, std::int64_t keys) {
+            if (makes_bias)
+                bias = crosses ? inner.constant({1, dims.num_attention_heads, queries, keys}, inner.activation_type())
+                               : relative_bias(inner, dims, queries, keys);
+            return bias;
+        };
+        const value out = t.call(crosses ? "EncDecAttention" : "SelfAttention", attention, h, crosses ? source : h, where, mask, bias_of);
+        return t.add(x, t.call("dropout", identity{}, out));
+    }
+};
+
+/// The feed-forward block, plain or gated, with dropout before its last projection.
+struct dense_block {
+    const shape& dims;
+    std::string_view prefix;
+
+    static constexpr role what = role::mlp;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return {prefix, dims.gated_mlp ? "DenseGatedActDense" : "DenseActDense"}; }
+    constexpr value describe(trace& t, const value& x) const {
+        const linear in{dims.hidden_size, dims.intermediate_size};
+        value h = t.call("act", activation_module{dims.hidden_act}, t.call(dims.gated_mlp ? "wi_0" : "wi", in, x));
+        if (dims.gated_mlp) h = t.mul(h, t.call("wi_1", in, x));
+        return t.call("wo", linear{dims.intermediate_size, dims.hidden_size}, t.call("dropout", identity{}, h));
+    }
+};
+
+struct feed_forward_part {
+    const shape& dims;
+    std::string_view prefix;
+
+    static constexpr role what = role::none;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return {prefix, "LayerFF"}; }
+    constexpr value describe(trace& t, const value& x) const {
+        const value h = t.call("DenseReluDense", dense_block{dims, prefix}, normed(t, "layer_norm", prefix, x));
+        return t.add(x, t.call("dropout", identity{}, h));
+    }
+};
+
+/// What all blocks of a stack read and share.
+struct stack_values {
+    bool decodes = false;
+    context where{};
+    context across{};
+    value mask{};
+    value encoded{};
+    value bias{};
+    value cross_bias{};
+};
+
+struct block {
+    const shape& dims;
+    std::string_view prefix;
+    stack_values& stack;
+    bool first;
+
+    static constexpr role what = role::none;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return {prefix, "Block"}; }
+    constexpr value describe(trace& t, const value& x) const {
+        const value* mask = stack.decodes ? &stack.mask : nullptr;
+        value h = t.call_at("layer", 0, attention_part<role::attn>{dims, prefix, stack.decodes, x, stack.where, mask, stack.bias, first}, x);
+        if (stack.decodes) {
+            const attention_part<role::cross_attn> cross{dims, prefix, true, stack.encoded, stack.across, nullptr, stack.cross_bias, first};
+            h = t.call_at("layer", 1, cross, h);
+        }
+        return t.call_at("layer", stack.decodes ? 2 : 1, feed_forward_part{dims, prefix}, h);
+    }
+};
+
+/// Embedding, blocks (the first one makes the biases), last norm, dropout around them.
+constexpr value describe_stack(const architecture& row, const shape& dims, trace& t, std::int64_t layers, std::int64_t length,
+                               stack_values& stack) {
+    const embedding words{dims.vocab_size, dims.hidden_size, false, {"", "Embedding"}, true};
+    value x = t.call("embed_tokens", words, extents{t.load().batch, length});
+    if (stack.decodes) stack.mask = eager_mask(t, stack.where, t.load().batch);
+    x = t.call("dropout", identity{}, x);
+    if (layers > 0) x = t.call_at("block", 0, block{dims, row.prefix, stack, true}, x);
+    t.repeat(1, layers > 0 ? layers - 1 : 0, x,
+             [&](std::int64_t i, value& h) { h = t.call_at("block", i, block{dims, row.prefix, stack, false}, h); });
+    return t.call("dropout", identity{}, normed(t, "final_layer_norm", row.prefix, x));
+}
+
+}  // namespace t5_detail
+
+/// An encoder-decoder with relative positions and pre-norms, bare or under its language head.
+///
+/// Source: transformers/models/t5/modeling_t5.py.
+constexpr void describe_t5(const architecture& row, const shape& dims, trace& t) {
+    const workload& load = t.load();
+    const std::int64_t length = encoder_length(load);
+    const class_name stack{row.prefix, "Stack"};
+    t.within({.type = {row.prefix, name_of(dims.head)}}, [&] {
+        {
+            const recorder::idle_guard unused{t};  // both stacks have embeddings of their own, tied to this one
+            (void)t.call("shared", embedding{dims.vocab_size, dims.hidden_size}, extents{1, 1});
+        }
+        t5_detail::stack_values encoder{.decodes = false, .where = {.sequence = length, .causal = false}}, decoder{.decodes = true};
+        {
+            const recorder::idle_guard done{t, encoder_is_done(load)};
+            decoder.encoded = t.within({.name = "encoder", .type = stack, .what = role::encoder}, [&] {
+                return t5_detail::describe_stack(row, dims, t, dims.encoder.num_hidden_layers, length, encoder);
+            });
+        }
+        if (encoder_is_done(load)) decoder.encoded = t.input({load.batch, length, dims.hidden_size});
+        decoder.where = context_of(t, 0);
+        decoder.across = {.sequence = length, .causal = false};
+        value x = t.within({.name = "decoder", .type = stack, .what = role::decoder}, [&] {
+            return t5_detail::describe_stack(row, dims, t, dims.num_hidden_layers, load.sequence, decoder);
+        });
+        if (dims.head == head_kind::none) return x;
+        const recorder::idle_guard unused{t, load.head == logits::none};
+        if (load.head == logits::last) x = x.slice(1, 1);
+        if (dims.scales_output) x = t.mul(x);
+        return t.call("lm_head", head_linear{{dims.hidden_size, dims.vocab_size, false, true}}, x);
+    });
+}
+
+/// T5 ties its embeddings always; the key says whether outputs are scaled (configuration_t5.py, `__post_init__`).
+constexpr void read_t5(config_view config, shape& s) {
+    s.encoder.num_hidden_layers = s.num_hidden_layers;
+    s.num_hidden_layers = config.optional_non_negative("num_decoder_layers").value_or(s.num_hidden_layers);
+    s.relative_attention_num_buckets = config.positive("relative_attention_num_buckets", 32);
+    s.scales_output = config.boolean("tie_word_embeddings", true);
+    std::string_view kind = config.string("feed_forward_proj", "relu");
+    s.gated_mlp = kind.starts_with("gated-");
+    if (s.gated_mlp) kind.remove_prefix(6);
+    if (s.gated_mlp && kind == "gelu") kind = "gelu_new";
+    for (const activation_row& a : activation_table)
+        if (a.name == kind) {
+            s.hidden_act = a.kind;
+            return;
+        }
+    fail_unsupported(config, "feed_forward_proj", "no layer describes this activation function");
+}
+
+// transformers/models/t5: configuration_t5.py, modeling_t5.py
+inline constexpr architecture t5{
+    .model_type = "t5",
+    .prefix = "T5",
+    .describe = describe_t5,
+    .read = read_t5,
+    .rotated = rotation::none,
+    .heads = {head_kind::none, head_kind::conditional_generation},
+    .keys = {{{"hidden_size", "d_model"},
+              {"num_attention_heads", "num_heads"},
+              {"num_hidden_layers", "num_layers"},
+              {"head_dim", "d_kv"},
+              {"intermediate_size", "d_ff"}}},
+    .defaults = {.vocab_size = 32128,
+                 .hidden_size = 512,
+                 .intermediate_size = 2048,
+                 .num_hidden_layers = 6,
+                 .num_attention_heads = 8,
+                 .head_dim = 64,
+                 .head = head_kind::conditional_generation,
+                 .tie_word_embeddings = true},
+};
+
+}  // namespace llmcost::arch

@@ -1,0 +1,146 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <llmcost/encoder.hpp>
+#include <llmcost/reader.hpp>
+
+namespace llmcost::arch {
+
+/// `nn.Conv2d` over patches: (B, channels, height, width) -> (B, width, rows, columns).
+struct patch_convolution {
+    const vision_shape& image;
+    std::int64_t width;
+
+    static constexpr role what = role::none;
+    static constexpr bool leaf = true;
+    [[nodiscard]] constexpr class_name type() const { return {"", "Conv2d"}; }
+    constexpr value describe(trace& t, const value& pixels) const {
+        const value weight = t.param("weight", {width, image.num_channels, image.patch_size, image.patch_size});
+        (void)t.param("bias", {width});
+        return t.convolution(pixels, weight, true, 1, image.patch_size);
+    }
+};
+
+/// Patches as tokens behind a class token, with learned positions.
+struct vit_embeddings {
+    const shape& dims;
+    std::string_view prefix;
+
+    static constexpr role what = role::embedding;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return {prefix, "Embeddings"}; }
+    constexpr value describe(trace& t, const value& pixels) const {
+        const vision_shape& image = dims.vision;
+        const std::int64_t width = dims.hidden_size, batch = pixels.dim(0);
+        const std::int64_t patches = (image.image_height / image.patch_size) * (image.image_width / image.patch_size);
+        const value token = t.param("cls_token", {1, 1, width}), places = t.param("position_embeddings", {1, patches + 1, width});
+        const value tokens = t.within({.name = "patch_embeddings", .type = {prefix, "PatchEmbeddings"}}, [&] {
+            return t.call("projection", patch_convolution{image, width}, pixels).view({batch, width, patches}).transpose(1, 2);
+        });
+        const value x = t.add(t.cat({token.expand({batch, 1, width}), tokens}, 1), places);
+        return t.call("dropout", identity{}, x);
+    }
+};
+
+/// Attention over all patches with its output projection.
+struct vit_attention {
+    const shape& dims;
+    std::string_view prefix;
+
+    static constexpr role what = role::attn;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return {prefix, "Attention"}; }
+    constexpr value describe(trace& t, const value& x) const {
+        const value mixed = attend_to_all(t, x, dims.hidden_size, dims.num_attention_heads, dims.attention_bias,
+                                          {"q_proj", "k_proj", "v_proj"}, true);
+        return t.call("o_proj", linear{dims.hidden_size, dims.hidden_size, true}, mixed);
+    }
+};
+
+/// A pre-norm encoder layer.
+struct vit_layer {
+    const shape& dims;
+    std::string_view prefix;
+
+    static constexpr role what = role::none;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return {prefix, "Layer"}; }
+    constexpr value describe(trace& t, const value& x) const {
+        const norm<norm_kind::layer> layer_norm{dims.hidden_size};
+        value h = t.call("attention", vit_attention{dims, prefix}, t.call("layernorm_before", layer_norm, x));
+        const value middle = t.add(t.call("dropout", identity{}, h), x);
+        const mlp<mlp_kind::plain> block{dims.hidden_size, dims.intermediate_size, dims.hidden_act, {prefix, "MLP"}, true,
+                                         {.up = "fc1", .down = "fc2", .act = "activation_fn"}};
+        h = t.call("mlp", block, t.call("layernorm_after", layer_norm, middle));
+        return t.add(t.call("dropout", identity{}, h), middle);
+    }
+};
+
+/// A vision transformer, bare (with its pooler) or under an image classifier; one batch entry is one image.
+///
+/// Source: transformers/models/vit/modeling_vit.py.
+constexpr void describe_vit(const architecture& row, const shape& dims, trace& t) {
+    const auto base = [&](bool pools) {
+        const vision_shape& image = dims.vision;
+        const value pixels = t.input({t.load().batch, image.num_channels, image.image_height, image.image_width});
+        value x = t.call("embeddings", vit_embeddings{dims, row.prefix}, pixels);
+        t.repeat(0, dims.num_hidden_layers, x,
+                 [&](std::int64_t i, value& h) { h = t.call_at("layers", i, vit_layer{dims, row.prefix}, h); });
+        x = t.call("layernorm", norm<norm_kind::layer>{dims.hidden_size}, x);
+        if (!pools) return x;
+        const recorder::off_loss_guard unread{t};
+        t.within({.name = "pooler", .type = {row.prefix, "Pooler"}}, [&] {
+            const value first = t.call("dense", linear{dims.hidden_size, dims.embedding_size, true}, x.select(1));
+            return t.call("activation", activation_module{dims.pooler_act}, first);
+        });
+        return x;
+    };
+    if (dims.head == head_kind::none) {
+        t.within({.type = {row.prefix, "Model"}}, [&] { return base(true); });
+        return;
+    }
+    t.within({.type = {row.prefix, name_of(dims.head)}}, [&] {
+        const value x = t.within({.name = "vit", .type = {row.prefix, "Model"}}, [&] { return base(false); });
+        const recorder::idle_guard unused{t, t.load().head == logits::none};
+        if (dims.num_labels == 0) return t.call("classifier", identity{"Identity"}, x.select(1));
+        return t.call("classifier", head_linear{{dims.hidden_size, dims.num_labels, true}}, x.select(1));
+    });
+}
+
+constexpr void read_vit(config_view config, shape& s) {
+    const auto side = [&](std::string_view key, std::int64_t otherwise, std::uint32_t which) {
+        const auto found = config.find(key);
+        if (!found || found->is_null()) return otherwise;
+        if (!found->is_array()) return found->as_positive();
+        if (found->size() != 2) fail_value(config, key, "a size or a pair of sizes");
+        return (*found)[which].as_positive();
+    };
+    s.vision = {side("image_size", 224, 0), side("image_size", 224, 1), side("patch_size", 16, 0),
+                config.positive("num_channels", 3)};
+    if (side("patch_size", 16, 1) != s.vision.patch_size) fail_unsupported(config, "patch_size", "no row describes oblong patches");
+    if (s.vision.image_height < s.vision.patch_size || s.vision.image_width < s.vision.patch_size)
+        fail_value(config, "patch_size", "at most the image's size");
+    if (s.hidden_size % s.num_attention_heads != 0) fail_value(config, "num_attention_heads", "a divisor of hidden_size");
+    s.attention_bias = config.boolean("qkv_bias", true);
+    s.embedding_size = config.positive("pooler_output_size", s.hidden_size);
+    s.pooler_act = keys{{}, config}.act("pooler_act", activation::tanh);
+}
+
+// transformers/models/vit: configuration_vit.py, modeling_vit.py
+inline constexpr architecture vit{
+    .model_type = "vit",
+    .prefix = "ViT",
+    .describe = describe_vit,
+    .read = read_vit,
+    .rotated = rotation::none,
+    .heads = {head_kind::none, head_kind::image_classification},
+    .defaults = {.hidden_size = 768,
+                 .intermediate_size = 3072,
+                 .num_hidden_layers = 12,
+                 .num_attention_heads = 12,
+                 .hidden_act = activation::gelu,
+                 .head = head_kind::image_classification},
+};
+
+}  // namespace llmcost::arch

@@ -1,0 +1,393 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include <llmcost/config_error.hpp>
+#include <llmcost/detail/config_text.hpp>
+#include <llmcost/maybe.hpp>
+#include <llmcost/workload.hpp>
+
+namespace llmcost {
+
+/// One value of a configuration; a configuration is an array of them, each container directly before its children.
+struct config_node {
+    enum class kind : std::uint8_t { null, boolean, integer, real, string, array, object };
+    kind type = kind::null;
+    std::string_view key{};     ///< name in the object around it; empty in an array
+    std::int64_t integer = 0;   ///< of integers and booleans
+    double real = 0;            ///< of reals; may be infinite or NaN
+    std::string_view string{};  ///< of strings; of reals, how the file writes them, where known
+    std::uint32_t parent = 0;   ///< index of the container; 0 for the root itself
+    std::uint32_t end = 0;      ///< one past the last node inside; the next index for a value without children
+    std::uint32_t size = 0;     ///< number of children
+};
+
+class config_view;
+
+/// Throws `bad_value`: `expected <expected>, found <the value>`; of the view itself, or of one of its keys (`missing_key`
+/// where there is none).
+///
+/// None of these can be called in a constant expression, so that a bad literal configuration does not compile.
+[[noreturn]] inline void fail_value(config_view at, std::string_view expected);
+[[noreturn]] inline void fail_value(config_view object, std::string_view key, std::string_view expected);
+/// Throws `missing_key`: `missing; expected <expected>`.
+[[noreturn]] inline void fail_missing(config_view object, std::string_view key, std::string_view expected);
+/// Throws `unsupported` with a sentence that says what is not described, and the value: `no row has this kind: "x"`.
+[[noreturn]] inline void fail_unsupported(config_view object, std::string_view key, std::string_view sentence);
+/// Throws `unknown_model_type` with a sentence that may name near types.
+[[noreturn]] inline void fail_unknown_model_type(config_view object, std::string_view key, std::string_view sentence);
+
+namespace detail {
+
+/// Throws `bad_value` for a number that is whole but too large.
+[[noreturn]] inline void fail_range(config_view at, std::string_view expected, std::int64_t largest);
+
+/// Beyond this, a real may not be the number that was written.
+inline constexpr double largest_exact_real = 9007199254740992.0;
+
+/// The whole number that a value is: 32.0 is 32, 1e30 and true are none.
+constexpr maybe<std::int64_t> whole_number(const config_node& n) noexcept {
+    if (n.type == config_node::kind::integer) return n.integer;
+    if (n.type != config_node::kind::real) return {};
+    if (!(n.real >= -largest_exact_real && n.real <= largest_exact_real)) return {};
+    const auto whole = static_cast<std::int64_t>(n.real);
+    if (static_cast<double>(whole) != n.real) return {};
+    return whole;
+}
+
+}  // namespace detail
+
+/// Goes through the children of an array or object.
+class config_iterator {
+public:
+    using value_type = config_view;
+    using difference_type = std::ptrdiff_t;
+
+    constexpr config_iterator() noexcept = default;
+    constexpr config_iterator(std::span<const config_node> nodes, std::uint32_t index) noexcept
+        : nodes_(nodes), index_(index) {}
+
+    [[nodiscard]] constexpr config_view operator*() const noexcept;
+    constexpr config_iterator& operator++() noexcept {
+        index_ = nodes_[index_].end;
+        return *this;
+    }
+    constexpr config_iterator operator++(int) noexcept {
+        const config_iterator before = *this;
+        ++*this;
+        return before;
+    }
+    friend constexpr bool operator==(const config_iterator& a, const config_iterator& b) noexcept {
+        return a.index_ == b.index_;
+    }
+
+private:
+    std::span<const config_node> nodes_{};
+    std::uint32_t index_ = 0;
+};
+
+/// A value of a configuration: looks at nodes that somebody else owns.
+///
+/// Asked for a key, it must be an object or null. `x(key)` throws where the key is missing or null, `x(key, otherwise)`
+/// gives `otherwise` there, `optional_x(key)` gives nothing there; all of them throw `config_error` for a value of another
+/// kind.
+class config_view {
+public:
+    using kind = config_node::kind;
+
+    constexpr config_view() noexcept = default;  // no node: what an empty `maybe` holds
+    constexpr config_view(std::span<const config_node> nodes, std::uint32_t index) noexcept : nodes_(nodes), index_(index) {}
+
+    [[nodiscard]] constexpr const config_node& node() const noexcept { return nodes_[index_]; }
+    [[nodiscard]] constexpr std::span<const config_node> nodes() const noexcept { return nodes_; }
+    [[nodiscard]] constexpr std::uint32_t index() const noexcept { return index_; }
+
+    [[nodiscard]] constexpr kind type() const noexcept { return node().type; }
+    [[nodiscard]] constexpr bool is_null() const noexcept { return type() == kind::null; }
+    [[nodiscard]] constexpr bool is_boolean() const noexcept { return type() == kind::boolean; }
+    [[nodiscard]] constexpr bool is_integer() const noexcept { return detail::whole_number(node()).has_value(); }
+    [[nodiscard]] constexpr bool is_number() const noexcept { return type() == kind::integer || type() == kind::real; }
+    [[nodiscard]] constexpr bool is_string() const noexcept { return type() == kind::string; }
+    [[nodiscard]] constexpr bool is_array() const noexcept { return type() == kind::array; }
+    [[nodiscard]] constexpr bool is_object() const noexcept { return type() == kind::object; }
+
+    /// Its name in the object around it.
+    [[nodiscard]] constexpr std::string_view key() const noexcept { return node().key; }
+    /// Number of children; 0 for what is no container.
+    [[nodiscard]] constexpr std::uint32_t size() const noexcept { return node().size; }
+    [[nodiscard]] constexpr config_iterator begin() const noexcept;
+    [[nodiscard]] constexpr config_iterator end() const noexcept;
+    /// The i-th child of an array or object, from 0.
+    [[nodiscard]] constexpr config_view operator[](std::size_t i) const {
+        if (i >= size()) fail_value(*this, "an array with more elements");
+        std::uint32_t child = index_ + 1;
+        if (node().end - child == size()) return config_view{nodes_, child + static_cast<std::uint32_t>(i)};
+        for (; i > 0; --i) child = nodes_[child].end;
+        return config_view{nodes_, child};
+    }
+
+    /// The value of a key; nothing where an object has none. A null is found.
+    [[nodiscard]] constexpr maybe<config_view> find(std::string_view key) const {
+        if (!is_object() && !is_null()) fail_value(*this, "an object");
+        for (std::uint32_t child = index_ + 1, left = size(); left > 0; --left, child = nodes_[child].end)
+            if (nodes_[child].key == key) return config_view{nodes_, child};
+        return {};
+    }
+    [[nodiscard]] constexpr bool contains(std::string_view key) const { return find(key).has_value(); }
+
+    /// The value itself.
+    [[nodiscard]] constexpr bool as_boolean() const {
+        if (!is_boolean()) fail_value(*this, "true or false");
+        return node().integer != 0;
+    }
+    /// A whole number, written 32 or 32.0.
+    [[nodiscard]] constexpr std::int64_t as_integer() const { return as_whole("an integer", INT64_MIN, INT64_MAX); }
+    /// A whole number from 1 to 2^31 - 1.
+    [[nodiscard]] constexpr std::int64_t as_positive() const { return as_whole("a positive integer", 1, largest_input); }
+    /// A whole number from 0 to 2^31 - 1.
+    [[nodiscard]] constexpr std::int64_t as_non_negative() const {
+        return as_whole("a non-negative integer", 0, largest_input);
+    }
+    /// A finite number.
+    [[nodiscard]] constexpr double as_real() const {
+        if (type() == kind::integer) return static_cast<double>(node().integer);
+        if (type() != kind::real || !(node().real - node().real == 0)) fail_value(*this, "a finite number");
+        return node().real;
+    }
+    /// A number that may be infinite or NaN, as `time_step_limit` has them.
+    [[nodiscard]] constexpr double as_extended_real() const {
+        if (!is_number()) fail_value(*this, "a number");
+        return type() == kind::real ? node().real : static_cast<double>(node().integer);
+    }
+    [[nodiscard]] constexpr std::string_view as_string() const {
+        if (!is_string()) fail_value(*this, "a string");
+        return node().string;
+    }
+    [[nodiscard]] constexpr config_view as_array() const {
+        if (!is_array()) fail_value(*this, "an array");
+        return *this;
+    }
+    [[nodiscard]] constexpr config_view as_object() const {
+        if (!is_object()) fail_value(*this, "an object");
+        return *this;
+    }
+
+    [[nodiscard]] constexpr bool boolean(std::string_view key) const { return required(key, "true or false").as_boolean(); }
+    [[nodiscard]] constexpr bool boolean(std::string_view key, bool otherwise) const {
+        return optional_boolean(key).value_or(otherwise);
+    }
+    [[nodiscard]] constexpr maybe<bool> optional_boolean(std::string_view key) const {
+        if (const auto found = given(key)) return found->as_boolean();
+        return {};
+    }
+
+    [[nodiscard]] constexpr std::int64_t integer(std::string_view key) const {
+        return required(key, "an integer").as_integer();
+    }
+    [[nodiscard]] constexpr std::int64_t integer(std::string_view key, std::int64_t otherwise) const {
+        return optional_integer(key).value_or(otherwise);
+    }
+    [[nodiscard]] constexpr maybe<std::int64_t> optional_integer(std::string_view key) const {
+        if (const auto found = given(key)) return found->as_integer();
+        return {};
+    }
+
+    [[nodiscard]] constexpr std::int64_t positive(std::string_view key) const {
+        return required(key, "a positive integer").as_positive();
+    }
+    [[nodiscard]] constexpr std::int64_t positive(std::string_view key, std::int64_t otherwise) const {
+        return optional_positive(key).value_or(otherwise);
+    }
+    [[nodiscard]] constexpr maybe<std::int64_t> optional_positive(std::string_view key) const {
+        if (const auto found = given(key)) return found->as_positive();
+        return {};
+    }
+
+    [[nodiscard]] constexpr std::int64_t non_negative(std::string_view key) const {
+        return required(key, "a non-negative integer").as_non_negative();
+    }
+    [[nodiscard]] constexpr std::int64_t non_negative(std::string_view key, std::int64_t otherwise) const {
+        return optional_non_negative(key).value_or(otherwise);
+    }
+    [[nodiscard]] constexpr maybe<std::int64_t> optional_non_negative(std::string_view key) const {
+        if (const auto found = given(key)) return found->as_non_negative();
+        return {};
+    }
+
+    [[nodiscard]] constexpr double real(std::string_view key) const { return required(key, "a finite number").as_real(); }
+    [[nodiscard]] constexpr double real(std::string_view key, double otherwise) const {
+        return optional_real(key).value_or(otherwise);
+    }
+    [[nodiscard]] constexpr maybe<double> optional_real(std::string_view key) const {
+        if (const auto found = given(key)) return found->as_real();
+        return {};
+    }
+
+    [[nodiscard]] constexpr std::string_view string(std::string_view key) const {
+        return required(key, "a string").as_string();
+    }
+    [[nodiscard]] constexpr std::string_view string(std::string_view key, std::string_view otherwise) const {
+        return optional_string(key).value_or(otherwise);
+    }
+    [[nodiscard]] constexpr maybe<std::string_view> optional_string(std::string_view key) const {
+        if (const auto found = given(key)) return found->as_string();
+        return {};
+    }
+
+    [[nodiscard]] constexpr config_view array(std::string_view key) const { return required(key, "an array").as_array(); }
+    [[nodiscard]] constexpr maybe<config_view> optional_array(std::string_view key) const {
+        if (const auto found = given(key)) return found->as_array();
+        return {};
+    }
+    [[nodiscard]] constexpr config_view object(std::string_view key) const { return required(key, "an object").as_object(); }
+    [[nodiscard]] constexpr maybe<config_view> optional_object(std::string_view key) const {
+        if (const auto found = given(key)) return found->as_object();
+        return {};
+    }
+
+private:
+    [[nodiscard]] constexpr config_view required(std::string_view key, std::string_view expected) const {
+        const auto found = find(key);
+        if (!found) fail_missing(*this, key, expected);
+        return *found;
+    }
+    [[nodiscard]] constexpr maybe<config_view> given(std::string_view key) const {
+        const auto found = find(key);
+        return found && !found->is_null() ? found : maybe<config_view>{};
+    }
+    [[nodiscard]] constexpr std::int64_t as_whole(std::string_view expected, std::int64_t least,
+                                                  std::int64_t largest) const {
+        const auto whole = detail::whole_number(node());
+        const double r = node().real;
+        constexpr double exact = detail::largest_exact_real;
+        const bool beyond_exact = type() == kind::real && r - r == 0 && (r > exact || (r < -exact && least < 0));
+        if (whole ? *whole > largest : beyond_exact) detail::fail_range(*this, expected, largest);
+        if (!whole || *whole < least) fail_value(*this, expected);
+        return *whole;
+    }
+
+    std::span<const config_node> nodes_;
+    std::uint32_t index_ = 0;
+};
+
+constexpr config_view config_iterator::operator*() const noexcept { return config_view{nodes_, index_}; }
+constexpr config_iterator config_view::begin() const noexcept { return {nodes_, size() == 0 ? node().end : index_ + 1}; }
+constexpr config_iterator config_view::end() const noexcept { return {nodes_, node().end}; }
+
+namespace detail {
+
+/// Longest part of a key or of a value that a message repeats, in bytes.
+inline constexpr std::size_t longest_echo = 48;
+
+/// Appends the JSON pointer of a value: one `/name` or `/index` per container around it.
+inline void put_pointer(bounded_text& out, config_view at) noexcept {
+    constexpr std::size_t deepest = 64;
+    std::array<std::uint32_t, deepest> path{};
+    std::size_t depth = 0;
+    std::uint32_t i = at.index();
+    for (; i != 0 && depth < deepest; i = at.nodes()[i].parent) path[depth++] = i;
+    if (i != 0) out.put("...");
+    while (depth > 0) {
+        const config_node& n = at.nodes()[path[--depth]];
+        out.put("/");
+        if (at.nodes()[n.parent].type == config_node::kind::object) {
+            out.put(n.key, escaping::pointer, longest_echo);
+            continue;
+        }
+        long long position = 0;
+        for (std::uint32_t before = n.parent + 1; before != path[depth]; before = at.nodes()[before].end) ++position;
+        out.put(position);
+    }
+}
+
+/// Appends what a value is, shortened: `"32"`, `-1`, `null`, `an array of 3`.
+inline void put_value(bounded_text& out, config_view at) noexcept {
+    const config_node& n = at.node();
+    if (at.is_null()) out.put("null");
+    if (at.is_boolean()) out.put(n.integer != 0 ? "true" : "false");
+    if (n.type == config_node::kind::integer) out.put(static_cast<long long>(n.integer));
+    if (n.type == config_node::kind::real && n.string.empty()) out.put(n.real);
+    if (n.type == config_node::kind::real) out.put(n.string, escaping::plain, longest_echo);
+    if (at.is_string()) out.put("\"").put(n.string, escaping::quoted, longest_echo).put("\"");
+    if (at.is_array() && n.size != 0) out.put("an array of ").put(static_cast<long long>(n.size));
+    if (at.is_array() && n.size == 0) out.put("an empty array");
+    if (at.is_object()) out.put(n.size == 0 ? "an empty object" : "an object");
+}
+
+/// Throws at a value, or at one of its keys whether it is there or not.
+[[noreturn]] inline void fail_at(config_problem problem, config_view at, maybe<std::string_view> key,
+                                 std::string_view message) {
+    char buffer[512];
+    bounded_text pointer(buffer);
+    put_pointer(pointer, at);
+    if (key) pointer.put("/").put(*key, escaping::pointer, longest_echo);
+    throw config_error(problem, pointer.view(), message);
+}
+
+[[noreturn]] inline void fail_range(config_view at, std::string_view expected, std::int64_t largest) {
+    char buffer[512];
+    bounded_text message(buffer);
+    message.put("expected ").put(expected).put(", found ");
+    put_value(message, at);
+    message.put(" (out of range");
+    if (largest != INT64_MAX) message.put(": at most ").put(static_cast<long long>(largest));
+    fail_at(config_problem::bad_value, at, {}, message.put(")").view());
+}
+
+}  // namespace detail
+
+[[noreturn]] inline void fail_value(config_view at, std::string_view expected) {
+    char buffer[512];
+    detail::bounded_text message(buffer);
+    message.put("expected ").put(expected).put(", found ");
+    detail::put_value(message, at);
+    detail::fail_at(config_problem::bad_value, at, {}, message.view());
+}
+
+[[noreturn]] inline void fail_value(config_view object, std::string_view key, std::string_view expected) {
+    const auto found = object.find(key);
+    if (!found) fail_missing(object, key, expected);
+    fail_value(*found, expected);
+}
+
+[[noreturn]] inline void fail_missing(config_view object, std::string_view key, std::string_view expected) {
+    char buffer[512];
+    detail::bounded_text message(buffer);
+    detail::fail_at(config_problem::missing_key, object, key, message.put("missing; expected ").put(expected).view());
+}
+
+namespace detail {
+
+/// Throws with a caller's sentence and, where the key has a scalar, its value.
+[[noreturn]] inline void fail_sentence(config_problem problem, config_view object, std::string_view key,
+                                       std::string_view sentence) {
+    char buffer[512];
+    bounded_text message(buffer);
+    message.put(sentence);
+    if (const auto found = object.find(key); found && !found->is_array() && !found->is_object()) {
+        message.put(": ");
+        put_value(message, *found);
+    }
+    fail_at(problem, object, key, message.view());
+}
+
+}  // namespace detail
+
+[[noreturn]] inline void fail_unsupported(config_view object, std::string_view key, std::string_view sentence) {
+    detail::fail_sentence(config_problem::unsupported, object, key, sentence);
+}
+
+[[noreturn]] inline void fail_unknown_model_type(config_view object, std::string_view key, std::string_view sentence) {
+    char buffer[512];
+    detail::bounded_text message(buffer);
+    if (const auto found = object.find(key)) detail::put_value(message, *found);
+    detail::fail_at(config_problem::unknown_model_type, object, key, message.put(" ").put(sentence).view());
+}
+
+}  // namespace llmcost

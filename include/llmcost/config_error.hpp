@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <span>
+#include <string_view>
+
+#include <llmcost/detail/config_text.hpp>
+
+namespace llmcost {
+
+/// What is wrong with a configuration; each has its code in `errc`.
+enum class config_problem : std::uint8_t { missing_key, bad_value, unsupported, unknown_model_type };
+
+/// A configuration that cannot be used: what is wrong, where (JSON pointer, RFC 6901), and a sentence. Allocates nothing.
+class config_error : public std::exception {
+public:
+    /// Texts that are too long are cut.
+    config_error(config_problem problem, std::string_view pointer, std::string_view message) noexcept : problem_(problem) {
+        constexpr std::size_t longest_pointer = 256;
+        detail::bounded_text place(std::span<char>(text_).first(longest_pointer));
+        pointer_size_ = place.put(pointer).size();
+        message_at_ = pointer_size_ == 0 ? 0 : pointer_size_ + 2;
+        if (pointer_size_ != 0) detail::bounded_text(std::span<char>(text_).subspan(pointer_size_, 8)).put(": ");
+        message_size_ = detail::bounded_text(std::span<char>(text_).subspan(message_at_)).put(message).size();
+    }
+
+    [[nodiscard]] config_problem problem() const noexcept { return problem_; }
+    /// Place in the configuration; empty for the whole of it.
+    [[nodiscard]] std::string_view pointer() const noexcept { return {text_.data(), pointer_size_}; }
+    [[nodiscard]] std::string_view message() const noexcept { return {text_.data() + message_at_, message_size_}; }
+    /// `pointer: message`.
+    [[nodiscard]] const char* what() const noexcept override { return text_.data(); }
+
+private:
+    config_problem problem_;
+    std::size_t pointer_size_ = 0;
+    std::size_t message_at_ = 0;
+    std::size_t message_size_ = 0;
+    std::array<char, 768> text_{};
+};
+
+}  // namespace llmcost

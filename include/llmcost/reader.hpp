@@ -1,0 +1,259 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
+
+#include <llmcost/architecture.hpp>
+#include <llmcost/config.hpp>
+
+namespace llmcost {
+
+/// A configuration seen through a row: keys by their standard names, whatever the file calls them.
+class keys {
+public:
+    constexpr keys(const architecture& row, config_view config) noexcept : row_(row), config_(config) {}
+
+    [[nodiscard]] constexpr config_view view() const noexcept { return config_; }
+    /// The name that this configuration uses for a standard key: the row's spelling, or the standard one where it stands.
+    [[nodiscard]] constexpr std::string_view written(std::string_view standard) const {
+        for (const key_name& k : row_.keys)
+            if (!k.written.empty() && k.standard == standard && (config_.contains(k.written) || !config_.contains(standard)))
+                return k.written;
+        return standard;
+    }
+    [[nodiscard]] constexpr bool present(std::string_view standard) const {
+        const auto found = config_.find(written(standard));
+        return found && !found->is_null();
+    }
+    /// A size: the file's, else the default; 0 as a default means that the key has none.
+    [[nodiscard]] constexpr std::int64_t positive(std::string_view standard, std::int64_t otherwise) const {
+        return otherwise > 0 ? config_.positive(written(standard), otherwise) : config_.positive(written(standard));
+    }
+    [[nodiscard]] constexpr std::int64_t non_negative(std::string_view standard, std::int64_t otherwise) const {
+        return config_.non_negative(written(standard), otherwise);
+    }
+    [[nodiscard]] constexpr bool boolean(std::string_view standard, bool otherwise) const {
+        return config_.boolean(written(standard), otherwise);
+    }
+    /// A size that may be absent or null.
+    [[nodiscard]] constexpr std::int64_t positive_or(std::string_view standard, std::int64_t otherwise) const {
+        return present(standard) ? config_.positive(written(standard)) : otherwise;
+    }
+    /// An activation function by its name in the file.
+    [[nodiscard]] constexpr activation act(std::string_view standard, activation otherwise) const {
+        const std::string_view key = written(standard);
+        if (!present(standard)) return otherwise;
+        const std::string_view name = config_.string(key);
+        for (const activation_row& a : activation_table)
+            if (a.name == name) return a.kind;
+        fail_unsupported(config_, key, "no layer describes this activation function");
+    }
+
+private:
+    const architecture& row_;
+    config_view config_;
+};
+
+namespace detail {
+
+struct head_name {
+    std::string_view suffix;
+    head_kind head;
+};
+
+// the endings of the reference's class names
+inline constexpr head_name head_names[] = {
+    {"Model", head_kind::none},
+    {"ForCausalLM", head_kind::causal_lm},
+    {"LMHeadModel", head_kind::causal_lm},
+    {"ForMaskedLM", head_kind::masked_lm},
+    {"ForConditionalGeneration", head_kind::conditional_generation},
+    {"ForSequenceClassification", head_kind::sequence_classification},
+    {"ForTokenClassification", head_kind::token_classification},
+    {"ForQuestionAnswering", head_kind::question_answering},
+    {"ForImageClassification", head_kind::image_classification},
+    {"ForPreTraining", head_kind::pretraining},
+};
+
+/// The class in `architectures` that this row's prefix begins, or what the type is by itself.
+constexpr head_kind read_head(const architecture& row, config_view config) {
+    const auto by_default = [&] {
+        if (!row.heads.has(row.defaults.head)) fail_missing(config, "architectures", "a list with a class that a row describes");
+        return row.defaults.head;
+    };
+    const auto list = config.find("architectures");
+    if (!list || list->is_null()) return by_default();
+    if (!list->is_array()) fail_value(config, "architectures", "a list of class names");
+    for (const config_view entry : *list) {
+        std::string_view name = entry.as_string();
+        if (!name.starts_with(row.prefix)) continue;
+        name.remove_prefix(row.prefix.size());
+        for (const head_name& h : head_names)
+            if (h.suffix == name && row.heads.has(h.head)) return h.head;
+        fail_unsupported(config, "architectures", "no row describes this class");
+    }
+    return by_default();
+}
+
+constexpr dtype read_dtype(config_view config) {
+    for (const std::string_view key : {std::string_view("dtype"), std::string_view("torch_dtype")}) {
+        const auto found = config.find(key);
+        if (!found || found->is_null()) continue;
+        const dtype type = dtype_from(found->as_string());
+        if (type == dtype::unspecified && found->as_string() != "auto") fail_value(config, key, "an element type of PyTorch");
+        return type;
+    }
+    return dtype::unspecified;
+}
+
+/// The part of a head that is rotated, from wherever a configuration of whatever age says it.
+constexpr double read_partial_rotary_factor(config_view config, double otherwise) {
+    constexpr std::string_view key = "partial_rotary_factor";
+    const auto from = [&](config_view place) {
+        const double factor = place.real(key, otherwise);
+        if (!(factor > 0 && factor <= 1)) fail_value(place, key, "a part of a head above 0 and up to 1");
+        return factor;
+    };
+    for (const std::string_view rope : {std::string_view("rope_parameters"), std::string_view("rope_scaling")})
+        if (const auto found = config.optional_object(rope); found && found->contains(key)) return from(*found);
+    return from(config);
+}
+
+}  // namespace detail
+
+/// A width of so many times so many features, within what layers may add and double without a check.
+constexpr std::int64_t checked_width(config_view config, std::string_view key, std::int64_t times, std::int64_t features) {
+    const std::int64_t width = checked_product(times, features);
+    if (width > largest_input) fail_unsupported(config, key, "makes a width beyond 2147483647 features");
+    return width;
+}
+
+/// Heads that share hidden_size evenly, whatever `head_dim` says; `written` are the names that their number may have.
+constexpr void share_among_heads(config_view config, shape& s, std::initializer_list<std::string_view> written) {
+    s.head_dim = s.hidden_size / s.num_attention_heads;
+    if (s.head_dim * s.num_attention_heads == s.hidden_size) return;
+    for (const std::string_view key : written)
+        if (config.contains(key)) fail_value(config, key, "a divisor of hidden_size");
+    fail_unsupported(config, "hidden_size", "the default number of attention heads does not divide it");
+}
+
+/// Writes a plan from `layer_types`, where the file has it; says whether it did. `other` may stand beside full attention.
+constexpr bool read_layer_types(config_view config, shape& s, mixer_kind other = mixer_kind::sliding_attention) {
+    const auto types = config.find("layer_types");
+    if (!types || types->is_null()) return false;
+    if (!types->is_array() || static_cast<std::int64_t>(types->size()) != s.num_hidden_layers)
+        fail_value(config, "layer_types", "a list with one kind per hidden layer");
+    if (s.num_hidden_layers > layer_plan::longest) fail_value(config, "layer_types", "at most 512 layers of mixed kinds");
+    for (std::int64_t i = 0; i < s.num_hidden_layers; ++i) {
+        const std::string_view name = (*types)[static_cast<std::uint32_t>(i)].as_string();
+        mixer_kind mixer = mixer_kind::full_attention;
+        if (name == "sliding_attention")
+            mixer = mixer_kind::sliding_attention;
+        else if (name == "chunked_attention")
+            mixer = mixer_kind::chunked_attention;
+        else if (name == "linear_attention" || name == "conv" || name == "mamba")
+            mixer = mixer_kind::linear;
+        else if (name != "full_attention" && name != "attention")
+            fail_unsupported(config, "layer_types", "no layer describes one of these kinds");
+        if (mixer != mixer_kind::full_attention && mixer != other)
+            fail_unsupported(config, "layer_types", "no layer of this type is of one of these kinds");
+        s.layers.kinds[static_cast<std::size_t>(i)] = layer_kind{mixer, false}.code();
+    }
+    s.layers.mixed = true;
+    return true;
+}
+
+/// Layers that a list names by their numbers.
+class layer_set {
+public:
+    constexpr layer_set() noexcept = default;
+    constexpr explicit layer_set(config_view list) {
+        for (const config_view entry : list) {
+            const std::int64_t i = entry.as_integer();
+            if (i >= 0 && i < layer_plan::longest) named_[static_cast<std::size_t>(i)] = true;
+        }
+    }
+    [[nodiscard]] constexpr bool has(std::int64_t layer) const noexcept { return named_[static_cast<std::size_t>(layer)]; }
+
+private:
+    std::array<bool, layer_plan::longest> named_{};
+};
+
+/// Writes a plan of one kind for all layers, however many they are.
+constexpr void plan_layers(shape& s, layer_kind all) {
+    if (s.num_hidden_layers == 0) return;
+    s.layers.common = all.code();
+    s.layers.mixed = false;
+    for (std::int64_t i = 0; i < s.num_hidden_layers && i < layer_plan::longest; ++i)
+        s.layers.kinds[static_cast<std::size_t>(i)] = all.code();
+}
+
+/// Writes a plan from a rule: `kind_of(i)` for every layer.
+template <class KindOf>
+constexpr void plan_layers(config_view config, shape& s, KindOf kind_of) {
+    if (s.num_hidden_layers == 0) return;
+    if (s.num_hidden_layers > layer_plan::longest)
+        fail_value(config, "num_hidden_layers", "at most 512 layers whose kinds follow a rule");
+    s.layers.common = kind_of(0).code();
+    s.layers.mixed = false;
+    for (std::int64_t i = 0; i < s.num_hidden_layers; ++i) {
+        const std::uint8_t code = kind_of(i).code();
+        s.layers.kinds[static_cast<std::size_t>(i)] = code;
+        s.layers.mixed = s.layers.mixed || code != s.layers.common;
+    }
+}
+
+/// What every walk takes for granted, whichever keys the sizes came from.
+constexpr void check_heads(const keys& k, const architecture& row, const shape& s) {
+    if (s.num_attention_heads == 0) return;
+    (void)checked_width(k.view(), k.written("head_dim"), s.num_attention_heads, s.head_dim);
+    if (row.rotated != rotation::none && (s.rotary_dim < 2 || s.rotary_dim % 2 != 0 || s.rotary_dim > s.head_dim))
+        fail_unsupported(k.view(), k.written("head_dim"), "leaves no even number of rotated elements in a head");
+}
+
+/// Reads what most configurations have in common, with the row's defaults; `read` of the row reads the rest.
+constexpr shape read_shape(const architecture& row, config_view config) {
+    const keys k{row, config};
+    shape s = row.defaults;
+    s.vocab_size = k.positive_or("vocab_size", s.vocab_size);
+    s.hidden_size = k.positive("hidden_size", s.hidden_size);
+    s.intermediate_size = k.positive_or("intermediate_size", s.intermediate_size);
+    s.num_hidden_layers = k.non_negative("num_hidden_layers", s.num_hidden_layers);
+    s.num_attention_heads = k.positive_or("num_attention_heads", s.num_attention_heads);
+    s.num_key_value_heads = k.positive_or("num_key_value_heads", s.num_key_value_heads);
+    s.head_dim = k.positive_or("head_dim", s.head_dim);
+    s.max_position_embeddings = k.positive_or("max_position_embeddings", s.max_position_embeddings);
+    s.sliding_window = k.present("sliding_window") ? k.non_negative("sliding_window", 0)
+                       : config.contains("sliding_window") ? 0 : s.sliding_window;
+    s.hidden_act = k.act("hidden_act", s.hidden_act);
+    s.tie_word_embeddings = k.boolean("tie_word_embeddings", s.tie_word_embeddings);
+    s.attention_bias = k.boolean("attention_bias", s.attention_bias);
+    s.output_bias = s.attention_bias;
+    s.mlp_bias = k.boolean("mlp_bias", s.mlp_bias);
+    s.type = detail::read_dtype(config);
+    s.head = detail::read_head(row, config);
+    s.quantized = config.optional_object("quantization_config").has_value();
+    if (const auto labels = config.optional_object("id2label")) s.num_labels = static_cast<std::int64_t>(labels->size());
+    s.num_labels = k.positive_or("num_labels", s.num_labels);
+    if (s.num_attention_heads > 0) {
+        if (s.num_key_value_heads == 0) s.num_key_value_heads = s.num_attention_heads;
+        if (s.num_attention_heads % s.num_key_value_heads != 0)
+            fail_value(config, k.written("num_key_value_heads"), "a divisor of num_attention_heads");
+        if (s.head_dim == 0) {
+            s.head_dim = s.hidden_size / s.num_attention_heads;
+            if (s.head_dim == 0) fail_value(config, k.written("num_attention_heads"), "at most hidden_size heads");
+        }
+        const double rotated = static_cast<double>(s.head_dim) * detail::read_partial_rotary_factor(config, 1.0);
+        if (s.rotary_dim == 0) s.rotary_dim = static_cast<std::int64_t>(rotated);
+    }
+    if (row.read != nullptr) row.read(config, s);
+    check_heads(k, row, s);
+    return s;
+}
+
+}  // namespace llmcost
