@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <llmcost/architecture.hpp>
+
+namespace llmcost {
+
+/// Every figure of one walk: primitives, and what is no arithmetic; exact.
+struct figures : primitives<count> {
+    count params{};         ///< elements of named parameters, a tied tensor once
+    count active_params{};  ///< of experts, those one token meets
+    count cache{};          ///< floating elements that the cache holds after the run
+    count out{};            ///< floating elements that modules without children return (ACT)
+    count written{};        ///< floating elements that operations write to new storage
+    count torch_flops{};    ///< FlopCounterMode, forward
+    count backward_torch_flops{};
+    count saved_bytes{};   ///< what autograd keeps until backward
+    count weight_bytes{};  ///< params in the element type of the weights
+    count cache_bytes{};   ///< cache in its element type
+
+    /// FLOPS = ADD + MULT.
+    [[nodiscard]] constexpr count flops() const { return add + mult; }
+    /// MACS = TORCH_FLOPS / 2.
+    [[nodiscard]] constexpr count macs() const { return torch_flops / count(2); }
+    friend constexpr bool operator==(const figures&, const figures&) = default;
+};
+
+/// Element types that figures in bytes rest on.
+struct storage_types {
+    dtype weights = dtype::float32;
+    dtype activations = dtype::float32;
+    dtype cache = dtype::float32;
+};
+
+/// The workload's element types; what it leaves open is the configuration's, activations and cache follow the weights.
+[[nodiscard]] constexpr storage_types types_of(const model& m, const workload& load) noexcept {
+    const auto first = [](dtype a, dtype b) { return a != dtype::unspecified ? a : b; };
+    storage_types t;
+    t.weights = first(load.weights, first(m.dims.type, dtype::float32));
+    t.activations = first(load.activations, t.weights);
+    t.cache = first(load.cache, t.activations);
+    return t;
+}
+
+/// The workload with its element types filled in.
+[[nodiscard]] constexpr workload resolved(workload load, const storage_types& types) noexcept {
+    load.weights = types.weights;
+    load.activations = types.activations;
+    load.cache = types.cache;
+    return load;
+}
+
+/// Bytes of so many elements; a fraction of a byte counts as one.
+[[nodiscard]] constexpr count bytes_of(count elements, dtype type) {
+    return (elements * count(bits_of(type)) + count(7)) / count(8);
+}
+
+/// The figures of a ledger: its amounts priced.
+[[nodiscard]] constexpr figures figures_of(const ledger& sums, const storage_types& types = {}) {
+    figures f;
+    static_cast<primitives<count>&>(f) = price(sums);
+    f.params = sums.parameters;
+    f.active_params = sums.active_parameters;
+    f.cache = sums.cache;
+    f.out = sums.out;
+    f.written = sums.written;
+    f.torch_flops = torch_flops(sums);
+    f.backward_torch_flops = sums.backward_torch_flops;
+    f.saved_bytes = sums.saved_bytes;
+    f.weight_bytes = bytes_of(f.params, types.weights);
+    f.cache_bytes = bytes_of(f.cache, types.cache);
+    return f;
+}
+
+/// Counts one forward pass of a model, or the part of it that a role or path names.
+///
+/// No allocation; throws `overflow_error` where a figure passes 128 bits.
+[[nodiscard]] constexpr figures count_model(const model& m, const workload& load, scope_query asked = {}) {
+    const storage_types types = types_of(m, load);
+    trace t{resolved(load, types), nullptr, asked};
+    m.describe(t);
+    return figures_of(t.sums(), types);
+}
+
+}  // namespace llmcost

@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include <llmcost/analysis/formula.hpp>
+
+namespace llmcost {
+
+/// A model made ready for many evaluations: closed forms of the regions it has met, a walk where there is none.
+///
+/// Answers as `count_model` does, in a fraction of its time; one evaluator per thread. No allocation.
+class evaluator {
+public:
+    constexpr explicit evaluator(const model& m) noexcept : model_(m) {}
+
+    /// The figures of a workload; the first one of a region makes the region's form.
+    constexpr figures operator()(const workload& w) {
+        if (w.training) return count_model(model_, w);  // what autograd saves is no polynomial: storages are shared
+        const workload asked = resolved(w, types_of(model_, w));
+        for (std::size_t i = 0; i < used_; ++i)
+            if (forms_[i].covers(asked)) return forms_[i](asked);
+        closed_form& form = forms_[next_];
+        form = closed_form(model_, asked);
+        if (!form.exact()) return count_model(model_, w);
+        next_ = (next_ + 1) % most;
+        used_ = used_ < most ? used_ + 1 : most;
+        return form(asked);
+    }
+
+private:
+    static constexpr std::size_t most = 8;
+    model model_;
+    std::array<closed_form, most> forms_{};
+    std::size_t used_ = 0;
+    std::size_t next_ = 0;
+};
+
+}  // namespace llmcost

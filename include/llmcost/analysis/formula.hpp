@@ -1,0 +1,311 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include <llmcost/analysis/counts.hpp>
+
+namespace llmcost {
+
+/// The workloads over which one polynomial holds: intervals of batch, sequence, past and past + sequence.
+struct region {
+    struct interval {
+        std::int64_t low = 0;
+        std::int64_t high = largest_input;
+        [[nodiscard]] constexpr bool has(std::int64_t n) const noexcept { return low <= n && n <= high; }
+        [[nodiscard]] constexpr std::int64_t width() const noexcept { return high - low + 1; }
+    };
+    interval batch{1, largest_input}, sequence{1, largest_input}, past{}, total{1, 2 * largest_input};
+    std::int64_t chunk = 0;  ///< 0: sequences are not padded
+    bool whole_chunks = false;
+
+    [[nodiscard]] constexpr bool contains(const workload& w) const noexcept {
+        return batch.has(w.batch) && sequence.has(w.sequence) && past.has(w.past) && total.has(w.past + w.sequence) &&
+               (chunk == 0 || (w.sequence % chunk == 0) == whole_chunks);
+    }
+};
+
+/// The region around a workload: bounded by what the model's layers tell, and by sizes of one, whose tensors lie
+/// differently in memory.
+[[nodiscard]] constexpr region region_of(const model& m, const workload& load) {
+    region_edges edges;
+    trace t{load};
+    t.tell_edges(&edges);
+    m.describe(t);
+    edges.add(axis::batch, 2), edges.add(axis::sequence, 2), edges.add(axis::past, 1), edges.add(axis::total, 2);
+    region r;
+    r.chunk = edges.chunk;
+    r.whole_chunks = r.chunk != 0 && load.sequence % r.chunk == 0;
+    const auto cut = [](region::interval& in, std::int64_t at, std::int64_t here) {
+        if (here < at)
+            in.high = in.high < at - 1 ? in.high : at - 1;
+        else
+            in.low = in.low > at ? in.low : at;
+    };
+    for (int i = 0; i < edges.n; ++i) {
+        const std::int64_t at = edges.of[i].at;
+        switch (edges.of[i].along) {
+            case axis::batch: cut(r.batch, at, load.batch); break;
+            case axis::sequence: cut(r.sequence, at, load.sequence); break;
+            case axis::past: cut(r.past, at, load.past); break;
+            case axis::total: cut(r.total, at, load.past + load.sequence); break;
+        }
+    }
+    if (!edges.complete) r.batch.high = r.batch.low - 1;  // nothing is promised
+    return r;
+}
+
+/// Figures of a model as polynomials in batch, sequence and past, exact within one region.
+///
+/// Affine in batch; of degree two in new tokens, past and, where sequences are padded, chunks. Interpolated from walks by
+/// finite differences, in integers, and held against further walks of the region: `exact()` is false where they differ.
+class closed_form {
+public:
+    static constexpr std::size_t figure_count = 20;
+    static constexpr std::size_t monomials = 10;
+
+    constexpr closed_form() noexcept = default;
+    constexpr closed_form(const model& m, const workload& around) : types_(types_of(m, around)), load_(resolved(around, types_)) {
+        region_ = region_of(m, load_);
+        exact_ = region_.contains(load_) && choose_base() && interpolate(m) && holds(m);
+    }
+
+    [[nodiscard]] constexpr bool exact() const noexcept { return exact_; }
+    [[nodiscard]] constexpr const region& where() const noexcept { return region_; }
+    /// Whether this form answers for a workload: the same kind of work, in its region.
+    [[nodiscard]] constexpr bool covers(const workload& w) const noexcept {
+        return exact_ && region_.contains(w) && w.head == load_.head && w.attention == load_.attention &&
+               w.training == load_.training && w.encoder_sequence == load_.encoder_sequence && w.weights == load_.weights &&
+               w.activations == load_.activations && w.cache == load_.cache;
+    }
+    /// The workload that the form was made around, element types filled in: the start of a sweep.
+    [[nodiscard]] constexpr const workload& around() const noexcept { return load_; }
+
+    /// All figures of a workload in the region.
+    [[nodiscard]] constexpr figures operator()(const workload& w) const {
+        const place here = place_of(w);
+        count out[figure_count];
+        for (std::size_t i = 0; i < figure_count; ++i) out[i] = value_of(i, here);
+        return unpack(out);
+    }
+    /// ADD + MULT of a workload in the region, nothing else.
+    [[nodiscard]] constexpr count flops(const workload& w) const {
+        return value_of(flops_at, place_of(w));
+    }
+
+private:
+    __extension__ typedef __int128 wide;
+    static constexpr std::size_t flops_at = 19;
+    static constexpr wide largest_sample = wide{1} << 120;  ///< beyond, differences of figures might leave 128 bits
+
+    static constexpr void pack(const figures& f, wide (&out)[figure_count]) {
+        const count all[figure_count] = {f.add,  f.mult, f.div, f.sqrt, f.exp, f.log, f.tanh, f.erf, f.trig, f.pow,
+                                         f.neg,  f.cmp,  f.params, f.active_params, f.cache, f.out, f.written, f.torch_flops,
+                                         f.backward_torch_flops, f.flops()};
+        for (std::size_t i = 0; i < figure_count; ++i) out[i] = static_cast<wide>(all[i].to_wide());
+    }
+    [[nodiscard]] constexpr figures unpack(const count (&v)[figure_count]) const {
+        figures f;
+        f.add = v[0], f.mult = v[1], f.div = v[2], f.sqrt = v[3], f.exp = v[4], f.log = v[5], f.tanh = v[6], f.erf = v[7];
+        f.trig = v[8], f.pow = v[9], f.neg = v[10], f.cmp = v[11], f.params = v[12], f.active_params = v[13], f.cache = v[14];
+        f.out = v[15], f.written = v[16], f.torch_flops = v[17], f.backward_torch_flops = v[18];
+        f.weight_bytes = bytes_of(f.params, types_.weights);
+        f.cache_bytes = bytes_of(f.cache, types_.cache);
+        return f;
+    }
+
+    /// Coordinates of the interpolation: chunks, rest of the last chunk, past; without chunks the sequence and past.
+    struct point {
+        std::int64_t batch = 1, a = 0, b = 0, c = 0;
+    };
+    [[nodiscard]] constexpr point coordinates(const workload& w) const noexcept {
+        if (region_.chunk == 0) return {w.batch, w.sequence, 0, w.past};
+        const std::int64_t chunks = (w.sequence + region_.chunk - 1) / region_.chunk;
+        return {w.batch, chunks, w.sequence - (chunks - 1) * region_.chunk, w.past};
+    }
+    [[nodiscard]] constexpr workload workload_at(const point& p) const noexcept {
+        workload w = load_;
+        w.batch = p.batch, w.past = p.c;
+        w.sequence = region_.chunk == 0 ? p.a : (p.a - 1) * region_.chunk + p.b;
+        return w;
+    }
+    /// The corner of a little grid inside of the region, as near to its low end as the bounds on past + sequence allow.
+    constexpr bool choose_base() {
+        const point here = coordinates(load_);
+        base_ = here;
+        base_.batch = region_.batch.low;
+        for (std::int64_t step = 0; step < 3; ++step) {
+            // from the workload downwards, so that a step up along every coordinate stays inside where it can
+            steps_ = {2, region_.chunk != 0 && !region_.whole_chunks ? 2 : 0, 2};
+            if (fits()) return true;
+            if (base_.c > 0 && step == 0) base_.c -= base_.c >= 2 ? 2 : base_.c;
+            if (step == 1) base_.a -= base_.a >= 3 ? 2 : 0, base_.b -= base_.b >= 3 ? 2 : 0;
+        }
+        base_ = here;
+        base_.batch = region_.batch.low;
+        for (std::int64_t* s : {&steps_.a, &steps_.b, &steps_.c}) *s = 0;
+        return shrink_to_fit();
+    }
+    /// A region that is only a point or two wide along a coordinate has no slope or no curvature there.
+    constexpr bool shrink_to_fit() {
+        const auto widen = [&](std::int64_t& steps, std::int64_t& from) {
+            for (int k = 0; k < 2; ++k) {
+                ++steps;
+                if (fits()) continue;
+                --from;
+                if (fits()) continue;
+                ++from, --steps;
+                return;
+            }
+        };
+        if (!fits()) return false;
+        widen(steps_.a, base_.a);
+        if (region_.chunk != 0 && !region_.whole_chunks) widen(steps_.b, base_.b);
+        widen(steps_.c, base_.c);
+        // what the grid does not span is left to other forms
+        if (steps_.c < 2) region_.past = {base_.c, base_.c + steps_.c};
+        const bool spans = steps_.a == 2 && (region_.chunk == 0 || region_.whole_chunks || steps_.b == 2);
+        if (!spans) region_.sequence = {load_.sequence, load_.sequence};
+        if (!spans) steps_.a = steps_.b = 0, base_ = coordinates(load_), base_.batch = region_.batch.low;
+        if (!spans) steps_.c = 0, region_.past = {load_.past, load_.past};
+        return true;
+    }
+    [[nodiscard]] constexpr bool fits() const {
+        for (std::int64_t i = 0; i <= steps_.a; ++i)
+            for (std::int64_t j = 0; j <= steps_.b && i + j <= 2; ++j)
+                for (std::int64_t k = 0; k <= steps_.c && i + j + k <= 2; ++k) {
+                    const point p{base_.batch, base_.a + i, base_.b + j, base_.c + k};
+                    const bool rest = region_.chunk == 0 || (p.a >= 1 && p.b >= 1 && p.b <= region_.chunk &&
+                                                             (p.b == region_.chunk) == region_.whole_chunks);
+                    if (!rest || p.c < 0 || !region_.contains(workload_at(p))) return false;
+                }
+        return true;
+    }
+
+    struct grid {
+        std::int64_t a = 0, b = 0, c = 0;
+    };
+    // those without the rest of a chunk first: sequences that are not padded need no others
+    static constexpr grid exponents[monomials] = {{0, 0, 0}, {1, 0, 0}, {0, 0, 1}, {2, 0, 0}, {0, 0, 2}, {1, 0, 1},
+                                                  {0, 1, 0}, {0, 2, 0}, {1, 1, 0}, {0, 1, 1}};
+    static constexpr std::size_t unpadded_monomials = 6;
+    [[nodiscard]] constexpr std::size_t used() const noexcept { return region_.chunk == 0 ? unpadded_monomials : monomials; }
+
+    [[nodiscard]] constexpr bool has(const grid& g) const noexcept { return g.a <= steps_.a && g.b <= steps_.b && g.c <= steps_.c; }
+
+    /// Newton's differences on the grid: of x(x−1)/2 along one coordinate, of products along two.
+    constexpr bool interpolate(const model& m) {
+        const std::int64_t batches = region_.batch.width() > 1 ? 2 : 1;
+        wide samples[2][monomials][figure_count]{};
+        for (std::int64_t n = 0; n < batches; ++n)
+            for (std::size_t k = 0; k < monomials; ++k) {
+                if (!has(exponents[k])) continue;
+                const point p{base_.batch + n, base_.a + exponents[k].a, base_.b + exponents[k].b, base_.c + exponents[k].c};
+                pack(count_model(m, workload_at(p)), samples[n][k]);
+                for (const wide sample : samples[n][k])
+                    if (sample < 0 || sample >= largest_sample) return false;
+            }
+        for (std::size_t i = 0; i < figure_count; ++i)
+            for (std::int64_t n = 0; n < 2; ++n) {
+                wide f[monomials]{};
+                for (std::size_t k = 0; k < monomials; ++k)
+                    f[k] = n == 0 ? samples[0][k][i] : batches == 2 ? samples[1][k][i] - samples[0][k][i] : 0;
+                differences(f, n == 0 ? of_batch_[0][i] : of_batch_[1][i]);
+            }
+        constexpr wide most = wide{1} << 62;
+        for (std::size_t i = 0; i < figure_count; ++i) {
+            narrow_[i] = true;
+            for (std::size_t k = 0; k < monomials; ++k)
+                for (std::size_t n = 0; n < 2; ++n) {
+                    const wide c = of_batch_[n][i][k];
+                    narrow_[i] = narrow_[i] && c < most && -c < most;
+                    narrow_of_batch_[i][k][n] = static_cast<std::int64_t>(c);
+                }
+        }
+        return true;
+    }
+    constexpr void differences(const wide (&f)[monomials], wide (&c)[monomials]) const {
+        const auto at = [&](std::int64_t x, std::int64_t y, std::int64_t z) {
+            for (std::size_t k = 0; k < monomials; ++k)
+                if (exponents[k].a == x && exponents[k].b == y && exponents[k].c == z) return f[k];
+            return f[0];
+        };
+        for (std::size_t k = 0; k < monomials; ++k) {
+            const grid& g = exponents[k];
+            const std::int64_t degree = g.a + g.b + g.c;
+            const bool square = g.a == 2 || g.b == 2 || g.c == 2;
+            if (!has(g))
+                c[k] = 0;
+            else if (degree == 0)
+                c[k] = f[k];
+            else if (degree == 1)
+                c[k] = f[k] - f[0];
+            else if (square)
+                c[k] = f[k] - 2 * at(g.a / 2, g.b / 2, g.c / 2) + f[0];
+            else
+                c[k] = f[k] - (g.a != 0 ? at(1, 0, 0) : at(0, 1, 0)) - (g.c != 0 ? at(0, 0, 1) : at(0, 1, 0)) + f[0];
+        }
+    }
+    /// Values of the monomials at a workload; with `near` deltas no sum of products can leave 128 bits.
+    struct place {
+        std::int64_t at[monomials];
+        std::int64_t batches;
+        bool near;
+    };
+    constexpr place place_of(const workload& w) const noexcept {
+        const point p = coordinates(w);
+        const std::int64_t a = p.a - base_.a, b = p.b - base_.b, c = p.c - base_.c, n = w.batch - base_.batch;
+        constexpr std::int64_t little = std::int64_t{1} << 24;
+        const bool near = a < little && c < little && -a < little && -c < little && n < 4096;
+        return {{1, a, c, a * (a - 1) / 2, c * (c - 1) / 2, a * c, b, b * (b - 1) / 2, a * b, b * c}, n, near};
+    }
+    [[nodiscard]] constexpr count value_of(std::size_t figure, const place& p) const {
+        if (!p.near || !narrow_[figure]) return checked_value_of(figure, p);
+        const std::size_t n = used();
+        wide sum = 0, per_batch = 0;
+        for (std::size_t k = 0; k < n; ++k) {
+            sum += static_cast<wide>(narrow_of_batch_[figure][k][0]) * p.at[k];
+            per_batch += static_cast<wide>(narrow_of_batch_[figure][k][1]) * p.at[k];
+        }
+        return count::from_wide(static_cast<count::wide>(sum + per_batch * p.batches));
+    }
+    constexpr count checked_value_of(std::size_t figure, const place& p) const {
+        count plus, minus;
+        for (std::size_t k = 0; k < used(); ++k)
+            for (int part = 0; part < 2; ++part) {
+                const wide c = of_batch_[part][figure][k];
+                const bool negative = (c < 0) != (p.at[k] < 0);
+                const auto size = [](wide n) { return count::from_wide(static_cast<count::wide>(n < 0 ? -n : n)); };
+                (negative ? minus : plus) += size(c) * size(p.at[k]) * (part == 0 ? count(1) : count(p.batches));
+            }
+        return plus - minus;
+    }
+    /// Walks of the region that took no part in the interpolation.
+    constexpr bool holds(const model& m) const {
+        for (const point& far : {point{3, 5, 0, 7}, point{1, 0, 0, 11}, point{4, 9, 0, 0}, point{0, 31, 0, 29}}) {
+            workload w = load_;
+            w.batch += far.batch, w.sequence += far.a * (region_.chunk != 0 ? region_.chunk : 1), w.past += far.c;
+            if (region_.contains(w) && !same(m, w)) return false;
+        }
+        return same(m, load_);
+    }
+    constexpr bool same(const model& m, const workload& w) const {
+        figures walked = count_model(m, w);
+        walked.saved_bytes = {};
+        return (*this)(w) == walked;
+    }
+
+    storage_types types_{};
+    workload load_{};
+    region region_{};
+    point base_{};
+    grid steps_{};
+    wide of_batch_[2][figure_count][monomials]{};
+    std::int64_t narrow_of_batch_[figure_count][monomials][2]{};
+    bool narrow_[figure_count]{};
+    bool exact_ = false;
+};
+
+}  // namespace llmcost
