@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <llmcost/report/json_writer.hpp>
+#include <llmcost/report/listing.hpp>
+#include <llmcost/report/metrics.hpp>
+
+namespace llmcost {
+
+/// What a model is called and where its configuration came from.
+struct model_identity {
+    std::string name;
+    std::string source;
+};
+
+/// Which parts of the JSON report are wanted besides totals.
+struct json_parts {
+    bool scopes = false;
+    bool tensors = false;
+    bool training = false;
+};
+
+namespace detail {
+
+inline void write_figures(json_writer& json, const figures& f) {
+    for (const metric& m : metrics) json.member(m.name, m.of(f));
+}
+
+inline std::string_view name_of(logits l) { return l == logits::all ? "all" : l == logits::last ? "last" : "none"; }
+inline std::string_view name_of(attention_scores a) { return a == attention_scores::full ? "full" : "causal"; }
+
+inline void write_workload(json_writer& json, const workload& load, const storage_types& types) {
+    json.key("workload").object();
+    json.member("batch", load.batch).member("sequence", load.sequence).member("past", load.past);
+    json.member("encoder_sequence", load.encoder_sequence);
+    json.member("logits", name_of(load.head)).member("attention", name_of(load.attention));
+    json.member("dtype", llmcost::name_of(types.weights)).member("activation_dtype", llmcost::name_of(types.activations));
+    json.member("cache_dtype", llmcost::name_of(types.cache));
+    json.end_object();
+}
+
+inline void write_sizes(json_writer& json, const std::vector<std::int64_t>& sizes) {
+    json.array(true);
+    for (const std::int64_t n : sizes) json.value(n);
+    json.end_array();
+}
+
+}  // namespace detail
+
+/// The JSON report that scripts rest on: model, workload, totals, and the parts asked for.
+[[nodiscard]] inline std::string json_report(const model& m, const model_identity& who, const workload& load, json_parts parts) {
+    const storage_types types = types_of(m, load);
+    const model_listing listing = list_model(m, load);
+    json_writer json;
+    json.object();
+    json.key("model").object();
+    json.member("name", who.name).member("model_type", m.kind->model_type);
+    json.member("architecture", listing.scopes.empty() ? std::string() : listing.scopes.front().type);
+    json.member("source", who.source).end_object();
+    detail::write_workload(json, load, types);
+    json.key("totals").object();
+    detail::write_figures(json, listing.total);
+    json.end_object();
+    json.key("cache_layers").array();
+    for (const cached_layer& layer : listing.cache) {
+        json.array(true);
+        for (const auto& sizes : layer.tensors) detail::write_sizes(json, sizes);
+        json.end_array();
+    }
+    json.end_array();
+    if (parts.scopes) {
+        json.key("scopes").array();
+        for (const scope_figures& s : listing.scopes) {
+            if (s.path.empty()) continue;
+            json.object().member("path", s.path).member("class", s.type).member("role", name_of(s.what));
+            detail::write_figures(json, figures_of(s.sums, types));
+            json.end_object();
+        }
+        json.end_array();
+    }
+    if (parts.tensors) {
+        json.key("tensors").array();
+        for (const tensor_shape& t : listing.tensors) {
+            json.object().member("name", t.name).key("shape");
+            detail::write_sizes(json, t.sizes);
+            json.member("dtype", name_of(types.weights)).end_object();
+        }
+        json.end_array();
+        json.key("tied").array();
+        for (const std::string& name : listing.tied) json.value(name);
+        json.end_array();
+    }
+    if (parts.training) {
+        workload step = load;
+        step.training = true;
+        const figures f = count_model(m, step);
+        json.key("training").object().member("saved_bytes", f.saved_bytes);
+        json.key("torch_flops").object().member("forward", f.torch_flops).member("backward", f.backward_torch_flops);
+        json.end_object().end_object();
+    }
+    json.end_object();
+    return json.text() + "\n";
+}
+
+}  // namespace llmcost

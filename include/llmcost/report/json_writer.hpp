@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <llmcost/count.hpp>
+
+namespace llmcost {
+
+/// Writes JSON text; integers keep all their digits, as 128-bit counts need.
+class json_writer {
+public:
+    explicit json_writer(int indent = 2) : indent_(indent) {}
+
+    json_writer& object() { return open('{'); }
+    json_writer& array(bool one_line = false) {
+        open('[');
+        if (one_line && flat_ == 0) flat_ = depth_;
+        return *this;
+    }
+    json_writer& end_object() { return close('}'); }
+    json_writer& end_array() { return close(']'); }
+    json_writer& key(std::string_view name) {
+        separate();
+        quote(name);
+        text_ += indent_ > 0 ? ": " : ":";
+        after_key_ = true;
+        return *this;
+    }
+    json_writer& value(std::string_view s) {
+        separate();
+        quote(s);
+        return *this;
+    }
+    json_writer& value(const char* s) { return value(std::string_view(s)); }
+    json_writer& value(bool b) { return raw(b ? "true" : "false"); }
+    json_writer& value(count n) { return raw(count_text{n}.view()); }
+    template <std::signed_integral T>
+    json_writer& value(T n) {
+        return raw(std::to_string(n));
+    }
+    json_writer& null() { return raw("null"); }
+    template <class T>
+    json_writer& member(std::string_view name, const T& v) {
+        key(name);
+        return value(v);
+    }
+
+    [[nodiscard]] const std::string& text() const noexcept { return text_; }
+
+private:
+    json_writer& raw(std::string_view s) {
+        separate();
+        text_ += s;
+        return *this;
+    }
+    json_writer& open(char c) {
+        separate();
+        text_ += c;
+        ++depth_;
+        empty_ = true;
+        return *this;
+    }
+    json_writer& close(char c) {
+        const bool one_line = flat_ != 0 && depth_ >= flat_;
+        if (flat_ == depth_) flat_ = 0;
+        --depth_;
+        if (!empty_ && !one_line) line();
+        text_ += c;
+        empty_ = false;
+        return *this;
+    }
+    void separate() {
+        if (after_key_) {
+            after_key_ = false;
+            return;
+        }
+        if (!empty_) text_ += ',';
+        if (depth_ > 0 && (flat_ == 0 || depth_ < flat_)) line();
+        empty_ = false;
+    }
+    void line() {
+        if (indent_ == 0) return;
+        text_ += '\n';
+        text_.append(static_cast<std::size_t>(indent_ * depth_), ' ');
+    }
+    void quote(std::string_view s) {
+        static constexpr char hex[] = "0123456789abcdef";
+        text_ += '"';
+        for (const char c : s) {
+            const auto u = static_cast<unsigned char>(c);
+            if (c == '"' || c == '\\') {
+                text_ += '\\';
+                text_ += c;
+            } else if (u < 0x20) {
+                text_ += "\\u00";
+                text_ += hex[u >> 4];
+                text_ += hex[u & 15];
+            } else {
+                text_ += c;
+            }
+        }
+        text_ += '"';
+    }
+
+    std::string text_;
+    int indent_;
+    int depth_ = 0;
+    int flat_ = 0;
+    bool empty_ = true;
+    bool after_key_ = false;
+};
+
+}  // namespace llmcost
