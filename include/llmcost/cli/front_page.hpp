@@ -1,0 +1,195 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <llmcost/cli/front_page_model.hpp>
+
+// The page that answers what people ask first, in 80 columns.
+namespace llmcost::cli {
+
+namespace detail {
+
+/// The metrics of the page's table.
+inline constexpr std::array<std::string_view, 6> page_metrics{"add", "mult", "div", "sqrt", "exp", "flops"};
+
+inline std::string table_line(std::string_view name, const std::vector<std::string>& fields) {
+    std::string out = left(name, 14);
+    for (const std::string& f : fields) out += right(f, 11);
+    return out + '\n';
+}
+
+/// Whether the input is images, so that tokens mean nothing.
+inline bool reads_pixels(const question& q) {
+    return q.subject.dims.vision.image_height > 0 && q.subject.dims.vocab_size == 0;
+}
+
+/// What is counted, and for how much work.
+inline std::string work_title(const question& q, const figures& total) {
+    const workload& load = q.work.base;
+    const std::string batch = ", batch " + number(load.batch);
+    const std::string past = load.past > 0 ? " after " + number(load.past) : "";
+    if (reads_pixels(q)) return "Forward pass, " + number(load.batch) + (load.batch == 1 ? " image" : " images");
+    if (q.work.kind == job_kind::generation)
+        return "Request" + batch + ", input " + number(q.work.input) + past + ", output " + number(q.work.output);
+    if (q.work.kind == job_kind::requests)
+        return "One step of " + number(static_cast<std::int64_t>(q.work.groups.size())) + " groups of requests";
+    const char* kind = load.past == 0 ? "Prefill" : load.sequence == 1 ? "Decode" : "Extension";
+    if (load.past == 0 && total.cache == count{}) kind = "Forward pass";  // nothing that later tokens could use
+    return kind + batch + ", sequence " + number(load.sequence) + past;
+}
+
+/// New tokens of a job, or images.
+inline count tokens_of(const question& q) {
+    const workload& load = q.work.base;
+    if (reads_pixels(q)) return count(load.batch);
+    if (q.work.kind == job_kind::generation) return count(load.batch) * count(q.work.input + q.work.output - 1);
+    count n;
+    if (q.work.kind == job_kind::requests)
+        for (const request_group& g : q.work.groups) n += count(g.sequence) * count(g.how_many);
+    return q.work.kind == job_kind::requests ? n : count(load.batch) * count(load.sequence);
+}
+
+/// A scope's line of the page's table.
+inline std::string counts_line(std::string_view name, const figures& f) {
+    std::vector<std::string> fields;
+    for (const std::string_view metric : page_metrics) fields.push_back(scaled(find_metric(metric)->of(f)));
+    return table_line(name, fields);
+}
+inline bool has_counts(const figures& f) {
+    for (const std::string_view metric : page_metrics)
+        if (find_metric(metric)->of(f) != count{}) return true;
+    return false;
+}
+
+/// The counts of the whole, then by role.
+inline std::string counts_table(const question& q, const roles_read& read) {
+    const figures& total = read.sums.total.front();
+    std::vector<std::string> titles;
+    for (const std::string_view metric : page_metrics)
+        titles.push_back(metric == "flops" ? "FLOPs" : title_of(*find_metric(metric)));
+    std::string out = table_line("", titles) + counts_line("all", total);
+    for (std::size_t i = 0; i < read.chains.size(); ++i) {
+        const figures& f = read.at(read.sums.total, i);
+        if (has_counts(f)) out += counts_line(std::string(2 + read.depth(i) * 2, ' ') + read.name(i), f);
+    }
+    const figures rest = read.rest(read.sums.total);
+    if (!read.chains.empty() && has_counts(rest)) out += counts_line("  other", rest);
+    std::vector<std::string> besides;
+    for (const std::string_view name : {"log", "tanh", "erf", "trig", "pow", "neg", "cmp"})
+        if (const count n = find_metric(name)->of(total); n != count{})
+            besides.push_back(title_of(*find_metric(name)) + ' ' + scaled(n));
+    besides.push_back("torch FLOPs " + scaled(total.torch_flops));
+    besides.push_back("act " + scaled(total.out));
+    return out + dim(q, "besides: ") + wrapped(besides, page_width - 9, "         ");
+}
+
+/// A whole request: figures by phase.
+inline std::string phases_table(const question& q, const job_reading& r) {
+    const auto names = column_names(r);
+    std::string out = table_line("", names);
+    for (const metric& m : metrics) {
+        if (m.name == "params" || m.name == "active" || m.name == "weight_bytes" || m.name == "saved_bytes" ||
+            m.name == "out")
+            continue;
+        std::vector<std::string> fields;
+        bool any = false;
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            const count n = m.of(column(r, i).front());
+            any = any || n != count{};
+            fields.push_back(m.name == "cache_bytes" ? in_bytes(n) : scaled(n));
+        }
+        if (any) out += table_line(m.name == "flops" ? "FLOPs" : title_of(m), fields);
+    }
+    return out + dim(q, "the cache is what it holds at the end of each") + '\n';
+}
+
+inline std::string training_line(const question& q) {
+    workload step = q.work.base;
+    step.training = true;
+    const figures f = count_model(q.subject, step);
+    const std::vector<std::string> parts{
+        "Training step: " + in_bytes(f.saved_bytes) + " kept for backward",
+        "torch FLOPs " + scaled(f.torch_flops) + " forward, " + scaled(f.backward_torch_flops) + " backward"};
+    return '\n' + wrapped(parts, page_width, "  ");
+}
+
+/// What the figures rest on: source, convention, workload, element types, assumptions.
+inline std::string provenance(const question& q, const roles_read& read) {
+    const workload& load = q.work.base;
+    std::vector<std::string> parts{q.who.source};
+    for (const std::string& set : q.overrides) parts.push_back("with " + set);
+    parts.emplace_back(load.attention == attention_scores::full ? "eager, full scores" : "causal: visible scores only");
+    parts.emplace_back("FLOPs = ADD + MULT");
+    parts.emplace_back(load.head == logits::all    ? "all logits"
+                       : load.head == logits::last ? "logits of the last position"
+                                                   : "no logits");
+    const workload& first = q.phases.front().parts.front().load;
+    if (std::find(read.chains.begin(), read.chains.end(), role_chain{role::encoder}) != read.chains.end() &&
+        !reads_pixels(q))
+        parts.push_back(first.encoder_sequence > 0 ? "encoder reads " + number(first.encoder_sequence)
+                                                   : "encoder as long as the decoder");
+    if (load.weights == dtype::unspecified && q.subject.dims.type == dtype::unspecified)
+        parts.emplace_back("float32 assumed");
+    const std::int64_t most = q.subject.dims.max_position_embeddings;
+    const std::int64_t tokens = load.past + load.sequence + std::max<std::int64_t>(q.work.output - 1, 0);
+    if (most > 0 && tokens > most && q.work.kind != job_kind::requests && !reads_pixels(q))
+        parts.emplace_back("longer than the context");
+    if (q.subject.dims.quantized) parts.emplace_back("quantization_config not applied");
+    return wrapped(parts, page_width);
+}
+
+}  // namespace detail
+
+/// The front page of a model at a workload.
+[[nodiscard]] inline std::string front_page(const question& q) {
+    const roles_read read = read_roles(q);
+    const figures& all = read.sums.total.front();
+    std::string out = detail::heading(q, read.root);
+    out += detail::side_by_side(q, detail::parameter_lines(q, read), detail::memory_lines(q, all)) + '\n';
+
+    const std::string title = detail::work_title(q, all);
+    const count tokens = detail::tokens_of(q);
+    const std::string each = (detail::reads_pixels(q) ? "FLOPs per image " : "FLOPs per token ") +
+                             scaled((all.flops() + tokens / count(2)) / tokens);
+    const std::size_t used = width_of(title) + width_of(each);
+    out += detail::bold(q, title) + std::string(used + 2 <= detail::page_width ? detail::page_width - used : 2, ' ') + each +
+           '\n';
+    out += q.work.kind == job_kind::generation ? detail::phases_table(q, read.sums) : detail::counts_table(q, read);
+    if (q.work.training) out += detail::training_line(q);
+    out += '\n' + detail::dim(q, detail::provenance(q, read));
+    return out + detail::dim(q, "ask on: mult attn · --tree · --input 1000 --output 200 · llmcost --help") + '\n';
+}
+
+/// The figures of the front page as a table: the whole model, then every role.
+[[nodiscard]] inline table front_table(const question& q) {
+    const roles_read read = read_roles(q);
+    const auto names = detail::column_names(read.sums);
+    const auto list = metrics_of(q.asked, false);
+    table t{{{"scope"}}, {}};
+    if (names.size() > 1) t.columns.push_back({"phase"});
+    for (const metric* m : list) t.columns.push_back({std::string(m->name), true});
+    const auto add = [&](const std::string& scope, std::size_t place) {
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            std::vector<std::string> row{scope};
+            if (names.size() > 1) row.push_back(names[i]);
+            for (const metric* m : list) row.push_back(digits(m->of(detail::column(read.sums, i)[place])));
+            t.rows.push_back(std::move(row));
+        }
+    };
+    add("all", 0);
+    for (std::size_t line = 0; line < read.chains.size(); ++line) {
+        std::string scope;
+        for (const role what : read.chains[line]) scope += (scope.empty() ? "" : "/") + std::string(name_of(what));
+        add(scope, read.places[line]);
+    }
+    return t;
+}
+
+}  // namespace llmcost::cli

@@ -1,0 +1,171 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <llmcost/cli/answers.hpp>
+#include <llmcost/cli/roles.hpp>
+
+// The upper half of the front page: what the model is, its parameters, its bytes.
+namespace llmcost::cli {
+
+namespace detail {
+
+inline constexpr std::size_t page_width = 80;
+
+/// Marks a text for a terminal, where that is wanted.
+inline std::string styled(const question& q, std::string_view text, const char* code) {
+    return q.color ? "\x1b[" + std::string(code) + 'm' + std::string(text) + "\x1b[0m" : std::string(text);
+}
+inline std::string bold(const question& q, std::string_view text) { return styled(q, text, "1"); }
+inline std::string dim(const question& q, std::string_view text) { return styled(q, text, "2"); }
+
+inline std::string number(std::int64_t n) { return grouped(count(n)); }
+
+/// `weights bfloat16, activations and cache float8_e5m2`, or one name where all are the same.
+inline std::string types_text(const storage_types& t) {
+    const auto name = [](dtype type) { return std::string(name_of(type)); };
+    if (t.weights == t.activations && t.activations == t.cache) return name(t.weights);
+    if (t.activations == t.cache) return name(t.weights) + " weights, " + name(t.cache) + " activations and cache";
+    if (t.weights == t.activations) return name(t.weights) + ", " + name(t.cache) + " cache";
+    return name(t.weights) + " weights, " + name(t.activations) + " activations, " + name(t.cache) + " cache";
+}
+
+/// The sizes that people know a model by.
+inline std::vector<std::string> size_words(const shape& s) {
+    std::vector<std::string> out;
+    const auto add = [&](std::int64_t n, std::string text) {
+        if (n > 0) out.push_back(std::move(text));
+    };
+    if (s.encoder.num_hidden_layers > 0)
+        out.push_back(number(s.encoder.num_hidden_layers) + " + " + number(s.num_hidden_layers) + " layers");
+    else
+        out.push_back(number(s.num_hidden_layers) + (s.num_hidden_layers == 1 ? " layer" : " layers"));
+    add(s.hidden_size, "hidden " + number(s.hidden_size));
+    if (s.num_attention_heads > 0) {
+        const bool groups =
+            s.num_key_value_heads > 0 && s.num_key_value_heads != s.num_attention_heads && s.mla.kv_lora_rank == 0;
+        std::string heads = number(s.num_attention_heads) + " heads";
+        if (groups) heads += ", " + number(s.num_key_value_heads) + " kv";
+        if (s.mla.kv_lora_rank > 0)
+            heads += ", latent " + number(s.mla.kv_lora_rank);
+        else if (s.head_dim > 0)
+            heads += " of " + number(s.head_dim);
+        out.push_back(std::move(heads));
+    }
+    add(s.sliding_window, "window " + number(s.sliding_window));
+    add(s.intermediate_size, "mlp " + number(s.intermediate_size));
+    add(s.moe.num_experts, number(s.moe.num_experts_per_tok) + " of " + number(s.moe.num_experts) + " experts of " +
+                               number(s.moe.intermediate_size));
+    add(s.ssm.state_size, "state " + number(s.ssm.state_size));
+    add(s.vision.image_height, "image " + number(s.vision.image_height) + " × " + number(s.vision.image_width));
+    add(s.vocab_size, "vocabulary " + number(s.vocab_size));
+    add(s.max_position_embeddings, "context " + number(s.max_position_embeddings));
+    return out;
+}
+
+/// The model's own line and the line of its sizes.
+inline std::string heading(const question& q, std::string_view type) {
+    const std::string what = std::string(type) + " · " + types_text(types_of(q.subject, q.work.base));
+    const std::size_t used = width_of(q.who.name) + width_of(what);
+    std::string out = bold(q, q.who.name);
+    out += used + 2 <= page_width ? std::string(page_width - used, ' ') : "\n";
+    out += what + '\n';
+    return out + wrapped(size_words(q.subject.dims), page_width) + '\n';
+}
+
+/// Parameters by role, one line each.
+inline std::vector<std::string> parameter_lines(const question& q, const roles_read& read) {
+    const reading& total = read.sums.total;
+    const count all = total.front().params;
+    std::size_t wide = 12;
+    for (std::size_t i = 0; i < read.chains.size(); ++i) wide = std::max(wide, read.name(i).size() + 3 + read.depth(i) * 2);
+    const auto line = [&](std::string_view name, count n) { return left(name, wide) + right(grouped(n), 15); };
+    std::vector<std::string> out{line("Parameters", all)};
+    const auto add = [&](const std::string& name, count n, std::string_view note) {
+        out.push_back(line(name, n) + right(percent(n, all), 8) + std::string(note));
+    };
+    if (total.front().active_params != all) add("  active", total.front().active_params, "");
+    for (std::size_t i = 0; i < read.chains.size(); ++i) {
+        const count n = read.at(total, i).params;
+        const bool tied = read.tied && read.chains[i] == role_chain{role::embedding};
+        if (n != count{}) add(std::string(2 + read.depth(i) * 2, ' ') + read.name(i), n, tied ? "  tied" : "");
+    }
+    const count rest = read.rest(total).params;
+    if (rest != count{} && rest != all) add("  other", rest, "");
+    out.front() = bold(q, "Parameters") + out.front().substr(10);
+    return out;
+}
+
+/// A figure in bytes with a note on what it is of.
+struct memory_line {
+    std::string_view name;
+    std::string value;
+    std::string note{};
+};
+
+/// Bytes of weights and cache.
+inline std::vector<memory_line> memory_lines(const question& q, const figures& total) {
+    std::vector<memory_line> out{{"Weights", in_bytes(total.weight_bytes)}};
+    workload base = q.phases.front().parts.front().load;
+    if (!q.phases.back().parts.empty()) base = q.phases.back().parts.front().load;
+    const auto cached = [&](std::int64_t batch, std::int64_t tokens) {
+        workload load = base;
+        load.batch = batch, load.sequence = 1, load.past = tokens - 1;
+        return count_model(q.subject, load).cache_bytes;
+    };
+    if (total.cache_bytes == count{} && cached(1, 2) == count{}) {
+        out.push_back({"Cache", "none"});
+        return out;
+    }
+    std::int64_t most = q.subject.dims.max_position_embeddings;
+    try {
+        if (most > 1) (void)cached(1, most);
+    } catch (const workload_error& e) {
+        most = e.held();
+    }
+    const count first = cached(1, 2) - cached(1, 1);
+    const count last = most > 2 ? cached(1, most) - cached(1, most - 1) : first;
+    out.push_back({"Cache per token", in_bytes(first), first == last ? "" : in_bytes(last) + " in the end"});
+    const workload& load = q.work.base;
+    const std::int64_t later = q.work.kind == job_kind::generation ? q.work.output - 1 : 0;
+    const workload& first_pass = q.phases.front().parts.front().load;
+    std::int64_t batch = load.batch;
+    std::string here = number(batch) + " × " + number(first_pass.past + first_pass.sequence + later);
+    if (first_pass.encoder_sequence > 0) here += " + " + number(first_pass.encoder_sequence);
+    if (q.work.kind == job_kind::requests) here = "all requests";
+    out.push_back({"Cache here", in_bytes(total.cache_bytes), here});
+    if (q.work.kind == job_kind::requests) batch = 1;
+    if (most > 1) out.push_back({"Cache at most", in_bytes(cached(batch, most)), number(batch) + " × " + number(most)});
+    return out;
+}
+
+/// Parameters to the left, bytes to the right; a note that finds no place beside its figure stands below.
+inline std::string side_by_side(const question& q, const std::vector<std::string>& a, const std::vector<memory_line>& b) {
+    std::size_t at = 42;
+    for (std::size_t i = 1; i < a.size(); ++i) at = std::max(at, width_of(a[i]) + 1);
+    std::vector<std::string> lines;
+    for (const memory_line& m : b) {
+        const std::string figure = left(m.name, 16) + right(m.value, 9);
+        const bool fits = at + width_of(figure) + 2 + width_of(m.note) <= page_width;
+        lines.push_back(figure + (fits && !m.note.empty() ? "  " + m.note : ""));
+        if (!fits) lines.push_back(right(m.note, 25));
+    }
+    std::string out;
+    for (std::size_t i = 0; i < std::max(a.size(), lines.size()); ++i) {
+        const std::string before = i < a.size() ? a[i] : "";
+        const std::size_t invisible = i == 0 ? bold(q, "").size() : 0;
+        out += i < lines.size() ? left(before, at + invisible) + lines[i] : before;
+        out += '\n';
+    }
+    return out;
+}
+
+}  // namespace detail
+
+}  // namespace llmcost::cli

@@ -1,0 +1,148 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <llmcost/cli/arguments.hpp>
+#include <llmcost/workload.hpp>
+
+namespace llmcost::cli {
+
+/// Requests of a ragged batch that are at the same point: so many sequences with so many new tokens after so many.
+struct request_group {
+    std::int64_t sequence = 0;
+    std::int64_t past = 0;
+    std::int64_t how_many = 1;
+};
+
+/// Forward passes of one workload, each with one token more in the cache than the one before.
+struct stretch {
+    workload load;
+    std::int64_t steps = 1;
+};
+
+/// Work that has a name of its own in an answer.
+struct phase {
+    std::string name;
+    std::vector<stretch> parts;
+    bool in_order = false;  ///< parts follow each other on one cache, instead of standing side by side
+};
+
+enum class job_kind : std::uint8_t { pass, requests, generation };
+
+/// What the command line asks a model to do.
+struct job {
+    job_kind kind = job_kind::pass;
+    workload base{};  ///< of a pass; of a generation its prefill; else what all groups have in common
+    std::vector<request_group> groups{};
+    std::int64_t input = 0;
+    std::int64_t output = 0;
+    bool training = false;
+};
+
+/// Reads `512@0x4,1@8000x60`: new tokens, tokens in the cache before (0), how many (1).
+[[nodiscard]] inline std::vector<request_group> read_requests(std::string_view list) {
+    std::vector<request_group> groups;
+    const std::string_view name = row_of(option::requests).name;
+    for (bool more = true; more;) {
+        const std::size_t comma = list.find(',');
+        std::string_view item = list.substr(0, comma);
+        more = comma != std::string_view::npos;
+        list.remove_prefix(more ? comma + 1 : list.size());
+        request_group g;
+        const std::size_t times = item.find('x');
+        if (times != std::string_view::npos) {
+            g.how_many = read_number(name, item.substr(times + 1), 1);
+            item = item.substr(0, times);
+        }
+        const std::size_t at = item.find('@');
+        if (at != std::string_view::npos) {
+            g.past = read_number(name, item.substr(at + 1), 0);
+            item = item.substr(0, at);
+        }
+        g.sequence = read_number(name, item, 1);
+        groups.push_back(g);
+    }
+    return groups;
+}
+
+namespace detail {
+
+inline void refuse_together(const arguments& args, option given, std::initializer_list<option> others) {
+    if (!args.has(given)) return;
+    for (const option other : others)
+        if (args.has(other)) refuse(row_of(given).name, "cannot stand together with " + std::string(row_of(other).name));
+}
+
+}  // namespace detail
+
+/// The job of a command line; throws `usage` where options contradict each other.
+[[nodiscard]] inline job read_job(const arguments& args) {
+    detail::refuse_together(
+        args, option::requests,
+        {option::batch, option::sequence, option::past, option::input, option::output, option::training});
+    detail::refuse_together(args, option::input, {option::sequence, option::training});
+    detail::refuse_together(args, option::output, {option::sequence, option::training});
+    if (args.has(option::output) && !args.has(option::input)) refuse(row_of(option::output).name, "needs --input");
+
+    job j;
+    j.base.batch = args.number(option::batch, 1);
+    j.base.sequence = args.number(option::sequence, 1024);
+    j.base.past = args.number(option::past, 0, 0);
+    j.base.encoder_sequence = args.number(option::encoder_sequence, 0, 0);
+    j.base.attention = static_cast<attention_scores>(args.choice(option::attention));
+    j.base.weights = args.type(option::dtype);
+    j.base.activations = args.type(option::activation_dtype);
+    j.base.cache = args.type(option::cache_dtype);
+    j.training = args.has(option::training);
+    if (j.training && j.base.past > 0) refuse(row_of(option::training).name, "a training step has no past");
+    if (args.has(option::requests)) {
+        j.kind = job_kind::requests;
+        j.groups = read_requests(args.text(option::requests));
+    } else if (args.has(option::input)) {
+        j.kind = job_kind::generation;
+        j.input = j.base.sequence = args.number(option::input, 1);
+        j.output = args.number(option::output, 1);
+        if (j.base.past + j.input > largest_input - j.output)
+            refuse(row_of(option::output).name, "past, input and output are more than 2147483647 tokens together");
+    }
+    const logits usual = j.kind == job_kind::generation ? logits::last : logits::all;
+    j.base.head = static_cast<logits>(args.choice(option::logits, static_cast<int>(usual)));
+    return j;
+}
+
+/// The phases of a job: one for a pass, one for all groups of a ragged batch, prefill and decode for a whole request.
+///
+/// Where an encoder reads the input (`encodes`), the decoder's prefill is its first token alone.
+[[nodiscard]] inline std::vector<phase> phases_of(const job& j, bool encodes = false) {
+    std::vector<phase> out;
+    if (j.kind == job_kind::pass) out.push_back({"pass", {{j.base, 1}}});
+    if (j.kind == job_kind::requests) {
+        phase all{"step", {}};
+        for (const request_group& g : j.groups) {
+            workload load = j.base;
+            load.batch = g.how_many, load.sequence = g.sequence, load.past = g.past;
+            all.parts.push_back({load, 1});
+        }
+        out.push_back(std::move(all));
+    }
+    if (j.kind == job_kind::generation) {
+        workload prefill = j.base;
+        if (encodes) prefill.encoder_sequence = j.input, prefill.sequence = 1;
+        workload step = prefill;
+        step.past = prefill.past + prefill.sequence, step.sequence = 1;
+        if (step.head == logits::all) step.head = logits::last;
+        out.push_back({"prefill", {{prefill, 1}}, true});
+        out.push_back({"decode", {}, true});
+        if (j.output > 1) out.back().parts.push_back({step, j.output - 1});
+    }
+    return out;
+}
+
+}  // namespace llmcost::cli

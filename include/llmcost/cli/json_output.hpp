@@ -1,0 +1,198 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <llmcost/cli/answers.hpp>
+#include <llmcost/report/json_report.hpp>
+#include <llmcost/report/json_writer.hpp>
+
+// Answers in JSON; docs/cli.md has the contract.
+namespace llmcost::cli {
+
+namespace detail {
+
+/// A report with one member more at its end; both are objects, written with the same indent.
+inline std::string with_members(std::string report, const json_writer& more) {
+    constexpr std::string_view end = "\n}\n";
+    const std::string& text = more.text();
+    report.resize(report.size() - end.size());
+    return report + ',' + text.substr(1, text.size() - 3) + std::string(end);
+}
+
+inline std::string_view kind_name(const scope_word& scope) {
+    switch (scope.kind) {
+        case scope_kind::role:
+            return "role";
+        case scope_kind::type:
+            return "class";
+        case scope_kind::path:
+            return "path";
+        case scope_kind::parameter:
+            break;
+    }
+    return "parameter";
+}
+
+inline void write_asked(json_writer& json, const std::vector<const metric*>& list, const figures& f) {
+    for (const metric* m : list) json.member(m->name, m->of(f));
+}
+
+/// `"query": {"scope", "kind", "figures": {…}}`, for a whole request with `"phases": [{"name", "figures"}]`.
+inline void write_query(json_writer& json, const question& q) {
+    const auto list = metrics_of(q.asked, q.work.training);
+    const job_reading r = read_scope(q, list);
+    json.key("query").object().member("scope", printable(name_of_scope(q)));
+    json.member("kind", kind_name(q.asked.scope.value_or(scope_word{}))).key("figures").object();
+    write_asked(json, list, r.total.front());
+    json.end_object();
+    if (r.phases.size() > 1) {
+        json.key("phases").array();
+        for (std::size_t i = 0; i < r.phases.size(); ++i) {
+            json.object().member("name", r.phases[i].name).key("figures").object();
+            write_asked(json, list, r.by_phase[i].front());
+            json.end_object().end_object();
+        }
+        json.end_array();
+    }
+    json.end_object();
+}
+
+inline void write_types(json_writer& json, const question& q) {
+    const workload& load = q.work.base;
+    const storage_types types = types_of(q.subject, load);
+    json.member("logits", llmcost::detail::name_of(load.head)).member("attention", llmcost::detail::name_of(load.attention));
+    json.member("dtype", name_of(types.weights)).member("activation_dtype", name_of(types.activations));
+    json.member("cache_dtype", name_of(types.cache));
+}
+
+/// The workload of a job that is no single pass; `sequence` and `past` are null where groups differ.
+inline void write_job(json_writer& json, const question& q) {
+    const workload& load = q.work.base;
+    json.key("workload").object();
+    if (q.work.kind == job_kind::generation) {
+        json.member("batch", load.batch).member("sequence", q.work.input).member("past", load.past);
+        json.member("encoder_sequence", q.phases.front().parts.front().load.encoder_sequence);
+        write_types(json, q);
+        json.member("input", q.work.input).member("output", q.work.output);
+    } else {
+        count batch;
+        for (const request_group& g : q.work.groups) batch += count(g.how_many);
+        json.member("batch", batch).key("sequence").null().key("past").null();
+        json.member("encoder_sequence", load.encoder_sequence);
+        write_types(json, q);
+        json.key("requests").array();
+        for (const request_group& g : q.work.groups)
+            json.object().member("sequence", g.sequence).member("past", g.past).member("batch", g.how_many).end_object();
+        json.end_array();
+    }
+    json.end_object();
+}
+
+/// What the cache holds in the end: of every group side by side, of a request after its last step.
+inline void write_cache(json_writer& json, const question& q) {
+    std::vector<cached_layer> layers;
+    const auto add = [&](workload load) {
+        for (cached_layer& layer : list_model(q.subject, load).cache) {
+            cached_layer* known = nullptr;
+            for (cached_layer& l : layers)
+                if (l.path == layer.path) known = &l;
+            if (known == nullptr)
+                layers.push_back(std::move(layer));
+            else
+                for (auto& sizes : layer.tensors) known->tensors.push_back(std::move(sizes));
+        }
+    };
+    if (q.work.kind == job_kind::generation) {
+        const std::vector<stretch>& steps = q.phases.back().parts;
+        workload last = steps.empty() ? q.phases.front().parts.back().load : steps.back().load;
+        if (!steps.empty()) last.past += steps.back().steps - 1;
+        add(last);
+    } else {
+        for (const stretch& s : q.phases.front().parts) add(s.load);
+    }
+    json.key("cache_layers").array();
+    for (const cached_layer& layer : layers) {
+        json.array(true);
+        for (const auto& sizes : layer.tensors) llmcost::detail::write_sizes(json, sizes);
+        json.end_array();
+    }
+    json.end_array();
+}
+
+/// The report of a job that is no single pass: the contract's members with the sums, and the figures of each phase.
+inline std::string job_report(const question& q) {
+    const scopes_read read = read_scopes(q);
+    const job_reading& r = read.figures;
+    json_writer json;
+    json.object().key("model").object();
+    json.member("name", q.who.name).member("model_type", q.subject.kind->model_type);
+    json.member("architecture", read.seen.scopes.front().type).member("source", q.who.source).end_object();
+    write_job(json, q);
+    json.key("totals").object();
+    llmcost::detail::write_figures(json, r.total.front());
+    json.end_object();
+    if (r.phases.size() > 1) {
+        json.key("phases").array();
+        for (std::size_t i = 0; i < r.phases.size(); ++i) {
+            json.object().member("name", r.phases[i].name).key("figures").object();
+            llmcost::detail::write_figures(json, r.by_phase[i].front());
+            json.end_object().end_object();
+        }
+        json.end_array();
+    }
+    write_cache(json, q);
+    if (q.scopes) {
+        json.key("scopes").array();
+        for (std::size_t i = 0; i < read.seen.scopes.size(); ++i) {
+            const scope_figures& s = read.seen.scopes[i];
+            if (s.path.empty()) continue;
+            json.object().member("path", s.path).member("class", s.type).member("role", name_of(s.what));
+            llmcost::detail::write_figures(json, r.total[i]);
+            json.end_object();
+        }
+        json.end_array();
+    }
+    if (q.tensors) {
+        const std::string_view type = name_of(types_of(q.subject, q.work.base).weights);
+        json.key("tensors").array();
+        for (const tensor_shape& t : read.seen.tensors) {
+            json.object().member("name", t.name).key("shape");
+            llmcost::detail::write_sizes(json, t.sizes);
+            json.member("dtype", type).end_object();
+        }
+        json.end_array().key("tied").array();
+        for (const std::string& name : read.seen.tied) json.value(name);
+        json.end_array();
+    }
+    json.end_object();
+    return json.text() + "\n";
+}
+
+}  // namespace detail
+
+/// A question's answer in JSON: the contract, and what the words ask for as `query`.
+[[nodiscard]] inline std::string json_answer(const question& q) {
+    check_size(q.subject, q.phases.front().parts.front().load);
+    const bool scopes = q.scopes || q.tree;
+    std::string report;
+    if (q.work.kind == job_kind::pass) {
+        report = json_report(q.subject, q.who, q.work.base, {scopes, q.tensors, q.work.training});
+    } else {
+        question all = q;
+        all.scopes = scopes;
+        report = detail::job_report(all);
+    }
+    if (q.asked.empty()) return report;
+    json_writer more;
+    more.object();
+    detail::write_query(more, q);
+    more.end_object();
+    return detail::with_members(std::move(report), more);
+}
+
+}  // namespace llmcost::cli

@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <llmcost/arch/all.hpp>
+
+namespace llmcost::cli {
+
+/// Letters A to Z small.
+[[nodiscard]] inline std::string lower(std::string_view text) {
+    std::string out(text);
+    for (char& c : out)
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    return out;
+}
+
+/// Collects names and gives those that are nearest to a word that is none.
+class nearest_names {
+public:
+    explicit nearest_names(std::string_view word) : word_(lower(word)) {}
+
+    /// Offers a name that is compared as a whole.
+    void offer(std::string_view name) { offer(name, distance(name)); }
+    /// Offers a name with a distance that was found otherwise.
+    void offer(std::string_view name, int distance) {
+        for (const found& f : found_)
+            if (f.name == name) return;
+        found_.push_back({std::string(name), distance});
+    }
+    /// Edit distance of a name to the word, whatever the case.
+    [[nodiscard]] int distance(std::string_view name) const { return llmcost::detail::edit_distance(word_, lower(name)); }
+    [[nodiscard]] const std::string& word() const noexcept { return word_; }
+
+    /// `first, second, third`: at most three, those within a quarter of the word's length and one, else the nearest of all.
+    [[nodiscard]] std::string text() {
+        std::stable_sort(found_.begin(), found_.end(),
+                         [](const found& a, const found& b) { return a.distance < b.distance; });
+        const int near = 1 + static_cast<int>(std::min<std::size_t>(word_.size(), 64) / 4);
+        const bool any = !found_.empty() && found_.front().distance <= near;
+        std::string out;
+        for (std::size_t i = 0; i < found_.size() && i < 3; ++i) {
+            if (any && found_[i].distance > near) break;
+            out += (i == 0 ? "" : ", ") + found_[i].name;
+        }
+        return out;
+    }
+
+private:
+    struct found {
+        std::string name;
+        int distance;
+    };
+    std::string word_;
+    std::vector<found> found_;
+};
+
+}  // namespace llmcost::cli

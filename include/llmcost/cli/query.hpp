@@ -1,0 +1,165 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <llmcost/cli/arguments.hpp>
+#include <llmcost/cli/selection.hpp>
+#include <llmcost/report/listing.hpp>
+#include <llmcost/report/metrics.hpp>
+
+namespace llmcost::cli {
+
+/// What is asked for in words: metrics, and at most one scope.
+struct query {
+    std::vector<const metric*> asked{};  ///< in the order of the words; empty: those of the answer
+    std::optional<scope_word> scope{};
+
+    [[nodiscard]] bool empty() const noexcept { return asked.empty() && !scope; }
+};
+
+/// The metric of a name in any case, or null.
+[[nodiscard]] inline const metric* find_metric(std::string_view name) {
+    const std::string small = lower(name);
+    for (const metric& m : metrics)
+        if (m.name == small) return &m;
+    return nullptr;
+}
+
+/// The scope that a word names in a model: a role, else a class, else a path or pattern, else a parameter.
+[[nodiscard]] inline std::optional<scope_word> find_word(const model& m, const workload& load, std::string_view word) {
+    if (word.empty()) return std::nullopt;
+    for (const scope_kind kind : {scope_kind::role, scope_kind::type, scope_kind::path, scope_kind::parameter}) {
+        scope_word scope{kind, std::string(word)};
+        if (find_scope(m, load, scope).found) return scope;
+    }
+    return std::nullopt;
+}
+
+/// Whether a metric says anything of a parameter by itself.
+[[nodiscard]] constexpr bool is_parameter_metric(const metric& m) noexcept {
+    return m.name == "params" || m.name == "active" || m.name == "weight_bytes";
+}
+
+/// Numbers of a path as `*`: `model.layers.12.mlp` -> `model.layers.*.mlp`.
+[[nodiscard]] inline std::string fold_indices(std::string_view path) {
+    std::string out;
+    for (std::size_t i = 0; i < path.size();) {
+        const std::size_t dot = std::min(path.find('.', i), path.size());
+        const std::string_view segment = path.substr(i, dot - i);
+        const bool number = !segment.empty() && segment.find_first_not_of("0123456789") == std::string_view::npos;
+        out += number ? "*" : std::string(segment);
+        if (dot < path.size()) out += '.';
+        i = dot + 1;
+    }
+    return out;
+}
+
+namespace detail {
+
+/// How far a word is from a path: from its last segment, or nearly so from a part of it between underscores.
+inline int path_distance(const nearest_names& near, std::string_view path) {
+    if (near.word().find('.') != std::string::npos)
+        return std::min(near.distance(path), llmcost::detail::edit_distance(fold_indices(near.word()), lower(path)));
+    std::string_view last = path.substr(path.rfind('.') + 1);
+    int best = near.distance(last);
+    while (!last.empty()) {
+        const std::size_t bar = last.find('_');
+        best = std::min(best, near.distance(last.substr(0, bar)) + 1);
+        last.remove_prefix(bar == std::string_view::npos ? last.size() : bar + 1);
+    }
+    return best;
+}
+
+/// The roles that a model has.
+inline std::string roles_in(const model& m, const workload& load) {
+    std::string out;
+    for (const std::string_view name : role_names)
+        if (find_scope(m, load, {scope_kind::role, std::string(name)}).found)
+            out += (out.empty() ? "" : ", ") + std::string(name);
+    return out;
+}
+
+/// Offers every scope of a model: roles, classes, paths with their indices folded, parameters for words with dots.
+inline void offer_scopes(nearest_names& near, const model& m, const workload& load) {
+    for (const std::string_view name : role_names)
+        if (find_scope(m, load, {scope_kind::role, std::string(name)}).found) near.offer(name);
+    check_size(m, load);
+    const model_listing listing = list_model(m, load);
+    for (const scope_figures& s : listing.scopes) {
+        const std::string path = fold_indices(s.path);
+        if (!path.empty()) near.offer(path, path_distance(near, path));
+        near.offer(s.type);
+    }
+    if (near.word().find('.') == std::string::npos) return;
+    for (const tensor_shape& t : listing.tensors) {
+        const std::string name = fold_indices(t.name);
+        near.offer(name, path_distance(near, name));
+    }
+}
+
+/// A parameter does no work, and one that is tied is counted under its first name: neither gets a silent zero.
+inline void check_parameter(const query& q, const model& m, const workload& load) {
+    if (!q.scope || q.scope->kind != scope_kind::parameter) return;
+    const std::string& name = q.scope->word;
+    if (find_scope(m, load, *q.scope).only_tied)
+        refuse({}, in_quotes(name) + " is tied: its tensor is counted where it is named first");
+    for (const metric* asked : q.asked)
+        if (!is_parameter_metric(*asked))
+            refuse({}, in_quotes(name) + " is a parameter, which has params, active and weight_bytes; for " +
+                           std::string(asked->name) + " ask its module " + in_quotes(name.substr(0, name.rfind('.'))));
+}
+
+}  // namespace detail
+
+/// Understands the words of a command line; throws `usage` with the nearest names for one that names nothing.
+[[nodiscard]] inline query read_query(const std::vector<std::string_view>& words, const model& m, std::string_view name,
+                                      const workload& load) {
+    query q;
+    std::vector<std::string_view> unknown;
+    for (const std::string_view word : words) {
+        if (const metric* known = find_metric(word)) {
+            if (std::find(q.asked.begin(), q.asked.end(), known) == q.asked.end()) q.asked.push_back(known);
+        } else if (auto scope = find_word(m, load, word)) {
+            if (q.scope)
+                refuse({}, "one scope at a time: " + in_quotes(q.scope->word) + " and " + in_quotes(word) + " are two");
+            q.scope = std::move(scope);
+        } else {
+            unknown.push_back(word);
+        }
+    }
+    if (unknown.empty()) {
+        detail::check_parameter(q, m, load);
+        return q;
+    }
+    const std::string_view word = unknown.front();
+    if (role_from(word) != role::none && !q.scope)
+        refuse({}, "no scope " + in_quotes(word) + " in " + printable(name) + "; its roles: " + detail::roles_in(m, load));
+    nearest_names near(word);
+    const bool scope_only = !q.asked.empty() || word.find('.') != std::string_view::npos;
+    if (!scope_only || q.scope)
+        for (const metric& known : metrics) near.offer(known.name);
+    if (!q.scope) detail::offer_scopes(near, m, load);
+    const char* what = q.scope ? "no metric " : scope_only ? "no scope " : "no metric or scope ";
+    refuse({}, what + in_quotes(word) + " in " + printable(name) + "; nearest: " + near.text() +
+                   (q.scope ? " (see llmcost --help)" : " (see llmcost --model … --tree)"));
+}
+
+/// The metrics of a query, or all: without `out`, which is `act`, and without saved bytes, which only training has.
+[[nodiscard]] inline std::vector<const metric*> metrics_of(const query& q, bool training) {
+    if (!q.asked.empty()) return q.asked;
+    std::vector<const metric*> out;
+    for (const metric& m : metrics) {
+        if (m.name == "out" || (m.name == "saved_bytes" && !training)) continue;
+        if (q.scope && q.scope->kind == scope_kind::parameter && !is_parameter_metric(m)) continue;
+        out.push_back(&m);
+    }
+    return out;
+}
+
+}  // namespace llmcost::cli

@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include <llmcost/cli/job.hpp>
+#include <llmcost/cli/query.hpp>
+#include <llmcost/cli/sums.hpp>
+#include <llmcost/cli/tables.hpp>
+#include <llmcost/report/json_report.hpp>
+
+namespace llmcost::cli {
+
+/// A command line that has been understood: which model, what work, which answer.
+struct question {
+    model subject{};
+    model_identity who{};  ///< printable
+    job work{};
+    query asked{};
+    output_format format = output_format::text;
+    bool scopes = false;
+    bool tensors = false;
+    bool tree = false;
+    std::int64_t depth = -1;  ///< of the tree; -1: all of it
+    bool color = false;
+    std::vector<std::string> overrides{};  ///< what `--set` changed, printable
+    std::vector<phase> phases{};
+};
+
+/// Reads every scope of a model, always in the order in which they were first met.
+class scope_reader {
+public:
+    explicit scope_reader(const model& m) : model_(m) {}
+
+    reading operator()(const workload& load) {
+        if (seen_.scopes.empty()) check_size(model_, load);
+        model_listing listing = list_model(model_, load);
+        const storage_types types = types_of(model_, load);
+        reading out(seen_.scopes.size());
+        for (std::size_t i = 0; i < listing.scopes.size(); ++i) {
+            const scope_figures& s = listing.scopes[i];
+            const std::size_t place = place_of(s, i, listing);
+            if (place >= out.size()) out.resize(place + 1);
+            out[place] = figures_of(s.sums, types);
+        }
+        if (seen_.tensors.empty()) seen_.tensors = std::move(listing.tensors), seen_.tied = std::move(listing.tied);
+        seen_.cache = std::move(listing.cache);
+        return out;
+    }
+    /// Paths, classes, roles, parents, tensors; the cache is that of the last reading.
+    [[nodiscard]] const model_listing& seen() const noexcept { return seen_; }
+
+private:
+    std::size_t place_of(const scope_figures& s, std::size_t hint, const model_listing& listing) {
+        if (hint < seen_.scopes.size() && seen_.scopes[hint].path == s.path) return hint;
+        const auto [found, fresh] = places_.try_emplace(s.path, seen_.scopes.size());
+        if (fresh) {
+            scope_figures copy = s;
+            copy.sums = {};
+            if (s.parent >= 0) {
+                const std::string& path = listing.scopes[static_cast<std::size_t>(s.parent)].path;
+                copy.parent = static_cast<std::ptrdiff_t>(places_.at(path));
+            }
+            seen_.scopes.push_back(std::move(copy));
+        }
+        return found->second;
+    }
+
+    const model& model_;
+    model_listing seen_;
+    std::unordered_map<std::string, std::size_t> places_;
+};
+
+/// All scopes of a job.
+struct scopes_read {
+    model_listing seen;
+    job_reading figures;
+};
+
+/// Reads all scopes of a question's work.
+[[nodiscard]] inline scopes_read read_scopes(const question& q) {
+    scope_reader reader(q.subject);
+    const measure take = [&](const workload& load) { return reader(load); };
+    job_reading r = read_phases(q.phases, take);
+    return {reader.seen(), std::move(r)};
+}
+
+/// Whether a metric of the list is what autograd keeps, which a training step alone tells.
+[[nodiscard]] inline bool asks_for_saved(const std::vector<const metric*>& list) {
+    for (const metric* m : list)
+        if (m->name == "saved_bytes") return true;
+    return false;
+}
+
+/// Reads the scope of a question, or the whole model.
+[[nodiscard]] inline job_reading read_scope(const question& q, const std::vector<const metric*>& list) {
+    const scope_word scope = q.asked.scope.value_or(scope_word{});
+    const bool saved = asks_for_saved(list);
+    if (saved && (q.work.kind != job_kind::pass || q.work.base.past != 0))
+        refuse("saved_bytes", "is of one training step, which has neither past nor --requests nor --input");
+    const measure take = [&](const workload& load) {
+        figures f = find_scope(q.subject, load, scope).sum;
+        if (saved) {
+            workload step = load;
+            step.training = true;
+            f.saved_bytes = find_scope(q.subject, step, scope).sum.saved_bytes;
+        }
+        return reading{f};
+    };
+    return read_phases(q.phases, take);
+}
+
+/// `batch 16 and sequence length 200`, in the words that llm-profiler's block begins with.
+[[nodiscard]] inline std::string workload_sentence(const question& q) {
+    const workload& load = q.work.base;
+    if (q.work.kind == job_kind::requests) {
+        std::string list;
+        for (const request_group& g : q.work.groups)
+            list += (list.empty() ? "" : ",") + std::to_string(g.sequence) + '@' + std::to_string(g.past) + 'x' +
+                    std::to_string(g.how_many);
+        return "with requests " + list;
+    }
+    const std::string batch = "with input batchsize " + std::to_string(load.batch);
+    const std::string past = load.past == 0 ? "" : ", " + std::to_string(load.past) + " tokens in the cache";
+    if (q.work.kind == job_kind::generation)
+        return batch + ", input length " + std::to_string(q.work.input) + " and output length " +
+               std::to_string(q.work.output) + past;
+    return batch + " and sequence length " + std::to_string(load.sequence) + past;
+}
+
+/// A metric as a title: `ADD`, `CACHE_BYTES`.
+[[nodiscard]] inline std::string title_of(const metric& m) {
+    std::string out(m.name);
+    for (char& c : out)
+        if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+    return out;
+}
+
+}  // namespace llmcost::cli

@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <llmcost/cli/question.hpp>
+
+namespace llmcost::cli {
+
+/// Roles from the outermost to one inside: norms of a layer and norms inside of attention are two chains.
+using role_chain = std::vector<role>;
+
+namespace detail {
+
+/// Sums modules by the chain of roles that they stand in; keeps no module by itself.
+class role_listener final : public path_listener {
+public:
+    role_listener(std::vector<role_chain>& chains, std::vector<ledger>& sums) : chains_(chains), sums_(sums) {}
+
+    void enter(const recorder& r, const module_info& m) override {
+        path_listener::enter(r, m);
+        if (depth() == 1) root_ = std::string(m.type.prefix) + std::string(m.type.base);
+        if (m.what == role::none || (!chain_.empty() && chain_.back() == m.what)) return;
+        chain_.push_back(m.what);
+        const auto known = std::find(chains_.begin(), chains_.end(), chain_);
+        const auto row = static_cast<std::size_t>(known - chains_.begin());
+        if (known == chains_.end()) chains_.push_back(chain_);
+        if (sums_.size() < chains_.size()) sums_.resize(chains_.size());
+        open_.push_back({depth(), row, r.sums()});
+    }
+    void leave(const recorder& r, const module_info& m) override {
+        if (!open_.empty() && open_.back().depth == depth()) {
+            sums_[open_.back().row] += r.sums().since(open_.back().before);
+            open_.pop_back();
+            chain_.pop_back();
+        }
+        path_listener::leave(r, m);
+    }
+    void parameter(const recorder&, std::string_view, const value&, bool tied) override { tied_ = tied_ || tied; }
+
+    [[nodiscard]] const std::string& root() const noexcept { return root_; }
+    [[nodiscard]] bool tied() const noexcept { return tied_; }
+
+private:
+    struct open_role {
+        std::size_t depth;
+        std::size_t row;
+        ledger before;
+    };
+    std::vector<role_chain>& chains_;
+    std::vector<ledger>& sums_;
+    role_chain chain_;
+    std::vector<open_role> open_;
+    std::string root_;
+    bool tied_ = false;
+};
+
+}  // namespace detail
+
+/// Reads a model by roles: the whole first, then one line per chain in the order in which they were first met.
+class role_reader {
+public:
+    explicit role_reader(const model& m) : model_(m) {}
+
+    reading operator()(const workload& load) {
+        const storage_types types = types_of(model_, load);
+        std::vector<ledger> sums(chains_.size());
+        detail::role_listener ear(chains_, sums);
+        trace t{resolved(load, types), &ear};
+        model_.describe(t);
+        reading out{figures_of(t.sums(), types)};
+        for (const ledger& sum : sums) out.push_back(figures_of(sum, types));
+        if (root_.empty()) root_ = ear.root();
+        tied_ = tied_ || ear.tied();
+        return out;
+    }
+    [[nodiscard]] const std::vector<role_chain>& chains() const noexcept { return chains_; }
+    [[nodiscard]] const std::string& root() const noexcept { return root_; }
+    [[nodiscard]] bool tied() const noexcept { return tied_; }
+
+private:
+    const model& model_;
+    std::vector<role_chain> chains_;
+    std::string root_;
+    bool tied_ = false;
+};
+
+/// A model's work by roles: a line holds what the deeper lines below it hold, and no module is in two lines of one depth.
+struct roles_read {
+    job_reading sums;                ///< the whole at 0, line i at `places[i]`
+    std::vector<role_chain> chains;  ///< in the order of the lines
+    std::vector<std::size_t> places;
+    std::string root;   ///< class of the whole model
+    bool tied = false;  ///< a tensor has a second name
+
+    [[nodiscard]] const figures& at(const reading& r, std::size_t line) const { return r[places[line]]; }
+    [[nodiscard]] std::string name(std::size_t line) const { return std::string(name_of(chains[line].back())); }
+    [[nodiscard]] std::size_t depth(std::size_t line) const { return chains[line].size() - 1; }
+    /// What no line at the top holds: residual sums, masks, what modules without a role do themselves.
+    [[nodiscard]] figures rest(const reading& r) const {
+        figures rest = r.front();
+        for (std::size_t i = 0; i < chains.size(); ++i) {
+            if (depth(i) > 0) continue;
+            for (const auto f : detail::work_figures) rest.*f -= at(r, i).*f;
+            rest.params -= at(r, i).params;
+        }
+        return rest;
+    }
+};
+
+/// Reads a question's work by roles, lines in the order of the list of roles.
+[[nodiscard]] inline roles_read read_roles(const question& q) {
+    role_reader reader(q.subject);
+    const measure take = [&](const workload& load) { return reader(load); };
+    roles_read out;
+    out.sums = read_phases(q.phases, take);
+    out.root = reader.root();
+    out.tied = reader.tied();
+    out.places.resize(reader.chains().size());
+    std::iota(out.places.begin(), out.places.end(), std::size_t{0});
+    std::sort(out.places.begin(), out.places.end(),
+              [&](std::size_t a, std::size_t b) { return reader.chains()[a] < reader.chains()[b]; });
+    for (std::size_t& place : out.places) out.chains.push_back(reader.chains()[place++]);
+    return out;
+}
+
+}  // namespace llmcost::cli

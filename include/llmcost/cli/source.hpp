@@ -1,0 +1,136 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <llmcost/arch/all.hpp>
+#include <llmcost/bundled/all.hpp>
+#include <llmcost/cli/arguments.hpp>
+#include <llmcost/cli/streams.hpp>
+#include <llmcost/hub.hpp>
+#include <llmcost/json.hpp>
+#include <llmcost/report/json_report.hpp>
+
+// Finds the configuration that a command line names.
+namespace llmcost::cli {
+
+/// A configuration and where it was found.
+struct found_config {
+    config_document document;
+    model_identity who;       ///< printable
+    bool remarkable = false;  ///< found elsewhere than the words of the command line tell
+};
+
+namespace detail {
+
+inline found_config from_file(const std::string& path, std::string_view name) {
+    return {read_config_file(path), {printable(name), "configuration file " + printable(path)}, false};
+}
+
+/// The file that a name is, or the config.json of the folder that it is.
+inline std::optional<std::string> file_of(std::string_view name) {
+    std::error_code none;
+    const std::filesystem::path path{std::string(name)};
+    if (std::filesystem::is_directory(path, none)) {
+        const std::filesystem::path inside = path / "config.json";
+        if (std::filesystem::exists(inside, none)) return inside.string();
+        return std::nullopt;
+    }
+    if (std::filesystem::exists(path, none)) return path.string();
+    return std::nullopt;
+}
+
+/// The repository that `--model` names, at the revision that it or `--revision` names; the revision is empty where neither
+/// does.
+inline std::pair<repo_id, bool> repo_of(const arguments& args) {
+    const std::string_view name = args.text(option::model);
+    const bool at = name.find('@') != std::string_view::npos;
+    if (at && args.has(option::revision)) refuse("--revision", "cannot stand together with " + in_quotes(name));
+    std::string text(name);
+    if (args.has(option::revision)) text += '@' + std::string(args.text(option::revision));
+    return {parse_repo_id(text), at || args.has(option::revision)};
+}
+
+/// Adds the bundled names that are near to the error of a name that was found nowhere.
+[[noreturn]] inline void refuse_name(const error& e, std::string_view name) {
+    const auto part = [](std::string_view text) { return text.substr(text.find('/') + 1); };
+    nearest_names near(part(name));
+    bool any = false;
+    for (const bundled_config& b : bundled_configs) {
+        const int d = near.distance(part(b.name));
+        if (d > 2) continue;
+        near.offer(b.name, d);
+        any = true;
+    }
+    throw error(e.code(), {}, std::string(e.what()) + (any ? "; bundled under a near name: " + near.text() : ""));
+}
+
+inline found_config from_name(const arguments& args, const streams& io) {
+    const std::string_view name = args.text(option::model);
+    if (const auto path = file_of(name)) {
+        found_config found = from_file(*path, name);
+        found.remarkable = true;
+        return found;
+    }
+    const auto [id, revised] = repo_of(args);
+    hub_options options = hub_options::from_environment(io.get);
+    if (args.has(option::offline)) options.offline = true, options.offline_source = "--offline";
+    const std::string shown = printable(name);
+    if (const auto cached = find_in_cache(id, "config.json", options))
+        return {read_config_file(cached->path.string()),
+                {shown, "cached configuration of commit " + printable(cached->commit)},
+                true};
+    // a revision of the hub is asked for: what is bundled may be another one
+    if (const bundled_config* known = revised ? nullptr : find_bundled(id.name))
+        return {
+            parse_config(known->json, std::string(known->name)), {std::string(known->name), "bundled configuration"}, false};
+    try {
+        const hub_file file = fetch(id, "config.json", options);
+        return {read_config_file(file.path.string()),
+                {shown, "configuration from the hub, commit " + printable(file.commit)},
+                true};
+    } catch (const error& e) {
+        refuse_name(e, id.name);
+    }
+}
+
+}  // namespace detail
+
+/// Reads the configuration: the file or standard input of `--config`, or what `--model` names: a file, else the cache of
+/// the Hugging Face tools, else a bundled one, else the hub. `--set` is applied.
+[[nodiscard]] inline found_config find_config(const arguments& args, const streams& io) {
+    if (args.has(option::model) == args.has(option::config)) {
+        if (args.has(option::model)) refuse("--model", "cannot stand together with --config");
+        std::string hint = "say which model: --model org/name or --config FILE (see llmcost --help)";
+        for (const std::string_view word : args.words())
+            if (word.find('/') != std::string_view::npos || find_bundled(word) != nullptr)
+                hint = "say --model " + printable(word);
+        refuse({}, hint);
+    }
+    if (args.has(option::revision) && args.has(option::config)) refuse("--revision", "needs --model");
+    const std::string_view path = args.text(option::config);
+    found_config found = args.has(option::model) ? detail::from_name(args, io)
+                         : path == "-"           ? found_config{read_config_file(io.in, "standard input"),
+                                                      {"standard input", "configuration from the standard input"},
+                                                      false}
+                                                 : detail::from_file(std::string(path), path);
+    for (const std::string_view change : args.overrides()) {
+        const std::size_t sign = change.find('=');
+        if (sign == std::string_view::npos || sign == 0) refuse("--set", "expected key=value, found " + in_quotes(change));
+        found.document.set(change.substr(0, sign), change.substr(sign + 1));
+    }
+    return found;
+}
+
+/// The model of a configuration; errors name the file and the place in it.
+[[nodiscard]] inline model model_of(const config_document& document) {
+    return document.read_with([](config_view root) { return read_model(root); });
+}
+
+}  // namespace llmcost::cli
