@@ -1,0 +1,29 @@
+# SPDX-FileCopyrightText: 2026 The llmcost authors
+# SPDX-License-Identifier: Apache-2.0
+# Breaks one rule at a time in a copy of the headers; arrows.cmake must say so.
+cmake_minimum_required(VERSION 3.24)
+
+function(must_find header line complaint)
+  file(REMOVE_RECURSE ${WORK_DIR})
+  file(COPY ${INCLUDE_DIR}/llmcost DESTINATION ${WORK_DIR})
+  file(APPEND ${WORK_DIR}/llmcost/${header} "\n${line}\n")
+  execute_process(COMMAND ${CMAKE_COMMAND} -DINCLUDE_DIR=${WORK_DIR} -P ${CMAKE_CURRENT_LIST_DIR}/arrows.cmake
+                  RESULT_VARIABLE status OUTPUT_VARIABLE said ERROR_VARIABLE said)
+  string(FIND "${said}" "${complaint}" at)
+  if(status EQUAL 0 OR at EQUAL -1)
+    message(SEND_ERROR "${header} with ${line} was not found; expected: ${complaint}\n${said}")
+  endif()
+endfunction()
+
+must_find(count.hpp "#include <llmcost/trace.hpp>" "llmcost/count.hpp (numbers) may not include llmcost/trace.hpp (trace)")
+must_find(layers/norm.hpp "#include <llmcost/arch/llama.hpp>" "(layers) may not include llmcost/arch/llama.hpp (arch)")
+must_find(llmcost.hpp "#include <llmcost/json.hpp>" "(umbrella) may not include llmcost/json.hpp (json)")
+must_find(analysis/counts.hpp "#include <llmcost/arch/all.hpp>" "(analysis) may not include llmcost/arch/all.hpp (arch)")
+must_find(value.hpp "  #  include <vector>" "llmcost/value.hpp (trace) may not include vector")
+must_find(value.hpp "#include <nlohmann/json.hpp>" "llmcost/value.hpp (trace) may not include nlohmann/json.hpp")
+must_find(value.hpp "#include \"count.hpp\"" "write <llmcost/...>")
+must_find(value.hpp "#include <llmcost/no_such_header.hpp>" "llmcost/no_such_header.hpp does not exist")
+must_find(dtype.hpp "#include <llmcost/workload.hpp>" "a circle of includes goes through")
+must_find(arch/forgotten.hpp "" "llmcost/arch/forgotten.hpp (arch) is not reached")
+must_find(new_room/odd.hpp "" "llmcost/new_room/odd.hpp: belongs to no room")
+file(REMOVE_RECURSE ${WORK_DIR})

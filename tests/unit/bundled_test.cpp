@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include <llmcost/bundled/all.hpp>
+#include <llmcost/json.hpp>
+#include <llmcost/llmcost.hpp>
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using llmcost::bundled_config;
+using llmcost::bundled_configs;
+using llmcost::count;
+
+namespace {
+
+llmcost::model read_bundled(const bundled_config& config) {
+    return llmcost::parse_config(config.json, std::string(config.name)).read_with(llmcost::read_model);
+}
+
+/// How many parameters the model of a bundled configuration has; fails the test where no model can be built.
+count parameters_of(const bundled_config& config) {
+    try {
+        return llmcost::count_model(read_bundled(config), {.sequence = 1}).params;
+    } catch (const llmcost::error& problem) {
+        FAIL_CHECK(problem.what());
+        return {};
+    }
+}
+
+}  // namespace
+
+TEST_CASE("every bundled configuration is read and has the parameters of the reference") {
+    for (const bundled_config& config : bundled_configs) {
+        CAPTURE(config.name);
+        CHECK(llmcost::count_text{parameters_of(config)}.view() == std::to_string(config.parameters));
+    }
+}

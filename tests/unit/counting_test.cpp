@@ -1,0 +1,183 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include <llmcost/llmcost.hpp>
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cstddef>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+// docs/counting.md says what operations and layers cost; here its tables meet the code.
+namespace {
+
+using namespace llmcost;
+using llmcost::count;  // not <algorithm>'s
+
+constexpr std::array<std::string_view, 12> names{"ADD",  "MULT", "DIV",  "SQRT", "EXP", "LOG",
+                                                 "TANH", "ERF",  "TRIG", "POW",  "NEG", "CMP"};
+
+template <class T>
+std::array<long long, 12> in_order(const primitives<T>& p) {
+    const auto number = [](const T& n) {
+        if constexpr (std::is_same_v<T, count>)
+            return static_cast<long long>(n.to_64());
+        else
+            return static_cast<long long>(n);
+    };
+    return {number(p.add),  number(p.mult), number(p.div),  number(p.sqrt), number(p.exp), number(p.log),
+            number(p.tanh), number(p.erf),  number(p.trig), number(p.pow),  number(p.neg), number(p.cmp)};
+}
+
+std::string document() {
+    std::ifstream in(std::string(LLMCOST_TEST_DIR) + "/../docs/counting.md");
+    std::ostringstream all;
+    all << in.rdbuf();
+    return all.str();
+}
+
+std::string listed(const std::array<long long, 12>& numbers) {
+    std::string text;
+    for (std::size_t i = 0; i < names.size(); ++i)
+        if (numbers[i] != 0) text += (text.empty() ? "" : ", ") + std::string(names[i]) + " " + std::to_string(numbers[i]);
+    return text.empty() ? "–" : text;
+}
+
+std::string_view words_for(keeps kept) {
+    switch (kept) {
+        case keeps::nothing:
+            return "–";
+        case keeps::input:
+            return "input";
+        case keeps::result:
+            return "result";
+        case keeps::input_and_result:
+            return "input and result";
+        case keeps::other_operand:
+            return "the other factor of one that needs a gradient";
+        case keeps::dividend:
+            return "divisor, and dividend where the divisor needs a gradient";
+        case keeps::input_and_2_rows:
+            return "input and two numbers per row";
+        case keeps::input_and_1_row:
+            return "input and a number per row";
+        case keeps::operands:
+            return "both inputs";
+        case keeps::second_input:
+            return "what is added";
+    }
+    return "";
+}
+
+std::string table_of_operations() {
+    std::string text = "| operation | per unit of work | per row | FLOPs | kept |\n|---|---|---|---|---|\n";
+    for (const op_price& p : op_table)
+        text += "| `" + std::string(p.name) + "` | " + listed(in_order(p.per_work)) + " | " + listed(in_order(p.per_row)) +
+                " | " + std::to_string(p.torch_flops) + " | " + std::string(words_for(p.kept)) + " |\n";
+    return text;
+}
+
+/// What a description of a row of k elements costs, as `ADD 2k - 1, DIV k`; it must be linear in k.
+template <class Describe>
+std::string price_of_row(Describe describe) {
+    const auto at = [&](std::int64_t k) {
+        trace t{workload{}};
+        describe(t, k);
+        return in_order(price(t.sums()));
+    };
+    const auto ten = at(10), eleven = at(11), thirty = at(30);
+    std::string text;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const long long slope = eleven[i] - ten[i], rest = ten[i] - 10 * slope;
+        CHECK(thirty[i] == 30 * slope + rest);
+        if (slope == 0 && rest == 0) continue;
+        text += (text.empty() ? "" : ", ") + std::string(names[i]) + " ";
+        if (slope != 0) text += (slope == 1 ? "" : std::to_string(slope)) + "k";
+        if (slope != 0 && rest != 0) text += rest < 0 ? " - " : " + ";
+        if (rest != 0) text += std::to_string(slope != 0 && rest < 0 ? -rest : rest);
+    }
+    return text;
+}
+
+void check_row(const std::string& doc, const std::string& name, const std::string& text) {
+    const std::string line = "| " + name + " | " + text + " |\n";
+    CHECK_MESSAGE(doc.find(line) != std::string::npos, "docs/counting.md should say: " << line);
+}
+
+}  // namespace
+
+TEST_CASE("the document has the table of operations") {
+    const std::string table = table_of_operations();
+    CHECK_MESSAGE(document().find("\n" + table + "\n") != std::string::npos, "docs/counting.md should have:\n" << table);
+}
+
+TEST_CASE("the document has every primitive and every role") {
+    const std::string doc = document();
+    for (const std::string_view name : names) {
+        CAPTURE(name);
+        const std::string word(name);
+        CHECK((doc.find("| " + word + " |") != std::string::npos || doc.find("| " + word + ", ") != std::string::npos ||
+               doc.find(", " + word + " |") != std::string::npos));
+    }
+    for (std::size_t i = 1; i < role_names.size(); ++i) {
+        CAPTURE(role_names[i]);
+        CHECK(doc.find("`" + std::string(role_names[i]) + "`") != std::string::npos);
+    }
+}
+
+TEST_CASE("rows cost what the document says") {
+    const std::string doc = document();
+    const auto row = [](trace& t, std::int64_t k) { return t.input({1, k}); };
+    const auto check = [&](const char* name, auto describe) { check_row(doc, name, price_of_row(describe)); };
+    check("mean", [&](trace& t, std::int64_t k) { (void)t.mean(row(t, k), -1); });
+    check("maximum", [&](trace& t, std::int64_t k) { (void)t.max_over(row(t, k), -1); });
+    check("softmax", [&](trace& t, std::int64_t k) { (void)t.softmax(row(t, k)); });
+    check("log-softmax", [&](trace& t, std::int64_t k) { (void)t.log_softmax(row(t, k)); });
+    check("sum, cumulative sum", [&](trace& t, std::int64_t k) { (void)t.sum(row(t, k), -1); });
+    check("sum, cumulative sum", [&](trace& t, std::int64_t k) { (void)t.cumsum(row(t, k), -1); });
+    const auto check_norm = [&]<norm_kind Kind>(const char* name, bool weight, bool bias) {
+        check(name, [&](trace& t, std::int64_t k) { t.call("norm", norm<Kind>{k, {}, weight, bias}, row(t, k)); });
+    };
+    check_norm.operator()<norm_kind::rms>("RMS norm (Llama, T5)", true, false);
+    check_norm.operator()<norm_kind::rms_cast_last>("RMS norm (Llama, T5)", true, false);
+    check_norm.operator()<norm_kind::rms>("RMS norm without weight", false, false);
+    check_norm.operator()<norm_kind::layer>("layer norm with weight and bias", true, true);
+    check_norm.operator()<norm_kind::layer>("layer norm with weight only", true, false);
+    check_norm.operator()<norm_kind::layer>("layer norm without parameters", false, false);
+    check_norm.operator()<norm_kind::layer_spelled>("layer norm spelled out (Cohere)", true, false);
+    check("one query over k keys, head of 8", [](trace& t, std::int64_t k) {
+        const value q = t.input({1, 1, 1, 8}), keys = t.input({1, 1, k, 8}), mask = t.input({1, 1, 1, k});
+        const context where{.sequence = 1, .past = k - 1, .seen = k - 1};
+        (void)eager_attention(t, q, keys, keys, where, {.mask = &mask});
+    });
+}
+
+TEST_CASE("Gemma's norm costs more per call, not per row") {
+    const auto adds = [](std::int64_t rows, auto layer) {
+        trace t{workload{}};
+        t.call("norm", layer, t.input({rows, 64}));
+        return price(t.sums()).add;
+    };
+    for (const std::int64_t rows : {1, 5})
+        CHECK(adds(rows, norm<norm_kind::rms_plus_one>{64}) == adds(rows, norm<norm_kind::rms>{64}) + count(64));
+}
+
+TEST_CASE("activations cost what the document says") {
+    std::string doc = document();
+    doc.erase(0, doc.find("| activation | price |"));
+    REQUIRE(!doc.empty());
+    for (const activation_row& a : activation_table) {
+        CAPTURE(a.name);
+        trace t{workload{}};
+        (void)activate(t, a.kind, t.input({1}));
+        const std::string price_text = " | " + listed(in_order(price(t.sums()))) + " |\n";
+        const std::size_t at = doc.find("`" + std::string(a.name) + "`");
+        REQUIRE(at != std::string::npos);
+        const std::size_t end = doc.find('\n', at);
+        CHECK_MESSAGE(doc.substr(at, end + 1 - at).ends_with(price_text), "docs/counting.md should say: " << price_text);
+    }
+}

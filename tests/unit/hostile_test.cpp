@@ -1,0 +1,301 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include "../fuzz/model_exercise.hpp"
+#include "../golden/golden_models.hpp"
+
+#include <doctest/doctest.h>
+
+#include <llmcost/report/json_report.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <istream>
+#include <iterator>
+#include <limits>
+#include <optional>
+#include <streambuf>
+#include <string>
+#include <string_view>
+#include <vector>
+
+using namespace llmcost;
+using namespace llmcost::testing;
+using namespace std::string_literals;
+
+namespace {
+
+model model_of(const std::string& text) {
+    return parse_config(text, "x.json").read_with([](config_view root) { return read_model(root); });
+}
+
+// what is said of a configuration, or that it is accepted; every message must be fit for a terminal
+std::string refusal(const std::string& text) {
+    try {
+        (void)model_of(text);
+    } catch (const error& problem) {
+        CHECK(is_clean(problem.what()));
+        CHECK(problem.where().starts_with("x.json"));
+        return problem.what();
+    }
+    return "accepted";
+}
+
+std::string repeated(std::string_view entry, std::size_t n) {
+    std::string list = "[";
+    for (std::size_t i = 0; i < n; ++i) (list += entry) += i + 1 < n ? "," : "]";
+    return list;
+}
+
+constexpr std::int64_t most = largest_input;
+constexpr std::size_t million = 1'000'000;
+
+/// A file that never ends.
+class endless : public std::streambuf {
+public:
+    std::size_t blocks = 0;
+
+protected:
+    int_type underflow() override {
+        ++blocks;
+        setg(block_, block_, block_ + sizeof block_);
+        return traits_type::to_int_type(block_[0]);
+    }
+
+private:
+    char block_[65536] = {' '};
+};
+
+}  // namespace
+
+TEST_CASE("numbers of layers that no integer holds are out of range") {
+    const std::string range = " (out of range: at most 2147483647)";
+    for (const char* n : {"1000000000000000000", "2147483648", "1e30", "1000000000000000000000000000000"})
+        CHECK(refusal(R"({"model_type": "llama", "num_hidden_layers": )"s + n + "}") ==
+              "x.json: /num_hidden_layers: expected a non-negative integer, found "s + n + range);
+    CHECK(refusal(R"({"model_type": "llama", "num_hidden_layers": -1})") ==
+          "x.json: /num_hidden_layers: expected a non-negative integer, found -1");
+}
+
+TEST_CASE("layers without number are counted, where they are of one kind, and never listed") {
+    const auto layers = [](std::int64_t n) {
+        return model_of(R"({"model_type": "llama", "num_hidden_layers": )" + std::to_string(n) + "}");
+    };
+    const workload load{.sequence = 3};
+    const llmcost::figures one = count_model(layers(1), load), two = count_model(layers(2), load);
+    const llmcost::figures all = count_model(layers(most), load);
+    CHECK(all.params == one.params + (two.params - one.params) * count(most - 1));
+    CHECK(all.mult == one.mult + (two.mult - one.mult) * count(most - 1));
+    CHECK(all.cache == two.cache / count(2) * count(most));
+    for (const std::int64_t n : {std::int64_t{4097}, most}) {
+        CHECK_THROWS_AS((void)list_model(layers(n), load), overflow_error);
+        CHECK_THROWS_AS((void)json_report(layers(n), {}, load, {}), overflow_error);
+        CHECK_THROWS_AS((void)count_model(layers(n), load, scope_query{"model.layers.12.mlp"}), overflow_error);
+    }
+    CHECK(list_model(layers(4096), load).total == count_model(layers(4096), load));
+}
+
+TEST_CASE("rules for more layers than a plan holds are refused, not cut") {
+    const std::string why = "x.json: /num_hidden_layers: expected at most 512 layers whose kinds follow a rule, found 600";
+    for (const char* rule :
+         {R"("deepseek_v3", "first_k_dense_replace": 550)", R"("qwen2", "max_window_layers": 550)",
+          R"("qwen3_moe", "mlp_only_layers": [550])", R"("lfm2", "full_attn_idxs": [550])", R"("gemma2")"}) {
+        CHECK(refusal(R"({"model_type": )"s + rule + R"(, "num_hidden_layers": 600})") == why);
+        CHECK(refusal(R"({"model_type": )"s + rule + R"(, "num_hidden_layers": 512})") == "accepted");
+    }
+}
+
+TEST_CASE("a number that is read refuses everything but numbers in its range") {
+    const std::vector<std::string> never = {R"("8")", "NaN", "Infinity", "-Infinity", "1e400", "[8]", "{}", "true", R"("")"};
+    const std::vector<std::string> no_size = {"-1", "0.5", "-9223372036854775808", "1000000000000000000", "1e18"};
+    for (const golden_model& g : golden_models()) {
+        const config_document original = read_config_file(g.golden.config_path.string());
+        for (const config_view child : original.root()) {
+            if (!child.is_number() || child.key() == "transformers_version") continue;
+            std::vector<std::string> wrong = never;
+            if (child.type() == config_view::kind::integer) wrong.insert(wrong.end(), no_size.begin(), no_size.end());
+            std::size_t refused = 0;
+            for (const std::string& value : wrong) {
+                INFO(g.golden.name << " " << std::string(child.key()) << " = " << value);
+                config_document changed = original;
+                changed.set(child.key(), value);
+                try {
+                    const model read = changed.read_with([](config_view root) { return read_model(root); });
+                    CHECK(read.dims == g.built.dims);  // nobody reads this key
+                } catch (const error& problem) {
+                    CHECK(std::string(problem.where()).find("/" + std::string(child.key())) != std::string::npos);
+                    CHECK(is_clean(problem.what()));
+                    ++refused;
+                }
+            }
+            INFO(g.golden.name << " " << std::string(child.key()));
+            CHECK((refused == 0 || refused == wrong.size()));
+        }
+    }
+}
+
+TEST_CASE("heads that do not divide are refused with what would") {
+    const auto says = [](const std::string& config, const std::string& what) {
+        CHECK(refusal("{\"model_type\": " + config + "}") == "x.json: " + what);
+    };
+    says(R"("llama", "num_attention_heads": 32, "num_key_value_heads": 5)",
+         "/num_key_value_heads: expected a divisor of num_attention_heads, found 5");
+    says(R"("llama", "num_key_value_heads": 0)", "/num_key_value_heads: expected a positive integer, found 0");
+    says(R"("llama", "num_attention_heads": 5000)", "/num_attention_heads: expected at most hidden_size heads, found 5000");
+    says(R"("llama", "head_dim": 7)", "/head_dim: leaves no even number of rotated elements in a head: 7");
+    says(R"("gpt2", "n_head": 7)", "/n_head: expected a divisor of hidden_size, found 7");
+    says(R"("bert", "num_attention_heads": 7)", "/num_attention_heads: expected a divisor of hidden_size, found 7");
+    says(R"("vit", "num_attention_heads": 7)", "/num_attention_heads: expected a divisor of hidden_size, found 7");
+    says(R"("bart", "architectures": ["BartModel"], "d_model": 1000)",
+         "/d_model: expected a multiple of the number of attention heads, found 1000");
+    says(R"("mamba2", "num_heads": 7)", "/num_heads: expected hidden_size * expand / head_dim heads, found 7");
+    says(R"("qwen3_next", "linear_num_value_heads": 33)",
+         "/linear_num_value_heads: expected a multiple of linear_num_key_heads, found 33");
+    says(R"("deepseek_v3", "qk_rope_head_dim": 63)", "/qk_rope_head_dim: expected an even number, found 63");
+}
+
+TEST_CASE("lists of layers have one entry per layer, and entries that the type knows") {
+    const auto says = [](const std::string& config) { return refusal("{\"model_type\": " + config + "}"); };
+    const std::string wrong_length =
+        "x.json: /layer_types: expected a list with one kind per hidden layer, found an array of ";
+    CHECK(says(R"("qwen2", "num_hidden_layers": 3, "layer_types": ["full_attention"])") == wrong_length + "1");
+    CHECK(says(R"("qwen2", "num_hidden_layers": 1, "layer_types": )" + repeated("\"a\"", million)) ==
+          wrong_length + "1000000");
+    CHECK(says(R"("qwen2", "num_hidden_layers": 1000000, "layer_types": )" + repeated("\"a\"", million)) ==
+          "x.json: /layer_types: expected at most 512 layers of mixed kinds, found an array of 1000000");
+    CHECK(says(R"("qwen2", "num_hidden_layers": 1, "layer_types": ["linear_attention"])") ==
+          "x.json: /layer_types: no layer of this type is of one of these kinds");
+    CHECK(says(R"("qwen2", "num_hidden_layers": 1, "layer_types": [[]])") ==
+          "x.json: /layer_types/0: expected a string, found an empty array");
+    CHECK(says(R"("qwen2", "num_hidden_layers": 1, "layer_types": "full_attention")") ==
+          "x.json: /layer_types: expected a list with one kind per hidden layer, found \"full_attention\"");
+}
+
+// one look per layer or entry at such a list would take minutes
+TEST_CASE("lists of a million entries are read once") {
+    const auto says = [](const std::string& config) { return refusal("{\"model_type\": " + config + "}"); };
+    const std::string ones = repeated("1", million);
+    CHECK(says(R"("lfm2", "num_hidden_layers": 512, "full_attn_idxs": )" + ones) == "accepted");
+    CHECK(says(R"("qwen3_moe", "num_hidden_layers": 512, "mlp_only_layers": )" + ones) == "accepted");
+    std::string classes = repeated("\"A\"", million);
+    classes.back() = ',';
+    CHECK(says(R"("llama", "architectures": )" + classes + "[[]]]") ==
+          "x.json: /architectures/1000000: expected a string, found an array of 1");
+}
+
+TEST_CASE("labels are counted, and as many as a file may hold") {
+    const auto labels = [](std::size_t n) {
+        std::string text = R"({"model_type": "vit", "id2label": {)";
+        for (std::size_t i = 0; i < n; ++i) ((text += '"') += std::to_string(i)) += i + 1 < n ? "\":0," : "\":0}}";
+        return text;
+    };
+    CHECK(model_of(labels(300'000)).dims.num_labels == 300'000);
+    CHECK(refusal(labels(million)) == "x.json: expected at most 4194304 bytes");
+    CHECK(refusal(R"({"model_type": "vit", "id2label": ["a", "b"]})") ==
+          "x.json: /id2label: expected an object, found an array of 2");
+}
+
+TEST_CASE("nesting ends where the reader says") {
+    const auto nested = [](std::size_t n) {
+        std::string text = R"({"model_type": "llama", "rope_scaling": )";
+        for (std::size_t i = 0; i < n; ++i) text += "{\"a\": ";
+        return text + "1" + std::string(n, '}') + "}";
+    };
+    CHECK(refusal(nested(63)) == "accepted");
+    CHECK(refusal(nested(64)).ends_with("expected at most 64 levels of arrays and objects"));
+    CHECK(refusal(nested(500'000)).ends_with("expected at most 64 levels of arrays and objects"));
+}
+
+TEST_CASE("rotated parts are parts") {
+    const std::string expected = "/partial_rotary_factor: expected a part of a head above 0 and up to 1, found ";
+    for (const char* factor : {"0", "-0.5", "1.5", "1e300"}) {
+        const std::string entry = R"("partial_rotary_factor": )"s + factor;
+        CHECK(refusal(R"({"model_type": "llama", )" + entry + "}") == "x.json: " + expected + factor);
+        CHECK(refusal(R"({"model_type": "stablelm", "rope_parameters": {)" + entry + "}}") ==
+              "x.json: /rope_parameters" + expected + factor);
+    }
+    for (const char* factor : {"NaN", "Infinity", "1e400"})
+        CHECK(refusal(R"({"model_type": "llama", "rope_scaling": {"partial_rotary_factor": )"s + factor + "}}") ==
+              "x.json: /rope_scaling/partial_rotary_factor: expected a finite number, found "s + factor);
+    CHECK(refusal(R"({"model_type": "llama", "rope_scaling": "linear"})") ==
+          "x.json: /rope_scaling: expected an object, found \"linear\"");
+    CHECK(refusal(R"({"model_type": "lfm2", "block_ffn_dim_multiplier": 1e300})") ==
+          "x.json: /block_ffn_dim_multiplier: expected a factor that gives a width up to 2147483647, found 1e300");
+}
+
+TEST_CASE("widths that no layer could add up are refused by the key that makes them") {
+    const auto says = [](const std::string& config, const std::string& key) {
+        CHECK(refusal("{\"model_type\": " + config + "}")
+                  .starts_with("x.json: " + key + ": makes a width beyond 2147483647 features"));
+    };
+    says(R"("llama", "num_attention_heads": 2147483647, "head_dim": 2147483646)", "/head_dim");
+    says(R"("phi3", "num_attention_heads": 32768, "head_dim": 65536)", "/head_dim");
+    says(R"("t5", "num_heads": 65536, "d_kv": 32768)", "/d_kv");
+    says(R"("deepseek_v3", "v_head_dim": 2147483647)", "/v_head_dim");
+    says(R"("deepseek_v3", "n_shared_experts": 2147483647)", "/n_shared_experts");
+    says(R"("jamba", "mamba_expand": 2147483647)", "/mamba_expand");
+    says(R"("qwen3_next", "linear_key_head_dim": 2147483647)", "/linear_key_head_dim");
+}
+
+TEST_CASE("control characters never reach the terminal") {
+    CHECK(refusal("{\"model_type\": \"\\u001b[2Jlla\\u0007ma\"}")
+              .starts_with("x.json: /model_type: \"\\u001b[2Jlla\\u0007ma\" is not known; nearest: llama, "));
+    CHECK(refusal("{\"model_type\": \"llama\", \"hidden_act\": \"\\u009b31m\\u202e\"}") ==
+          "x.json: /hidden_act: no layer describes this activation function: \"\\u009b31m\\u202e\"");
+    CHECK(refusal("{\"model_type\": \"llama\", \"torch_dtype\": \"\\u0000\"}").find('\0') == std::string::npos);
+}
+
+TEST_CASE("a key that stands twice is refused") {
+    CHECK(refusal(R"({"model_type": "llama", "hidden_size": 64, "hidden_size": 128})") ==
+          "x.json: /hidden_size: duplicated key");
+}
+
+TEST_CASE("the largest workload overflows and never wraps") {
+    const model m =
+        model_of(R"({"model_type": "llama", "num_hidden_layers": 1, "hidden_size": 2, "num_attention_heads": 1})");
+    for (const attention_scores scores : {attention_scores::full, attention_scores::causal}) {
+        CHECK_THROWS_AS((void)count_model(m, {.batch = most, .sequence = most, .attention = scores}), overflow_error);
+        CHECK_THROWS_AS((void)list_model(m, {.batch = most, .sequence = most, .past = most, .attention = scores}),
+                        overflow_error);
+    }
+}
+
+TEST_CASE("a workload out of its range is no workload") {
+    const model m = model_of(R"({"model_type": "llama", "num_hidden_layers": 1})");
+    for (const workload& load : {workload{.batch = 0}, workload{.batch = -1}, workload{.sequence = 0}, workload{.past = -1},
+                                 workload{.sequence = most + 1}, workload{.batch = std::numeric_limits<std::int64_t>::max()},
+                                 workload{.encoder_sequence = std::numeric_limits<std::int64_t>::min()}}) {
+        CHECK_FALSE(load.in_range());
+        CHECK_THROWS_WITH_AS((void)count_model(m, load),
+                             "a workload's batch and sequence are from 1, all its numbers to 2147483647", description_error);
+    }
+    CHECK_THROWS_WITH_AS((void)count_model(m, {.past = 1, .training = true}), "a training step has no past",
+                         description_error);
+}
+
+TEST_CASE("a large file is refused before it costs time or memory") {
+    endless spaces;
+    std::istream in(&spaces);
+    CHECK_THROWS_AS((void)read_config_file(in, "-"), error);
+    CHECK(spaces.blocks < 80);
+    CHECK(refusal(std::string(std::size_t{100} << 20, '[')) == "x.json: expected at most 4194304 bytes");
+}
+
+TEST_CASE("what the fuzzer of models kept still holds") {
+    std::size_t inputs = 0;
+    for (const auto& entry :
+         std::filesystem::directory_iterator(std::filesystem::path(LLMCOST_TEST_DIR) / "fuzz/corpus/model")) {
+        std::ifstream file(entry.path(), std::ios::binary);
+        const std::string text{std::istreambuf_iterator<char>(file), {}};
+        INFO(entry.path().filename().string());
+        try {
+            exercise_model(text);
+        } catch (const broken_promise& broken) {
+            FAIL_CHECK(broken.what);
+        }
+        ++inputs;
+    }
+    CHECK(inputs > 20);
+}

@@ -1,0 +1,137 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "../golden/golden_models.hpp"
+
+#include <doctest/doctest.h>
+
+#include <llmcost/report/listing.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llmcost::testing {
+
+struct named_figure {
+    std::string_view name;
+    count value;
+};
+
+/// Every figure of a walk by its name.
+[[nodiscard]] inline std::vector<named_figure> named(const llmcost::figures& f) {
+    return {{"add", f.add},
+            {"mult", f.mult},
+            {"div", f.div},
+            {"sqrt", f.sqrt},
+            {"exp", f.exp},
+            {"log", f.log},
+            {"tanh", f.tanh},
+            {"erf", f.erf},
+            {"trig", f.trig},
+            {"pow", f.pow},
+            {"neg", f.neg},
+            {"cmp", f.cmp},
+            {"params", f.params},
+            {"active_params", f.active_params},
+            {"cache", f.cache},
+            {"out", f.out},
+            {"written", f.written},
+            {"torch_flops", f.torch_flops},
+            {"backward_torch_flops", f.backward_torch_flops},
+            {"saved_bytes", f.saved_bytes},
+            {"weight_bytes", f.weight_bytes},
+            {"cache_bytes", f.cache_bytes}};
+}
+
+/// The figures for which `holds(a, b)` is false, with both values; empty where it holds for all.
+template <class Holds>
+[[nodiscard]] std::string violations(const llmcost::figures& a, const llmcost::figures& b, Holds holds) {
+    const std::vector<named_figure> left = named(a), right = named(b);
+    std::string text;
+    for (std::size_t i = 0; i < left.size(); ++i)
+        if (!holds(left[i].value, right[i].value))
+            text += std::string(left[i].name) + ": " + std::string(count_text{left[i].value}.view()) + " and " +
+                    std::string(count_text{right[i].value}.view()) + "; ";
+    return text;
+}
+[[nodiscard]] inline std::string unequal(const llmcost::figures& a, const llmcost::figures& b) {
+    return violations(a, b, [](count x, count y) { return x == y; });
+}
+/// The figures in which `a` is larger than `b`.
+[[nodiscard]] inline std::string beyond(const llmcost::figures& a, const llmcost::figures& b) {
+    return violations(a, b, [](count x, count y) { return x <= y; });
+}
+
+/// Figures of a part: what autograd keeps is not a sum over parts, since a storage kept by two of them is kept once.
+[[nodiscard]] inline llmcost::figures without_saved(llmcost::figures f) {
+    f.saved_bytes = {};
+    return f;
+}
+
+[[nodiscard]] inline std::string text_of(const workload& load) {
+    std::string text = std::to_string(load.batch) + "x" + std::to_string(load.sequence) + "@" + std::to_string(load.past);
+    if (load.encoder_sequence != 0) text += " encoder " + std::to_string(load.encoder_sequence);
+    if (load.head != logits::all) text += load.head == logits::last ? " last" : " none";
+    if (load.attention == attention_scores::causal) text += " causal";
+    if (load.training) text += " training";
+    if (load.weights == dtype::bfloat16) text += " bfloat16";
+    return text;
+}
+
+/// Passes of every kind: one token and many, with and without a past, both ways of scoring, what the head computes.
+[[nodiscard]] inline std::vector<workload> inference_workloads() {
+    std::vector<workload> all;
+    for (const attention_scores scores : {attention_scores::full, attention_scores::causal})
+        for (const auto& [batch, sequence, past] :
+             std::vector<std::array<std::int64_t, 3>>{{1, 1, 0}, {2, 300, 0}, {1, 1, 9}, {3, 7, 5000}})
+            all.push_back(
+                {.batch = batch, .sequence = sequence, .past = past, .attention = scores, .weights = dtype::float32});
+    all.push_back({.batch = 2, .sequence = 9, .encoder_sequence = 20, .head = logits::last, .weights = dtype::float32});
+    all.push_back({.batch = 2, .sequence = 9, .past = 3, .head = logits::none, .weights = dtype::bfloat16});
+    return all;
+}
+
+/// Training steps in one element type.
+[[nodiscard]] inline std::vector<workload> training_workloads(dtype type) {
+    std::vector<workload> all;
+    for (const auto& [batch, sequence] : std::vector<std::array<std::int64_t, 2>>{{1, 1}, {1, 9}, {2, 1}, {3, 70}})
+        all.push_back({.batch = batch, .sequence = sequence, .weights = type, .training = true});
+    all.push_back({.batch = 2,
+                   .sequence = 9,
+                   .encoder_sequence = 20,
+                   .attention = attention_scores::causal,
+                   .weights = type,
+                   .training = true});
+    return all;
+}
+
+[[nodiscard]] inline std::vector<workload> all_workloads() {
+    std::vector<workload> all = inference_workloads();
+    for (const workload& step : training_workloads(dtype::float32)) all.push_back(step);
+    return all;
+}
+
+/// A few of them, where every one is expensive.
+[[nodiscard]] inline std::vector<workload> few_workloads() {
+    return {{.batch = 2, .sequence = 9, .weights = dtype::float32},
+            {.batch = 1, .sequence = 1, .past = 200, .attention = attention_scores::causal, .weights = dtype::float32},
+            {.batch = 2, .sequence = 9, .weights = dtype::float32, .training = true}};
+}
+
+/// Calls `check(model, workload)` for every model of a golden and every workload.
+template <class Check>
+void for_all(const std::vector<workload>& loads, Check check) {
+    REQUIRE(!golden_models().empty());
+    for (const golden_model& g : golden_models())
+        for (const workload& load : loads) {
+            INFO(g.golden.name << " " << text_of(load));
+            check(g.built, load);
+        }
+}
+
+}  // namespace llmcost::testing

@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include "laws.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+using namespace llmcost;
+using namespace llmcost::testing;
+
+namespace {
+
+/// The figures, or nothing where they do not fit; anything else that happens is a failure.
+std::optional<llmcost::figures> counted(const model& m, const workload& load) {
+    try {
+        return count_model(m, load);
+    } catch (const overflow_error&) {
+        return std::nullopt;
+    } catch (const workload_error&) {
+        return std::nullopt;  // a table of positions has an end
+    } catch (const std::exception& problem) {
+        FAIL_CHECK("neither a number nor an overflow: " << std::string(problem.what()));
+        return std::nullopt;
+    }
+}
+
+}  // namespace
+
+TEST_CASE("a walk by kinds of layers counts what a walk by layers counts, in bfloat16 as well") {
+    for_all(training_workloads(dtype::bfloat16), [](const model& m, const workload& load) {
+        CHECK(unequal(count_model(m, load), list_model(m, load).total) == "");
+    });
+}
+
+TEST_CASE("the path of a list of modules is found") {
+    for_all({{.batch = 2, .sequence = 9, .weights = dtype::float32}}, [](const model& m, const workload& load) {
+        for (const scope_figures& s : list_model(m, load).scopes) {
+            if (s.type != "ModuleList") continue;
+            CAPTURE(s.path);
+            const llmcost::figures f = count_model(m, load, scope_query{s.path});
+            CHECK(unequal(without_saved(f), without_saved(figures_of(s.sums, types_of(m, load)))) == "");
+        }
+    });
+}
+
+TEST_CASE("a configuration with one other number is refused, counted, or overflows") {
+    for (const golden_model& g : golden_models()) {
+        const config_document original = read_config_file(g.golden.config_path.string());
+        for (const config_view child : original.root()) {
+            if (child.type() != config_view::kind::integer) continue;
+            for (const std::string_view size : {"2147483647", "2147483648", "1073741824", "9223372036854775807", "513",
+                                                "127", "100", "63", "7", "3", "1", "0", "-1"}) {
+                INFO(g.golden.name << " " << child.key() << " = " << size);
+                config_document changed = original;
+                changed.set(child.key(), size);
+                std::optional<model> built;
+                try {
+                    built = changed.read_with([](config_view root) { return read_model(root); });
+                } catch (const llmcost::error&) {
+                    continue;
+                }
+                const auto small = counted(*built, {.batch = 2, .sequence = 3});
+                const auto large = counted(*built, {.batch = 2, .sequence = 300});
+                if (small && large) CHECK(beyond(*small, *large) == "");
+            }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include "laws.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+using namespace llmcost;
+using namespace llmcost::testing;
+
+namespace {
+
+/// The figures, or nothing where they do not fit; anything else that happens is a failure.
+std::optional<llmcost::figures> counted(const model& m, const workload& load) {
+    try {
+        return count_model(m, load);
+    } catch (const overflow_error&) {
+        return std::nullopt;
+    } catch (const std::exception& problem) {
+        FAIL_CHECK("neither a number nor an overflow: " << std::string(problem.what()));
+        return std::nullopt;
+    }
+}
+
+/// What a batch of `n` must cost, since figures are affine in the batch from two on.
+std::vector<named_figure> extrapolated(const model& m, workload load, std::int64_t n) {
+    load.batch = 2;
+    std::vector<named_figure> two = named(count_model(m, load));
+    load.batch = 3;
+    const std::vector<named_figure> three = named(count_model(m, load));
+    for (std::size_t i = 0; i < two.size(); ++i) two[i].value += (three[i].value - two[i].value) * count(n - 2);
+    return two;
+}
+
+constexpr std::int64_t most = largest_input;
+
+}  // namespace
+
+TEST_CASE("the largest batch costs what small ones promise, or overflows") {
+    int compared = 0;
+    for (const bool training : {false, true})
+        for_all({{.sequence = 1, .weights = dtype::float32, .training = training},
+                 {.sequence = 7, .encoder_sequence = 20, .weights = dtype::float32, .training = training},
+                 {.sequence = 3, .past = training ? 0 : 900, .weights = dtype::float32, .training = training}},
+                [&](const model& m, workload load) {
+                    load.batch = most;
+                    const auto found = counted(m, load);
+                    if (!found) return;
+                    ++compared;
+                    const std::vector<named_figure> expected = extrapolated(m, load, most), got = named(*found);
+                    for (std::size_t i = 0; i < got.size(); ++i) {
+                        CAPTURE(got[i].name);
+                        CHECK(got[i].value == expected[i].value);
+                    }
+                });
+    CHECK(compared > 0);
+}
+
+TEST_CASE("a longer sequence or past never costs less, up to the largest, or overflows") {
+    for (const attention_scores scores : {attention_scores::full, attention_scores::causal})
+        for_all({{.attention = scores, .weights = dtype::float32}}, [](const model& m, workload load) {
+            llmcost::figures before;
+            for (load.sequence = 1; load.sequence <= most; load.sequence = load.sequence * 8 + 7) {
+                const auto found = counted(m, load);
+                if (!found) break;
+                CAPTURE(load.sequence);
+                CHECK(beyond(before, *found) == "");
+                before = *found;
+            }
+            before = {};
+            load.sequence = 2;
+            for (load.past = 0; load.past <= most; load.past = load.past * 8 + 7) {
+                const auto found = counted(m, load);
+                if (!found) break;
+                CAPTURE(load.past);
+                if (load.past > 7) CHECK(beyond(before, *found) == "");
+                before = *found;
+            }
+        });
+}
+
+TEST_CASE("the largest of everything overflows") {
+    for_all({{.batch = most, .sequence = most, .past = most, .encoder_sequence = most},
+             {.batch = most, .sequence = most, .past = most, .attention = attention_scores::causal},
+             {.batch = most, .sequence = most, .encoder_sequence = most, .training = true}},
+            [](const model& m, const workload& load) {
+                // where the input is pixels, the sequence means nothing
+                const bool reads_tokens = count_model(m, {.sequence = 1}) != count_model(m, {.sequence = 2});
+                if (reads_tokens) CHECK_THROWS_AS((void)count_model(m, load), overflow_error);
+            });
+}

@@ -1,0 +1,198 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include "laws.hpp"
+
+#include <llmcost/layers/attention.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace llmcost;
+using namespace llmcost::testing;
+
+namespace {
+
+llmcost::figures with_batch(const model& m, workload load, std::int64_t batch) {
+    load.batch = batch;
+    return count_model(m, load);
+}
+
+/// Elements of all softmax rows of a pass: what queries and keys, and whoever else uses a softmax, compare.
+count softmax_elements(const model& m, const workload& load) {
+    trace t{resolved(load, types_of(m, load))};
+    m.describe(t);
+    return t.sums().operations[static_cast<std::size_t>(op::softmax)].work;
+}
+
+std::int64_t pairs_by_hand(std::int64_t seen, std::int64_t sequence, std::int64_t window) {
+    std::int64_t pairs = 0;
+    for (std::int64_t i = 1; i <= sequence; ++i) pairs += window == 0 ? seen + i : std::min(seen + i, window);
+    return pairs;
+}
+
+}  // namespace
+
+// One sequence alone may be laid out otherwise than several (a dimension of one element has no order in memory, so that
+// views and copies differ), hence no law for a batch of one.
+TEST_CASE("from two sequences on, every figure is affine in the batch") {
+    for_all(all_workloads(), [](const model& m, const workload& load) {
+        std::array<std::vector<named_figure>, 4> at;
+        for (std::size_t i = 0; i < at.size(); ++i) at[i] = named(with_batch(m, load, static_cast<std::int64_t>(i) + 2));
+        std::string problems;
+        for (std::size_t k = 0; k < at[0].size(); ++k)
+            for (std::size_t i = 0; i + 2 < at.size(); ++i)
+                if (at[i].at(k).value + at[i + 2].at(k).value != count(2) * at[i + 1].at(k).value)
+                    problems += std::string(at[0][k].name) + " bends at " + std::to_string(i + 3) + "; ";
+        CHECK(problems == "");
+    });
+}
+
+TEST_CASE("visible pairs are what the new queries see, one by one") {
+    for (std::int64_t seen = 0; seen <= 12; ++seen)
+        for (std::int64_t sequence = 0; sequence <= 12; ++sequence)
+            for (std::int64_t window = 0; window <= 14; ++window) {
+                CAPTURE(seen);
+                CAPTURE(sequence);
+                CAPTURE(window);
+                const context c{.sequence = sequence, .window = window, .seen = seen};
+                CHECK(c.visible_pairs() == pairs_by_hand(seen, sequence, window));
+            }
+    const context endless{.sequence = largest_input, .seen = largest_input};
+    CHECK(endless.visible_pairs() ==
+          largest_input * largest_input + largest_input / 2 * (largest_input + 1) + (largest_input + 1) / 2);
+}
+
+TEST_CASE("a context knows what a cache of its window holds") {
+    for (std::int64_t past = 0; past <= 9; ++past)
+        for (std::int64_t window = 0; window <= 6; ++window) {
+            trace t{{.sequence = 3, .past = past}};
+            const context c = context_of(t, window);
+            CHECK(c.seen == past);
+            CHECK(c.past == (window == 0 ? past : std::min(past, window - 1)));
+            CHECK(c.length() == c.past + 3);
+        }
+}
+
+// Models without a cache have nothing to extend.
+TEST_CASE("under causal scores, chunks of a prefill see the pairs that the whole sees") {
+    constexpr std::array<std::array<std::int64_t, 3>, 6> chunks{
+        {{1, 1, 1}, {5, 3, 2}, {60, 70, 9}, {120, 9, 200}, {500, 20, 3}, {4090, 7, 5000}}};
+    for_all({{.batch = 2, .attention = attention_scores::causal, .weights = dtype::float32}},
+            [&](const model& m, workload load) {
+                if (count_model(m, load).cache == count{}) return;
+                for (const auto& parts : chunks) {
+                    load.encoder_sequence = 20;
+                    count in_parts;
+                    load.past = 0;
+                    for (const std::int64_t part : parts) {
+                        load.sequence = part;
+                        in_parts += softmax_elements(m, load);
+                        load.past += part;
+                    }
+                    load.sequence = load.past, load.past = 0;
+                    CAPTURE(load.sequence);
+                    CHECK(in_parts == softmax_elements(m, load));
+                }
+            });
+}
+
+TEST_CASE("causal scores are at most all scores, and nothing else changes its shape") {
+    for_all(few_workloads(), [](const model& m, workload load) {
+        load.attention = attention_scores::full;
+        const llmcost::figures full = count_model(m, load);
+        load.attention = attention_scores::causal;
+        const llmcost::figures causal = count_model(m, load);
+        CHECK(beyond(causal, full) == "");
+        CHECK(causal.params == full.params);
+        CHECK(causal.cache == full.cache);
+    });
+    bool any = false;
+    for (const golden_model& g : golden_models())
+        any = any || softmax_elements(g.built, {.attention = attention_scores::causal}) < softmax_elements(g.built, {});
+    CHECK(any);
+}
+
+TEST_CASE("logits of fewer positions cost the head alone") {
+    for_all({{.batch = 2, .sequence = 9, .weights = dtype::float32}}, [](const model& m, workload load) {
+        std::vector<model_listing> by_head;
+        for (const logits head : {logits::all, logits::last, logits::none}) {
+            load.head = head;
+            by_head.push_back(list_model(m, load));
+        }
+        CHECK(beyond(by_head[1].total, by_head[0].total) == "");
+        CHECK(beyond(by_head[2].total, by_head[1].total) == "");
+        std::string problems;
+        for (std::size_t i = 1; i < by_head[0].scopes.size(); ++i) {
+            const scope_figures& all = by_head[0].scopes[i];
+            bool in_head = false;
+            for (auto p = static_cast<std::ptrdiff_t>(i); p >= 0; p = by_head[0].scopes[static_cast<std::size_t>(p)].parent)
+                in_head = in_head || by_head[0].scopes[static_cast<std::size_t>(p)].what == role::head;
+            for (const std::size_t k : {1U, 2U}) {
+                const scope_figures* other = by_head[k].find(all.path);
+                if (other == nullptr) problems += all.path + " is missing; ";
+                // a dropout in front of the head belongs to it in all but name
+                if (other == nullptr || in_head || all.type == "Dropout") continue;
+                problems += unequal(figures_of(all.sums), figures_of(other->sums));
+            }
+        }
+        CHECK(problems == "");
+        load.head = logits::none;
+        llmcost::figures head = count_model(m, load, scope_query{role::head});
+        head.params = head.active_params = head.weight_bytes = {};
+        CHECK(unequal(head, {}) == "");
+        load.sequence = 1;
+        load.head = logits::last;
+        const llmcost::figures last = count_model(m, load);
+        load.head = logits::all;
+        CHECK(unequal(last, count_model(m, load)) == "");
+    });
+}
+
+TEST_CASE("parameters do not depend on the workload") {
+    for (const golden_model& g : golden_models()) {
+        INFO(g.golden.name);
+        const auto tensors_of = [&](const workload& load) {
+            const model_listing listing = list_model(g.built, load);
+            std::string text;
+            for (const llmcost::tensor_shape& t : listing.tensors) {
+                text += t.name;
+                for (const std::int64_t n : t.sizes) text += " " + std::to_string(n);
+                text += "\n";
+            }
+            for (const std::string& name : listing.tied) text += "tied " + name + "\n";
+            return text;
+        };
+        const llmcost::figures first = count_model(g.built, {});
+        for (const workload& load : all_workloads()) {
+            const llmcost::figures f = count_model(g.built, load);
+            CHECK(f.params == first.params);
+            CHECK(f.active_params == first.active_params);
+        }
+        const std::string tensors = tensors_of({});
+        for (const workload& load : few_workloads()) CHECK(tensors == tensors_of(load));
+        CHECK(first.active_params <= first.params);
+        CHECK(first.active_params > count{});
+    }
+}
+
+TEST_CASE("several threads count what one counts") {
+    const std::vector<golden_model>& models = golden_models();
+    std::vector<llmcost::figures> expected;
+    for (const golden_model& g : models)
+        for (const workload& load : few_workloads()) expected.push_back(count_model(g.built, load));
+    std::array<std::vector<llmcost::figures>, 4> found;
+    std::vector<std::thread> threads;
+    for (std::vector<llmcost::figures>& mine : found)
+        threads.emplace_back([&mine, &models] {
+            for (const golden_model& g : models)
+                for (const workload& load : few_workloads()) mine.push_back(count_model(g.built, load));
+        });
+    for (std::thread& t : threads) t.join();
+    for (const std::vector<llmcost::figures>& mine : found) CHECK(mine == expected);
+}

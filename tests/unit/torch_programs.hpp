@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <llmcost/value.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace llmcost::testing {
+
+/// One line of a program and what torch said of its result (tests/oracle/layouts.py has the format).
+struct statement {
+    std::string name;
+    std::string operation;
+    std::vector<std::string> words;
+    std::vector<std::int64_t> sizes;
+    std::vector<std::int64_t> strides;
+    std::string flags;
+    std::uint64_t written = 0;  ///< elements, to new storage
+
+    [[nodiscard]] bool has(char flag) const { return flags.find(flag) != std::string::npos; }
+};
+
+/// A few operations that torch executed, with what they cost in all.
+struct torch_program {
+    std::string kind;
+    bool trains = false;  ///< with gradients; otherwise under no_grad
+    std::size_t line = 0;
+    std::vector<statement> statements;
+    std::vector<std::uint64_t> totals;  ///< primitives, FLOPs forward and backward, saved bytes
+};
+
+/// "2x3" -> 2, 3; "scalar" -> nothing.
+[[nodiscard]] inline std::vector<std::int64_t> sizes_from(const std::string& word) {
+    std::vector<std::int64_t> sizes;
+    if (word == "scalar") return sizes;
+    std::istringstream in(word);
+    for (std::string n; std::getline(in, n, 'x');) sizes.push_back(std::stoll(n));
+    return sizes;
+}
+[[nodiscard]] inline extents extents_from(const std::string& word) {
+    extents e;
+    for (const std::int64_t n : sizes_from(word)) e.size[e.rank++] = n;
+    return e;
+}
+
+/// The programs of a file; throws where it is malformed.
+[[nodiscard]] inline std::vector<torch_program> read_programs(const std::filesystem::path& path) {
+    std::ifstream in(path);
+    if (!in) throw std::runtime_error("cannot open " + path.string());
+    std::vector<torch_program> programs;
+    std::size_t line_number = 0;
+    for (std::string line; std::getline(in, line);) {
+        ++line_number;
+        std::istringstream text(line);
+        std::vector<std::string> words;
+        for (std::string word; text >> word;) words.push_back(word);
+        if (words.empty() || words[0] == "#") continue;
+        if (words[0] == "program") {
+            programs.push_back({words.at(1), words.at(2) == "train", line_number, {}, {}});
+            continue;
+        }
+        torch_program& program = programs.at(programs.size() - 1);
+        if (words[0] == "end") {
+            for (std::size_t i = 1; i < words.size(); ++i) program.totals.push_back(std::stoull(words[i]));
+            continue;
+        }
+        const std::size_t n = words.size();
+        if (n < 7 || words[n - 5] != ">") throw std::runtime_error(path.string() + ":" + std::to_string(line_number));
+        program.statements.push_back({words[0],
+                                      words[1],
+                                      {words.begin() + 2, words.begin() + static_cast<std::ptrdiff_t>(n - 5)},
+                                      sizes_from(words[n - 4]),
+                                      sizes_from(words[n - 3]),
+                                      words[n - 2],
+                                      std::stoull(words[n - 1])});
+    }
+    return programs;
+}
+
+/// In what a value differs from what torch said; empty where it does not.
+///
+/// The step along a dimension of one element leads nowhere and is not compared.
+[[nodiscard]] inline std::string disagreement(const statement& s, const value& v) {
+    const auto rank = static_cast<std::size_t>(v.rank);
+    if (rank != s.sizes.size()) return " rank " + std::to_string(rank);
+    std::string text;
+    for (std::size_t i = 0; i < rank; ++i) {
+        const std::string at = "[" + std::to_string(i) + "] ";
+        if (v.size[i] != s.sizes[i]) text += " size" + at + std::to_string(v.size[i]);
+        if (v.size[i] != 1 && v.stride[i] != s.strides[i]) text += " stride" + at + std::to_string(v.stride[i]);
+    }
+    if (v.is_contiguous() != s.has('c')) text += v.is_contiguous() ? " is contiguous" : " is not contiguous";
+    if ((v.type == dtype::bfloat16) != s.has('b')) text += " has another type";
+    return text;
+}
+
+}  // namespace llmcost::testing
