@@ -1,0 +1,179 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "golden_models.hpp"
+
+#include <llmcost/report/listing.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace llmcost::testing {
+
+[[nodiscard]] inline std::string text_of(count n) { return std::string(count_text{n}.view()); }
+[[nodiscard]] inline std::string text_of(std::string_view text) { return std::string(text); }
+[[nodiscard]] inline std::string text_of(const std::vector<tensor_shape>& tensors) {
+    std::string text;
+    for (const tensor_shape& shape : tensors) {
+        text += text.empty() ? "" : " ";
+        for (std::size_t i = 0; i < shape.size(); ++i) text += (i == 0 ? "" : "x") + std::to_string(shape[i]);
+        if (shape.empty()) text += "scalar";
+    }
+    return text.empty() ? "nothing" : text;
+}
+[[nodiscard]] inline std::string text_of(const tensor_shape& shape) { return text_of(std::vector<tensor_shape>(1, shape)); }
+
+/// The differences between a golden and the library, in words.
+class comparison {
+public:
+    template <class A, class B>
+    void equal(const std::string& where, std::string_view what, const A& expected, const B& got) {
+        if (expected == got) return;
+        ++differences_;
+        if (differences_ <= shown)
+            text_ += "\n  " + where + " " + std::string(what) + ": expected " + text_of(expected) + ", got " + text_of(got);
+    }
+    [[nodiscard]] std::size_t differences() const noexcept { return differences_; }
+    /// The first differences, a line each.
+    [[nodiscard]] std::string text() const {
+        return std::to_string(differences_) + " differences" + text_ + (differences_ > shown ? "\n  ..." : "");
+    }
+
+private:
+    static constexpr std::size_t shown = 12;
+    std::size_t differences_ = 0;
+    std::string text_;
+};
+
+/// Our listing by path.
+using scopes_by_path = std::unordered_map<std::string_view, const scope_figures*>;
+[[nodiscard]] inline scopes_by_path by_path(const model_listing& listing) {
+    scopes_by_path found;
+    for (const scope_figures& s : listing.scopes) found.emplace(s.path, &s);
+    return found;
+}
+
+[[nodiscard]] inline tensor_shape shape_of(const std::vector<std::int64_t>& sizes) { return {sizes.begin(), sizes.end()}; }
+
+/// Names and shapes of tensors, tied names, the number of parameters.
+inline void compare_tensors(comparison& c, const golden_file& golden, const model_listing& listing) {
+    c.equal("model", "parameters", count(golden.parameters), listing.total.params);
+    std::map<std::string, tensor_shape> left = golden.tensors;
+    for (const llmcost::tensor_shape& t : listing.tensors) {
+        const auto known = left.find(t.name);
+        if (known == left.end()) {
+            c.equal(t.name, "tensor", std::string_view("none"), text_of(shape_of(t.sizes)));
+            continue;
+        }
+        c.equal(t.name, "shape", known->second, shape_of(t.sizes));
+        left.erase(known);
+    }
+    for (const auto& [name, shape] : left) c.equal(name, "tensor", text_of(shape), std::string_view("none"));
+    std::set<std::string> tied = golden.tied;
+    for (const std::string& name : listing.tied)
+        if (tied.erase(name) == 0) c.equal(name, "tied", std::string_view("no"), std::string_view("yes"));
+    for (const std::string& name : tied) c.equal(name, "tied", std::string_view("yes"), std::string_view("no"));
+}
+
+/// The class of every module that we list, and the parameters below it.
+///
+/// A module that we do not list must be one that has no parameters; that it does nothing is held by `compare_modules`.
+inline void compare_classes(comparison& c, const golden_file& golden, const model_listing& listing) {
+    std::unordered_map<std::string, std::uint64_t> parameters;
+    for (const auto& [name, shape] : golden.tensors)
+        for (std::size_t dot = name.find('.'); dot != std::string::npos; dot = name.find('.', dot + 1))
+            parameters[name.substr(0, dot)] += elements(shape);
+    const scopes_by_path scopes = by_path(listing);
+    for (const auto& [path, type] : golden.classes) {
+        const auto found = scopes.find(path);
+        const auto held = parameters.find(path);
+        const count expected(held == parameters.end() ? 0 : held->second);
+        if (found == scopes.end()) {
+            c.equal(path, "parameters", expected, count{});
+            continue;
+        }
+        c.equal(path, "class", type, found->second->type);
+        c.equal(path, "parameters", expected, found->second->sums.parameters);
+    }
+    for (const scope_figures& s : listing.scopes)
+        if (s.path.empty())
+            c.equal("model", "class", golden.architecture, s.type);
+        else if (!golden.classes.contains(s.path))
+            c.equal(s.path, "class", std::string_view("no such module"), s.type);
+}
+
+inline void compare_figures(comparison& c, const std::string& where, const figures& expected, const llmcost::figures& got) {
+    const std::vector<count> columns = columns_of(got);
+    for (std::size_t i = 0; i < columns.size(); ++i) c.equal(where, figure_names[i], count(expected.values[i]), columns[i]);
+}
+
+/// What every module executed, its children included; a module that one side does not list has done nothing.
+inline void compare_modules(comparison& c, const std::string& kind, const std::map<std::string, figures>& modules,
+                            const model_listing& listing) {
+    const scopes_by_path scopes = by_path(listing);
+    for (const auto& [path, expected] : modules) {
+        const auto found = scopes.find(path);
+        const llmcost::figures got = found == scopes.end() ? llmcost::figures{} : figures_of(found->second->sums);
+        compare_figures(c, kind + " " + path, expected, got);
+    }
+    for (const scope_figures& s : listing.scopes)
+        if (!s.path.empty() && !modules.contains(s.path)) compare_figures(c, kind + " " + s.path, {}, figures_of(s.sums));
+}
+
+inline void compare_cache(comparison& c, const std::string& kind, const golden_cache& expected,
+                          const model_listing& listing) {
+    c.equal(kind, "cache", count(expected.total), listing.total.cache);
+    c.equal(kind, "layers with a cache", count(expected.layers.size()), count(listing.cache.size()));
+    for (std::size_t i = 0; i < expected.layers.size() && i < listing.cache.size(); ++i) {
+        std::vector<tensor_shape> got;
+        for (const std::vector<std::int64_t>& sizes : listing.cache[i].tensors) got.push_back(shape_of(sizes));
+        c.equal(kind + " " + listing.cache[i].path, "cache", expected.layers[i], got);
+    }
+}
+
+/// One forward pass: the folded walk and the listed one, the whole and every module.
+inline void compare_run(comparison& c, const golden_run& run, const model& m, const model_listing& listing) {
+    const std::string where =
+        run.kind + " " + std::to_string(run.batch) + "x" + std::to_string(run.sequence) + "@" + std::to_string(run.past);
+    const llmcost::figures folded = count_model(m, workload_of(run));
+    compare_figures(c, where, run.total, folded);
+    compare_figures(c, where + " (listed)", run.total, listing.total);
+    c.equal(where, "TORCH_FLOPS", count(run.torch_flops), folded.torch_flops);
+    c.equal(where, "cache (folded)", count(run.cache ? run.cache->total : 0), folded.cache);
+    compare_cache(c, where, run.cache.value_or(golden_cache{}), listing);
+    if (run.modules) compare_modules(c, where, *run.modules, listing);
+}
+
+inline void compare_training(comparison& c, const golden_training& step, const model& m) {
+    const llmcost::figures f = count_model(m, workload_of(step));
+    c.equal("training", "TORCH_FLOPS forward", count(step.forward_torch_flops), f.torch_flops);
+    c.equal("training", "TORCH_FLOPS backward", count(step.backward_torch_flops), f.backward_torch_flops);
+    c.equal("training", "SAVED", count(step.saved_bytes), f.saved_bytes);
+}
+
+/// Holds a model against everything that its golden records.
+[[nodiscard]] inline comparison compare(const golden_file& golden, const model& m) {
+    comparison c;
+    bool first = true;
+    for (const golden_run& run : golden.runs) {
+        const model_listing listing = list_model(m, workload_of(run));
+        if (std::exchange(first, false)) {
+            compare_tensors(c, golden, listing);
+            compare_classes(c, golden, listing);
+        }
+        if (run.unknown.empty()) compare_run(c, run, m, listing);
+    }
+    if (golden.training) compare_training(c, *golden.training, m);
+    return c;
+}
+
+}  // namespace llmcost::testing

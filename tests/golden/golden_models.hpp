@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "golden_file.hpp"
+
+#include <llmcost/json.hpp>
+#include <llmcost/llmcost.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace llmcost::testing {
+
+/// The folder of the goldens, in the sources.
+[[nodiscard]] inline std::filesystem::path golden_folder() { return std::filesystem::path(LLMCOST_TEST_DIR) / "golden"; }
+
+/// The model that the library reads from a golden's configuration.
+[[nodiscard]] inline model read_model_of(const golden_file& golden) {
+    return read_config_file(golden.config_path.string()).read_with([](config_view root) { return read_model(root); });
+}
+
+/// What the library is asked for a recorded run; float32, as the reference ran.
+[[nodiscard]] inline workload workload_of(const golden_run& run) {
+    return {.batch = static_cast<std::int64_t>(run.batch),
+            .sequence = static_cast<std::int64_t>(run.sequence),
+            .past = static_cast<std::int64_t>(run.past),
+            .encoder_sequence = static_cast<std::int64_t>(run.encoder_sequence),
+            .weights = dtype::float32};
+}
+
+/// What the library is asked for the recorded training step.
+[[nodiscard]] inline workload workload_of(const golden_training& step) {
+    return {.batch = static_cast<std::int64_t>(step.batch),
+            .sequence = static_cast<std::int64_t>(step.sequence),
+            .encoder_sequence = static_cast<std::int64_t>(step.encoder_sequence),
+            .weights = dtype::float32,
+            .training = true};
+}
+
+/// A golden whose `model_type` the library knows, with its model.
+struct golden_model {
+    golden_file golden;
+    model built;
+};
+
+/// Every golden of a known type, in the order of their names.
+[[nodiscard]] inline const std::vector<golden_model>& golden_models() {
+    static const std::vector<golden_model> all = [] {
+        std::vector<golden_model> found;
+        for (const std::filesystem::path& path : golden_paths(golden_folder())) {
+            golden_file golden = read_golden(path);
+            if (find_architecture(golden.model_type) == nullptr) continue;
+            const model built = read_model_of(golden);
+            found.push_back({std::move(golden), built});
+        }
+        return found;
+    }();
+    return all;
+}
+
+/// A run's figures in the golden's order, from ours.
+[[nodiscard]] inline std::vector<count> columns_of(const llmcost::figures& f) {
+    return {f.add, f.mult, f.div, f.sqrt, f.exp, f.log, f.tanh, f.erf, f.trig, f.pow, f.neg, f.cmp, f.out, f.written};
+}
+
+}  // namespace llmcost::testing

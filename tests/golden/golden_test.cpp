@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include "golden_compare.hpp"
+
+#include <doctest/doctest.h>
+
+#include <exception>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+using namespace llmcost::testing;
+
+namespace {
+
+/// What a golden cannot tell, in words; empty where it tells everything.
+std::string left_out(const golden_file& golden) {
+    std::string text;
+    for (const golden_run& run : golden.runs)
+        for (const auto& [call, times] : run.unknown)
+            text += "\n  " + run.kind + " is not compared: " + call + " has no price (" + std::to_string(times) + " times)";
+    for (const auto& [kind, message] : golden.errors) text += "\n  " + kind + " was not recorded: " + message;
+    if (golden.device != "meta") text += "\n  executed on " + golden.device;
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE("every golden is exact") {
+    const std::vector<std::filesystem::path> paths = golden_paths(golden_folder());
+    REQUIRE(paths.size() >= 37);
+    for (const std::filesystem::path& path : paths) {
+        const golden_file golden = read_golden(path);
+        const std::string name = golden.name + " (" + golden.model_type + ")";
+        if (const std::string text = left_out(golden); !text.empty()) MESSAGE(name << text);
+        if (llmcost::find_architecture(golden.model_type) == nullptr) {
+            FAIL_CHECK(name << ": no row for this model_type");
+            continue;
+        }
+        try {
+            const comparison c = compare(golden, read_model_of(golden));
+            CHECK_MESSAGE(c.differences() == 0, name << ": " << c.text());
+        } catch (const std::exception& problem) {
+            FAIL_CHECK(name << ": " << problem.what());
+        }
+    }
+}
+
+TEST_CASE("every row has a golden") {
+    std::set<std::string> recorded;
+    for (const std::filesystem::path& path : golden_paths(golden_folder())) recorded.insert(read_golden(path).model_type);
+    for (const llmcost::architecture* row : llmcost::architectures)
+        CHECK_MESSAGE(recorded.contains(std::string(row->model_type)), row->model_type << " is held by no golden");
+}

@@ -1,0 +1,209 @@
+# SPDX-FileCopyrightText: 2026 The llmcost authors
+# SPDX-License-Identifier: Apache-2.0
+"""Small programs of tensor operations: how torch executes each line, and what it answers."""
+from collections import Counter
+
+import torch
+import torch.nn.functional as F
+from torch.utils._python_dispatch import _disable_current_modes
+from torch.utils.flop_counter import FlopCounterMode
+
+from recorder import Recorder
+
+PRIMITIVES = "ADD MULT DIV SQRT EXP LOG TANH ERF TRIG POW NEG CMP".split()
+
+
+class Watch(Recorder):
+    """A recorder without the copies that autograd makes of what is overwritten in place: they are kept, not written."""
+
+    overwrites = False
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        if self.overwrites and function._schema.name == "aten::clone":
+            return function(*args, **(kwargs or {}))
+        return super().__torch_dispatch__(function, types, args, kwargs)
+
+
+class Machine:
+    """Executes the lines of a program and remembers whose storages are nobody's activations."""
+
+    def __init__(self, device):
+        self.device, self.values, self.own = device, {}, []
+
+    def leaf(self, sizes, gradient=True):
+        with _disable_current_modes():  # no recorder sees the birth of a parameter
+            tensor = torch.ones(sizes, device=self.device, requires_grad=gradient)
+        self.own.append(tensor)
+        return tensor
+
+    # what a program declares
+    def param(self, sizes):
+        return self.leaf(sizes)
+
+    def buffer(self, sizes):
+        return self.leaf(sizes, False)
+
+    def input(self, sizes):
+        return torch.ones(sizes, device=self.device)
+
+    def index(self, n):
+        return torch.zeros(n, dtype=torch.int64, device=self.device)
+
+
+def padded(x, dim, more):
+    dims = [0] * (2 * x.dim())
+    dims[2 * (x.dim() - 1 - dim) + 1] = more
+    return F.pad(x, dims)
+
+
+def convolved(call):
+    def convolve(m, x, out, kernel, groups, stride, padding, bias):
+        weight = m.leaf([out, x.shape[1] // groups] + [kernel] * (x.dim() - 2))
+        return call(x, weight, m.leaf([out]) if bias else None, stride, padding, 1, groups)
+    return convolve
+
+
+def index_added(m, into, source):
+    return into.index_add_(0, m.index(source.shape[0]), source)
+
+
+# name: (kinds of arguments: t tensor, i integer, s sizes; function of the machine and the arguments)
+OPERATIONS = {
+    "transpose": ("tii", lambda m, x, a, b: x.transpose(a, b)),
+    "permute": ("ts", lambda m, x, order: x.permute(order)),
+    "unsqueeze": ("ti", lambda m, x, dim: x.unsqueeze(dim)),
+    "squeeze": ("ti", lambda m, x, dim: x.squeeze(dim)),
+    "slice": ("tiii", lambda m, x, dim, n, step: torch.ops.aten.slice(x, dim, 0, (n - 1) * step + 1, step)),
+    "select": ("ti", lambda m, x, dim: x.select(dim, 0)),
+    "expand": ("ts", lambda m, x, sizes: x.expand(sizes)),
+    "reshape": ("ts", lambda m, x, sizes: x.reshape(sizes)),
+    "contiguous": ("t", lambda m, x: x.contiguous()),
+    "contiguous_format": ("t", lambda m, x: x.to(memory_format=torch.contiguous_format)),
+    "clone": ("t", lambda m, x: x.clone()),
+    "bfloat16": ("t", lambda m, x: x.to(torch.bfloat16)),
+    "float32": ("t", lambda m, x: x.to(torch.float32)),
+    "repeat_interleave": ("tii", lambda m, x, dim, n: x.repeat_interleave(n, dim)),
+    "cat": ("tti", lambda m, x, y, dim: torch.cat((x, y), dim)),
+    "pad": ("tii", lambda m, x, dim, more: padded(x, dim, more)),
+    "index_select": ("ti", lambda m, x, n: x.index_select(0, m.index(n))),
+    "constant": ("s", lambda m, sizes: torch.ones(sizes, device=m.device)),
+    "zeros_like": ("t", lambda m, x: torch.zeros_like(x)),
+    "masked_fill": ("t", lambda m, x: x.masked_fill(torch.ones(x.shape, device=m.device, dtype=torch.bool), 0.0)),
+    "top_k": ("ti", lambda m, x, k: x.topk(k, -1).values),
+    "neg": ("t", lambda m, x: -x),
+    "exp": ("t", lambda m, x: x.exp()),
+    "log": ("t", lambda m, x: x.log()),
+    "trig": ("t", lambda m, x: x.cos()),
+    "tanh": ("t", lambda m, x: x.tanh()),
+    "erf": ("t", lambda m, x: x.erf()),
+    "sqrt": ("t", lambda m, x: x.sqrt()),
+    "rsqrt": ("t", lambda m, x: x.rsqrt()),
+    "reciprocal": ("t", lambda m, x: x.reciprocal()),
+    "sigmoid": ("t", lambda m, x: x.sigmoid()),
+    "silu": ("t", lambda m, x: F.silu(x)),
+    "gelu": ("t", lambda m, x: F.gelu(x)),
+    "gelu_tanh": ("t", lambda m, x: F.gelu(x, approximate="tanh")),
+    "relu": ("t", lambda m, x: F.relu(x)),
+    "softplus": ("t", lambda m, x: F.softplus(x)),
+    "compare": ("t", lambda m, x: x.clamp(max=0.5)),
+    "clamp": ("t", lambda m, x: x.clamp(0.25, 0.5)),
+    "power": ("t", lambda m, x: x ** 2.5),
+    "pow": ("ti", lambda m, x, exponent: x ** exponent),
+    "add_scalar": ("t", lambda m, x: x + 3.0),
+    "mul_scalar": ("t", lambda m, x: x * 3.0),
+    "div_scalar": ("t", lambda m, x: x / 3.0),
+    "add": ("tt", lambda m, x, y: x + y),
+    "mul": ("tt", lambda m, x, y: x * y),
+    "div": ("tt", lambda m, x, y: x / y),
+    "add_": ("tt", lambda m, x, y: x.add_(y)),
+    "mul_": ("tt", lambda m, x, y: x.mul_(y)),
+    "div_": ("tt", lambda m, x, y: x.div_(y)),
+    "mul_scalar_": ("t", lambda m, x: x.mul_(3.0)),
+    "div_scalar_": ("t", lambda m, x: x.div_(3.0)),
+    "clamp_": ("t", lambda m, x: x.clamp_(0.25, 0.5)),
+    "index_add_": ("tt", index_added),
+    "sum": ("tii", lambda m, x, dim, keep: x.sum(dim, keepdim=bool(keep))),
+    "mean": ("tii", lambda m, x, dim, keep: x.mean(dim, keepdim=bool(keep))),
+    "max": ("tii", lambda m, x, dim, keep: x.max(dim, keepdim=bool(keep)).values),
+    "cumsum": ("ti", lambda m, x, dim: x.cumsum(dim)),
+    "softmax": ("t", lambda m, x: x.softmax(-1)),
+    "log_softmax": ("t", lambda m, x: x.log_softmax(-1)),
+    "layer_norm": ("ti", lambda m, x, parts: F.layer_norm(x, x.shape[-1:], *(m.leaf(x.shape[-1:]) for _ in range(parts)))),
+    "linear": ("tii", lambda m, x, out, bias: F.linear(x, m.leaf([out, x.shape[-1]]), m.leaf([out]) if bias else None)),
+    "matmul": ("tt", lambda m, x, y: x @ y),
+    "bmm": ("tt", lambda m, x, y: torch.bmm(x, y)),
+    "addmm": ("tt", lambda m, x, y: torch.addmm(m.leaf([y.shape[1]]), x, y)),
+    "conv1d": ("tiiiiii", convolved(F.conv1d)),
+    "conv2d": ("tiiiiii", convolved(F.conv2d)),
+    "solve": ("tt", lambda m, x, y: torch.linalg.solve_triangular(x, y, upper=False, unitriangular=True)),
+}
+DECLARATIONS = ("param", "buffer", "input")
+VIEWS = ["transpose", "permute", "unsqueeze", "squeeze", "slice", "select", "expand"]
+UNARY = [name for name, (kinds, _) in OPERATIONS.items() if kinds == "t" and not name.endswith("_")]
+
+
+def text_of(sizes):
+    return "x".join(map(str, sizes)) or "scalar"
+
+
+def sizes_of(word):
+    return [] if word == "scalar" else [int(n) for n in word.split("x")]
+
+
+def facts(tensor, is_new):
+    flags = ("c" if tensor.is_contiguous() else "") + ("b" if tensor.dtype == torch.bfloat16 else "")
+    flags += ("g" if tensor.requires_grad else "") + ("n" if is_new else "")
+    return f"{text_of(tensor.shape)} {text_of(tensor.stride())} {flags or '-'}"
+
+
+def run(lines, device, trains):
+    """Behind every line of a program what torch answers, and the line that ends it."""
+    machine, answers, results = Machine(device), [], []
+    for line in lines:
+        name, operation, *words = line.split()
+        if operation in DECLARATIONS:
+            machine.values[name] = getattr(machine, operation)(sizes_of(words[0]))
+    saved, alive, written = Counter(), [], 0
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        if tensor.is_floating_point() and all(storage._cdata != t.untyped_storage()._cdata for t in machine.own):
+            alive.append(tensor)
+            saved[storage._cdata] = max(saved[storage._cdata], storage.nbytes())
+        return tensor
+
+    recorder, forward, backward = Watch(torch.nn.Identity()), FlopCounterMode(display=False), FlopCounterMode(display=False)
+    keeping = torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor)
+    with torch.set_grad_enabled(trains), forward, recorder, keeping:
+        for line in lines:
+            name, operation, *words = line.split()
+            if operation not in DECLARATIONS:
+                kinds, function = OPERATIONS[operation]
+                recorder.overwrites = operation.endswith("_")
+                read = {"t": machine.values.__getitem__, "i": int, "s": sizes_of}
+                machine.values[name] = function(machine, *(read[k](w) for k, w in zip(kinds, words, strict=True)))
+            tensor, before = machine.values[name], written
+            written = recorder.counts[""]["WRITTEN"]
+            is_new = all(tensor.untyped_storage()._cdata != t.untyped_storage()._cdata for t in results)
+            answers.append(f"{line} > {facts(tensor, is_new)} {written - before}")
+            results.append(machine.values[name])
+    if recorder.unknown:
+        raise ValueError(f"no price: {dict(recorder.unknown)}")
+    loss = sum(t.float().sum() for t in results if t.requires_grad and trains)
+    with backward:
+        if isinstance(loss, torch.Tensor):
+            loss.backward()
+    counts = recorder.inclusive().get("", {})
+    numbers = [counts.get(p, 0) for p in PRIMITIVES]
+    numbers += [forward.get_total_flops(), backward.get_total_flops(), saved.total()]
+    answers.append(" ".join(map(str, ["end", *numbers])))
+    return answers, machine.values
+
+
+def agreed(lines, trains):
+    """What meta tensors and the CPU answer alike; nothing where they differ, for that is no fact."""
+    try:
+        answers = run(lines, "meta", trains)[0]
+        return answers if lines and answers == run(lines, "cpu", trains)[0] else []
+    except RuntimeError:
+        return []

@@ -1,0 +1,251 @@
+# SPDX-FileCopyrightText: 2026 The llmcost authors
+# SPDX-License-Identifier: Apache-2.0
+"""The runs of a record: prefills, decoding after a short and a long past, one training step."""
+import copy
+import inspect
+from collections import Counter
+from dataclasses import dataclass, replace
+from math import prod
+
+import torch
+import transformers
+from torch.utils.flop_counter import FlopCounterMode
+from transformers.modeling_outputs import BaseModelOutput
+
+import models
+from recorder import Recorder
+
+POSITION_LIMITS = ("max_position_embeddings", "n_positions", "max_seq_len")
+CACHES = ("past_key_values", "cache_params", "state")
+# The reference steps through time one token after the other in Python, so a long past takes minutes.
+SLOW_PAST = ("mamba", "falcon_mamba", "rwkv", "jamba", "xlstm", "recurrent_gemma")
+SHORT_PAST = 300
+ENCODER_EXCESS = 13  # encoder and decoder lengths differ, or a mix-up of the two would not show
+LARGEST_EXECUTED = 1_200_000_000  # parameters of a model that is executed on values where meta tensors fail
+
+
+@dataclass(frozen=True)
+class Options:
+    """What to record."""
+    past: int = 5000
+    light: bool = False
+    training: bool = True
+    parameters_only: bool = False
+    architecture: str | None = None
+    device: str = "meta"
+
+
+def tensor_shapes(value, seen, depth=0):
+    """Shapes of all floating-point tensors that an object reaches, each tensor once."""
+    if isinstance(value, torch.Tensor):
+        if value.is_floating_point() and id(value) not in seen:
+            seen.add(id(value))
+            yield list(value.shape)
+        return
+    if isinstance(value, dict):
+        parts = value.values()
+    elif isinstance(value, (list, tuple)):
+        parts = value
+    else:
+        parts = vars(value).values() if hasattr(value, "__dict__") and depth < 6 else ()
+    for part in parts:
+        yield from tensor_shapes(part, seen, depth + 1)
+
+
+def cache_layers(cache):
+    """Per layer the shapes of what the cache holds; states kept beside the layers come last."""
+    if hasattr(cache, "self_attention_cache") and not hasattr(cache, "layers"):
+        both = cache_layers(cache.self_attention_cache), cache_layers(cache.cross_attention_cache)
+        return [own + cross for own, cross in zip(*both)]
+    seen = set()
+    if getattr(cache, "layers", None) is None:
+        return [list(tensor_shapes(cache, seen))]
+    layers = [list(tensor_shapes(layer, seen)) for layer in cache.layers]
+    beside = list(tensor_shapes([v for k, v in vars(cache).items() if k != "layers"], seen))
+    return layers + ([beside] if beside else [])
+
+
+def cache_of(output):
+    """The attribute of an output that holds a cache, or None."""
+    return next((name for name in CACHES if getattr(output, name, None) is not None), None)
+
+
+class Subject:
+    """A model under observation and the arguments that it wants."""
+
+    def __init__(self, model, config, device):
+        self.model, self.config, self.device = model, config, device
+        self.is_encoder_decoder = bool(getattr(config, "is_encoder_decoder", False))
+        text = getattr(config, "text_config", None)
+        limits = [getattr(c, name, None) for c in (config, text) if c is not None for name in POSITION_LIMITS]
+        self.longest = min((n for n in limits if isinstance(n, int) and n > 8), default=1 << 40)
+
+    def encoder_length(self, sequence):
+        return sequence + ENCODER_EXCESS if self.is_encoder_decoder else 0
+
+    def tokens(self, batch, sequence):
+        return (torch.arange(batch * sequence).reshape(batch, sequence) % 50 + 10).to(self.device)
+
+    def inputs(self, batch, sequence, encoder_sequence=0):
+        config, kind = self.config, getattr(self.model, "main_input_name", "input_ids")
+        if kind == "pixel_values":
+            size = getattr(config, "image_size", None) or 224
+            size = (size, size) if isinstance(size, int) else size
+            shape = (batch, getattr(config, "num_channels", 3) or 3, *size)
+        elif kind == "input_features":
+            shape = (batch, getattr(config, "num_mel_bins", 80), 3000)
+        elif kind == "input_values":
+            shape = (batch, 16000)
+        else:
+            kind, shape = "input_ids", None
+        if shape is None:
+            arguments = {kind: self.tokens(batch, encoder_sequence or sequence)}
+        else:
+            arguments = {kind: torch.empty(shape, device=self.device)}
+        if self.is_encoder_decoder:
+            arguments["decoder_input_ids"] = self.tokens(batch, sequence)
+        return arguments
+
+    def arguments(self, batch, sequence, encoder_sequence=0, after=None, use_cache=True):
+        """Keyword arguments of forward; `after` is the output of the pass whose cache this one extends."""
+        arguments = self.inputs(batch, sequence, encoder_sequence)
+        if "use_cache" in inspect.signature(self.model.forward).parameters:
+            arguments["use_cache"] = use_cache
+        if after is not None:
+            # The pass changes its cache, and another may start from the same past.
+            arguments[cache_of(after)] = copy.deepcopy(getattr(after, cache_of(after)))
+            if self.is_encoder_decoder:
+                arguments.pop("input_ids", None)
+                arguments["encoder_outputs"] = BaseModelOutput(last_hidden_state=after.encoder_last_hidden_state)
+        return arguments
+
+
+def forward_run(subject, kind, batch, sequence, past=0, after=None, modules=False):
+    """One observed pass: its entry in the record, and its output."""
+    encoder_sequence = subject.encoder_length(past or sequence)
+    arguments = subject.arguments(batch, sequence, encoder_sequence if after is None else 0, after)
+    recorder, torch_counter = Recorder(subject.model), FlopCounterMode(display=False)
+    with torch.no_grad(), torch_counter, recorder:
+        output = subject.model(**arguments)
+    figures = recorder.inclusive()
+    run = dict(kind=kind, batch=batch, sequence=sequence, past=past, total=figures.pop("", {}),
+               flops=torch_counter.get_total_flops())
+    if encoder_sequence:
+        run["encoder_sequence"] = encoder_sequence
+    if modules:
+        run["modules"] = figures
+    if recorder.unknown:
+        run["unknown"] = dict(recorder.unknown)
+    if cache_of(output):
+        layers = cache_layers(getattr(output, cache_of(output)))
+        run["cache"] = dict(total=sum(prod(shape) for layer in layers for shape in layer), layers=layers)
+    return run, output
+
+
+def training_run(subject, batch, sequence, encoder_sequence):
+    """Forward and backward of loss = sum of logits: FLOPs, and the bytes of the storages that autograd keeps."""
+    arguments = subject.arguments(batch, sequence, encoder_sequence, use_cache=False)
+    own = {t.untyped_storage()._cdata for t in [*subject.model.parameters(), *subject.model.buffers()]}
+    saved, alive = Counter(), []
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        if tensor.is_floating_point() and storage._cdata not in own:
+            alive.append(tensor)  # or the address would be used again
+            saved[storage._cdata] = max(saved[storage._cdata], storage.nbytes())
+        return tensor
+
+    forward, backward = FlopCounterMode(display=False), FlopCounterMode(display=False)
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor), forward:
+        output = subject.model(**arguments)
+        logits = output.logits if hasattr(output, "logits") else output[0]
+    with backward:
+        logits.float().sum().backward()
+    run = dict(batch=batch, sequence=sequence, saved_bytes=saved.total(),
+               flops=dict(forward=forward.get_total_flops(), backward=backward.get_total_flops()))
+    if encoder_sequence:
+        run["encoder_sequence"] = encoder_sequence
+    return run
+
+
+def parameter_record(model, values):
+    named = dict(model.named_parameters())
+    every = dict(model.named_parameters(remove_duplicate=False))
+    return dict(model_type=values.get("model_type"), architecture=type(model).__name__,
+                transformers=transformers.__version__, torch=torch.__version__.partition("+")[0],
+                total=sum(p.numel() for p in named.values()),
+                parameters=[[name, list(p.shape)] for name, p in named.items()],
+                tied=sorted(every.keys() - named.keys()),
+                classes={path: type(m).__name__ for path, m in model.named_modules() if path}, runs=[])
+
+
+def record_runs(result, subject, options, past):
+    """Fills `runs` and `training`; returns what the reference could not do."""
+    errors = {}
+
+    def attempt(kind, action):
+        try:
+            return action()
+        except Exception as e:  # the model's own code: whatever it raises belongs in the record
+            errors[kind] = f"{type(e).__name__}: {str(e)[:300]}"
+            return None
+
+    def run(kind, *workload, **further):
+        def observe():
+            entry, output = forward_run(subject, kind, *workload, **further)
+            result["runs"].append(entry)
+            return output
+        return attempt(kind, observe)
+
+    def after(batch, past, workloads):
+        with torch.no_grad():
+            output = subject.model(**subject.arguments(batch, past, subject.encoder_length(past)))
+        for sequence, modules in workloads:
+            run("decode" if sequence == 1 else "extend", batch, sequence, past, output, modules)
+
+    sequence = min(67, subject.longest)
+    first = run("prefill", 3, sequence, modules=True)
+    if first is None:
+        return errors
+    if not options.light:
+        # A model whose first prefill works may still refuse a shape; the record then says which.
+        run("prefill", 1, 1)
+        run("prefill", 2, min(256, subject.longest))
+    has_cache = cache_of(first) is not None
+    del first
+    if has_cache:
+        attempt("decode", lambda: after(2, past, [(1, True)] if options.light else [(1, True), (7, False)]))
+        if not options.light:
+            attempt("extend", lambda: after(3, min(100, subject.longest - 8), [(7, False)]))
+    if options.training:
+        def train():
+            result["training"] = training_run(subject, 3, sequence, subject.encoder_length(67))
+        attempt("training", train)
+    return errors
+
+
+def record(values, options=Options()):
+    """Everything about the model of a config.json, as the dictionary that compact.py writes."""
+    models.prepare_transformers()
+    config = models.read_configuration(values)
+    model = models.build(config, options.architecture)
+    result = parameter_record(model, values)
+    if options.parameters_only:
+        return result
+    if options.device == "cpu":
+        model = models.with_random_weights(model)
+        result["device"] = "cpu"
+    subject = Subject(model, config, options.device)
+    past = min(options.past, subject.longest - 8)
+    if values.get("model_type") in SLOW_PAST:
+        past = min(past, SHORT_PAST)
+    errors = record_runs(result, subject, options, past)
+    if errors:
+        result["errors"] = errors
+    reads_values = any("meta" in message for message in errors.values())
+    if reads_values and options.device == "meta" and result["total"] < LARGEST_EXECUTED:
+        del model, subject
+        executed = record(values, replace(options, device="cpu", past=min(options.past, SHORT_PAST)))
+        if len(executed.get("errors", {})) < len(errors):
+            return executed
+    return result
