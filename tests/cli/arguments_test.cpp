@@ -1,0 +1,140 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <llmcost/cli/arguments.hpp>
+#include <llmcost/cli/job.hpp>
+
+using namespace llmcost::cli;
+using llmcost::dtype;
+
+namespace {
+
+arguments read(std::vector<std::string_view> args) { return arguments(args); }
+
+/// The message of the error that a call ends in, which must be one of usage; empty where it ends in none.
+template <class Call>
+std::string complaint(Call call) {
+    try {
+        (void)call();
+    } catch (const llmcost::error& e) {
+        CHECK(e.code() == llmcost::errc::usage);
+        return e.what();
+    }
+    return {};
+}
+std::string complaint_of(std::vector<std::string_view> args) {
+    return complaint([&] { return read_job(read(args)); });
+}
+
+}  // namespace
+
+TEST_CASE("options take their value behind a blank or an equals sign; the rest are words") {
+    const arguments a = read({"mult", "--batch", "16", "--sequence=200", "--tree", "attn", "--", "--batch"});
+    CHECK(a.number(option::batch, 1) == 16);
+    CHECK(a.number(option::sequence, 1) == 200);
+    CHECK(a.number(option::past, 7, 0) == 7);
+    CHECK(a.has(option::tree));
+    CHECK(!a.has(option::scopes));
+    CHECK(a.words() == std::vector<std::string_view>{"mult", "attn", "--batch"});
+    CHECK(read({"--config", "-"}).text(option::config) == "-");
+    CHECK(read({"--set", "a=1", "--set=b=2"}).overrides() == std::vector<std::string_view>{"a=1", "b=2"});
+    CHECK(read({"-h"}).has(option::help));
+    CHECK(read({"--model="}).text(option::model, "none") == "");
+}
+
+TEST_CASE("what is wrong with a command line is said, with the nearest option") {
+    CHECK(complaint_of({"--bach", "3"}) == "no option '--bach'; nearest: --batch");
+    CHECK(complaint_of({"--scope"}) == "no option '--scope'; nearest: --scopes");
+    CHECK(complaint_of({"-x\x1b"}).starts_with("no option '-x\\x1b'; nearest: "));
+    CHECK(complaint_of({"--batch"}) == "--batch: needs a value: --batch N");
+    CHECK(complaint_of({"--batch", "--tree"}) == "--batch: needs a value: --batch N");
+    CHECK(complaint_of({"--tree=3"}) == "--tree: takes no value, found '3'");
+    CHECK(complaint_of({"--batch", "1", "--batch", "2"}) == "--batch: is given twice");
+    CHECK(complaint_of({"--logits", "some"}) == "--logits: expected one of all, last, none; found 'some'");
+    CHECK(complaint_of({"--dtype", "bf17"}).starts_with("--dtype: expected one of float32, float16, bfloat16, "));
+    CHECK(complaint_of({"--dtype", "bf17"}).ends_with("; found 'bf17'"));
+}
+
+TEST_CASE("numbers are strict") {
+    const std::string range = "--batch: expected a whole number from 1 to 2147483647, found ";
+    for (const std::string bad :
+         {"0", "-1", "+1", " 1", "1 ", "1.0", "1e3", "0x10", "2147483648", "99999999999999999999999", ""})
+        CHECK(complaint_of({"--batch=" + bad}) == range + "'" + bad + "'");
+    CHECK(complaint_of({"--batch", "-5"}) == range + "'-5'");
+    CHECK(complaint_of({"--batch=2147483647"}) == "");
+    CHECK(complaint_of({"--past=0", "--encoder-sequence=0"}) == "");
+    CHECK(complaint_of({"--sequence=0"}) != "");
+    CHECK(read_job(read({"--batch", "0016"})).base.batch == 16);
+}
+
+TEST_CASE("a workload is what the options say, else what the help says") {
+    const job usual = read_job(read({}));
+    CHECK(usual.kind == job_kind::pass);
+    CHECK(usual.base.batch == 1);
+    CHECK(usual.base.sequence == 1024);
+    CHECK(usual.base.past == 0);
+    CHECK(usual.base.head == llmcost::logits::all);
+    CHECK(usual.base.attention == llmcost::attention_scores::full);
+    const job other = read_job(read({"--past", "5000", "--logits", "none", "--attention", "causal", "--dtype", "fp16",
+                                     "--activation-dtype", "torch.bfloat16", "--cache-dtype", "float8_e5m2"}));
+    CHECK(other.base.past == 5000);
+    CHECK(other.base.head == llmcost::logits::none);
+    CHECK(other.base.attention == llmcost::attention_scores::causal);
+    CHECK(other.base.weights == dtype::float16);
+    CHECK(other.base.activations == dtype::bfloat16);
+    CHECK(other.base.cache == dtype::float8_e5m2);
+}
+
+TEST_CASE("ragged batches") {
+    const auto groups = read_requests("512@0x4,1@8000x60,7");
+    REQUIRE(groups.size() == 3);
+    CHECK(groups[0].sequence == 512);
+    CHECK(groups[0].past == 0);
+    CHECK(groups[0].how_many == 4);
+    CHECK(groups[1].sequence == 1);
+    CHECK(groups[1].past == 8000);
+    CHECK(groups[1].how_many == 60);
+    CHECK(groups[2].sequence == 7);
+    CHECK(groups[2].past == 0);
+    CHECK(groups[2].how_many == 1);
+    for (const std::string_view bad :
+         {"", ",", "1,", "x3", "@5", "1@", "1x", "1x0", "0", "1@2x3x4", "1@2@3", "1 @2", "1@-2"})
+        CHECK_MESSAGE(complaint([&] { return read_requests(bad); }).starts_with("--requests: expected a whole number"), bad);
+}
+
+TEST_CASE("a whole request is a prefill and the steps after it") {
+    const job j = read_job(read({"--input", "1000", "--output", "200", "--batch", "3", "--past", "10"}));
+    CHECK(j.kind == job_kind::generation);
+    const auto phases = phases_of(j);
+    REQUIRE(phases.size() == 2);
+    CHECK(phases[0].name == "prefill");
+    CHECK(phases[0].parts.at(0).load.sequence == 1000);
+    CHECK(phases[0].parts.at(0).load.past == 10);
+    CHECK(phases[0].parts.at(0).load.batch == 3);
+    CHECK(phases[0].parts.at(0).load.head == llmcost::logits::last);
+    CHECK(phases[1].parts.at(0).load.sequence == 1);
+    CHECK(phases[1].parts.at(0).load.past == 1010);
+    CHECK(phases[1].parts.at(0).steps == 199);
+    CHECK(phases_of(read_job(read({"--input", "5"})))[1].parts.empty());
+    // an encoder reads the input, the decoder begins with one token
+    const auto encoded = phases_of(j, true);
+    CHECK(encoded[0].parts.at(0).load.encoder_sequence == 1000);
+    CHECK(encoded[0].parts.at(0).load.sequence == 1);
+    CHECK(encoded[1].parts.at(0).load.past == 11);
+}
+
+TEST_CASE("options that contradict each other") {
+    CHECK(complaint_of({"--requests", "1", "--batch", "2"}) == "--requests: cannot stand together with --batch");
+    CHECK(complaint_of({"--requests", "1", "--input", "2"}) == "--requests: cannot stand together with --input");
+    CHECK(complaint_of({"--input", "1", "--sequence", "2"}) == "--input: cannot stand together with --sequence");
+    CHECK(complaint_of({"--output", "1"}) == "--output: needs --input");
+    CHECK(complaint_of({"--training", "--past", "1"}) == "--training: a training step has no past");
+    CHECK(complaint_of({"--training", "--past", "0"}) == "");
+    CHECK(complaint_of({"--input", "2000000000", "--output", "2000000000"})
+              .starts_with("--output: past, input and output are more"));
+}

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include "program.hpp"
+
+#include <doctest/doctest.h>
+
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+#include <llmcost/cli/run.hpp>
+
+namespace llmcost::testing {
+
+outcome llmcost_program(const std::vector<std::string>& args, const surroundings& around) {
+    std::map<std::string, std::string> variables = around.variables;
+    variables.try_emplace("HF_HUB_OFFLINE", "1");
+    variables.try_emplace("HF_HOME", "/nonexistent/hugging_face");
+    const std::vector<std::string_view> views(args.begin(), args.end());
+    std::ostringstream out, err;
+    std::istringstream in(around.in);
+    const environment get = [&](const char* name) {
+        const auto found = variables.find(name);
+        return found == variables.end() ? nullptr : found->second.c_str();
+    };
+    if (around.full) out.setstate(std::ios::badbit);
+    const int code = cli::run(views, {out, err, in, get, around.terminal});
+    return {code, out.str(), err.str()};
+}
+
+outcome llmcost_line(const std::string& line, const surroundings& around) {
+    std::istringstream words(line);
+    std::vector<std::string> args;
+    for (std::string word; words >> word;) args.push_back(std::move(word));
+    return llmcost_program(args, around);
+}
+
+std::string printed(const std::string& line, const surroundings& around) {
+    outcome got = llmcost_line(line, around);
+    INFO(line);
+    CHECK(got.code == 0);
+    CHECK(got.err == "");
+    return std::move(got.out);
+}
+
+std::string config_of(const std::string& name) { return std::string(LLMCOST_TEST_DIR "/golden/") + name + ".json"; }
+
+}  // namespace llmcost::testing

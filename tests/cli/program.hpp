@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+// The whole program behind one function, compiled once: what it writes, and how it ends.
+namespace llmcost::testing {
+
+struct surroundings {
+    std::string in{};
+    std::map<std::string, std::string> variables{};
+    bool terminal = false;
+    bool full = false;  ///< the output is a device without space
+};
+
+struct outcome {
+    int code = -1;
+    std::string out;
+    std::string err;
+};
+
+/// Runs `llmcost ARGS…` in surroundings of its own: no environment, no terminal, no network.
+[[nodiscard]] outcome llmcost_program(const std::vector<std::string>& args, const surroundings& around = {});
+
+/// The same for one text of arguments, parted by blanks.
+[[nodiscard]] outcome llmcost_line(const std::string& line, const surroundings& around = {});
+
+/// What a run prints that must succeed and say nothing else.
+[[nodiscard]] std::string printed(const std::string& line, const surroundings& around = {});
+
+/// The configuration of a golden, by the golden's name.
+[[nodiscard]] std::string config_of(const std::string& name);
+
+}  // namespace llmcost::testing

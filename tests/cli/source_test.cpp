@@ -1,0 +1,189 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include "../hub/hub_fixture.hpp"
+#include "program.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <string>
+
+using namespace llmcost::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* commit = "0123456789abcdef0123456789abcdef01234567";
+
+/// A folder of its own that goes with the object, and what a test puts there.
+class scratch_folder : public temporary_folder {
+public:
+    [[nodiscard]] fs::path put(const fs::path& name, const std::string& text) const {
+        write_file(path() / name, text);
+        return path() / name;
+    }
+    /// A configuration in the cache of the Hugging Face tools.
+    void cache(const std::string& repository, const std::string& text) const {
+        (void)put("hub/" + repository + "/refs/main", commit);
+        (void)put("hub/" + repository + "/snapshots/" + commit + "/config.json", text);
+    }
+};
+
+/// A llama of one layer: 2·97·8 + 2·64 + 2·32 + 3·8·16 + 3·8 parameters with an untied head.
+std::string tiny(const std::string& more = "") {
+    return R"({"model_type":"llama","vocab_size":97,"hidden_size":8,"intermediate_size":16,"num_hidden_layers":1,)"
+           R"("num_attention_heads":2,"num_key_value_heads":1)" +
+           more + "}";
+}
+constexpr const char* tiny_params = "scope,params\nall,2152\n";
+
+outcome failing(const std::string& line, int code, const surroundings& around = {}) {
+    outcome got = llmcost_line(line, around);
+    INFO(line);
+    CHECK(got.code == code);
+    CHECK(got.out == "");
+    CHECK(got.err.starts_with("llmcost: "));
+    CHECK(got.err.find('\n') == got.err.size() - 1);
+    return got;
+}
+
+}  // namespace
+
+TEST_CASE("a configuration from the standard input, a file, a folder") {
+    const scratch_folder folder;
+    const std::string query = " --format csv params";
+    CHECK(printed("--config -" + query, {.in = tiny()}) == tiny_params);
+    const fs::path file = folder.put("some/config.json", tiny());
+    CHECK(printed("--config " + file.string() + query) == tiny_params);
+    CHECK(printed("--model " + file.string() + query) == tiny_params);
+    CHECK(printed("--model " + file.parent_path().string() + query) == tiny_params);
+    CHECK(printed("--config -", {.in = tiny()}).find("configuration from the standard input") != std::string::npos);
+    CHECK(printed("--config " + file.string()).find("configuration file " + file.string()) != std::string::npos);
+}
+
+TEST_CASE("a name is a file, else cached, else bundled") {
+    const scratch_folder folder;
+    const surroundings around{.variables = {{"HF_HOME", folder.path().string()}}};
+    const std::string query = "--model meta-llama/Llama-3.2-1B --format csv params";
+    CHECK(printed(query, around) == "scope,params\nall,1235814400\n");
+    CHECK(printed("--model META-LLAMA/llama-3.2-1b", around).starts_with("meta-llama/Llama-3.2-1B "));
+    folder.cache("models--meta-llama--Llama-3.2-1B", tiny());
+    CHECK(printed(query, around) == tiny_params);
+    CHECK(printed("--model meta-llama/Llama-3.2-1B", around).find("cached configuration of commit " + std::string(commit)) !=
+          std::string::npos);
+    CHECK(printed("--model meta-llama/Llama-3.2-1B@" + std::string(commit) + " --format csv params", around) == tiny_params);
+    CHECK(printed(query + " --revision main", around) == tiny_params);
+    // an answer in words says where the configuration is from when the name alone does not tell
+    const outcome words = llmcost_line("--model meta-llama/Llama-3.2-1B params", around);
+    CHECK(words.code == 0);
+    CHECK(words.err == "llmcost: cached configuration of commit " + std::string(commit) + "\n");
+}
+
+TEST_CASE("names that are nowhere") {
+    const surroundings around;
+    CHECK(failing("--model nobody/nothing --offline", 4).err.find("since --offline is set") != std::string::npos);
+    CHECK(failing("--model nobody/nothing", 4).err.find("since HF_HUB_OFFLINE is set") != std::string::npos);
+    CHECK(failing("--model meta-llama/Llama-3.2-1", 4).err.find("bundled under a near name: meta-llama/Llama-3.2-1B") !=
+          std::string::npos);
+    // a revision is one of the hub's: the bundled configuration may be another
+    (void)failing("--model meta-llama/Llama-3.2-1B@refs/pr/7", 4);
+    (void)failing("--model meta-llama/Llama-3.2-1B --revision refs/pr/7", 4);
+    CHECK(failing("--model a/b@c --revision d", 2).err == "llmcost: --revision: cannot stand together with 'a/b@c'\n");
+    CHECK(failing("--model a/b/c", 3).err.find("repository id") != std::string::npos);
+    CHECK(failing("--config /nonexistent/config.json", 3).err.find("/nonexistent/config.json: cannot be opened") !=
+          std::string::npos);
+    CHECK(failing("", 2).err.find("say which model") != std::string::npos);
+    CHECK(failing("meta-llama/Llama-3.2-1B", 2).err == "llmcost: say --model meta-llama/Llama-3.2-1B\n");
+    CHECK(failing("--model a --config b", 2).err == "llmcost: --model: cannot stand together with --config\n");
+    CHECK(failing("--config - --revision b", 2).err == "llmcost: --revision: needs --model\n");
+}
+
+TEST_CASE("a name that only the hub knows is downloaded, once") {
+    const scratch_folder folder;
+    small_hub hub;
+    hub.content = tiny();
+    loopback_server server(hub);
+    const surroundings around{
+        .variables = {{"HF_HUB_OFFLINE", "0"}, {"HF_HOME", folder.path().string()}, {"HF_ENDPOINT", server.url()}}};
+    const std::string page = printed("--model org/name", around);
+    CHECK(page.starts_with("org/name "));
+    CHECK(page.find("configuration from the hub, commit " + first_commit) != std::string::npos);
+    const std::size_t asked = server.requests().size();
+    CHECK(asked > 0);
+    CHECK(printed("--model org/name --format csv params", around) == tiny_params);
+    CHECK(printed("--model org/name", around).find("cached configuration of commit " + first_commit) != std::string::npos);
+    CHECK(server.requests().size() == asked);
+    // what the hub does not know is not found; what is bundled is not asked for
+    CHECK(failing("--model nobody/nothing", 3, around).err.find("missing, private or gated") != std::string::npos);
+    const std::size_t before = server.requests().size();
+    (void)printed("--model meta-llama/Llama-3.2-1B", around);
+    CHECK(server.requests().size() == before);
+}
+
+TEST_CASE("a hub that cannot be used") {
+    const scratch_folder folder;
+    loopback_server server([](const server_request& to) { return server_reply::make(to, 200, {}, "hello"); });
+    const surroundings around{
+        .variables = {{"HF_HUB_OFFLINE", "0"}, {"HF_HOME", folder.path().string()}, {"HF_ENDPOINT", server.url()}}};
+    CHECK(failing("--model org/name", 4, around).err.find("is this a Hugging Face hub") != std::string::npos);
+}
+
+TEST_CASE("an answer that cannot be written") {
+    CHECK(failing("--version", 1, {.full = true}).err == "llmcost: the answer could not be written\n");
+}
+
+TEST_CASE("overrides") {
+    const std::string query = " --format csv params";
+    // a second layer: 2·64 + 2·32 + 3·8·16 + 2·8
+    CHECK(printed("--config - --set num_hidden_layers=2" + query, {.in = tiny()}) == "scope,params\nall,2744\n");
+    CHECK(printed("--config - --set num_hidden_layers=2 --set tie_word_embeddings=true" + query, {.in = tiny()}) ==
+          "scope,params\nall,1968\n");
+    CHECK(printed("--config - --set rope_scaling.factor=8 --set rope_scaling.rope_type=linear" + query, {.in = tiny()}) ==
+          tiny_params);
+    CHECK(failing("--config - --set num_hidden_layers", 2, {.in = tiny()}).err ==
+          "llmcost: --set: expected key=value, found 'num_hidden_layers'\n");
+    CHECK(failing("--config - --set =3", 2, {.in = tiny()}).err == "llmcost: --set: expected key=value, found '=3'\n");
+    CHECK(failing("--config - --set hidden_size=eight", 3, {.in = tiny()})
+              .err.find("/hidden_size: expected a positive integer, found \"eight\"") != std::string::npos);
+    CHECK(failing("--config - --set vocab_size.x=1", 3, {.in = tiny()}).err.find("/vocab_size") != std::string::npos);
+}
+
+TEST_CASE("configurations that cannot be used") {
+    const auto refused = [](const std::string& text) { return failing("--config -", 3, {.in = text}).err; };
+    CHECK(refused("").starts_with("llmcost: standard input"));
+    CHECK(refused("[1]").find("expected a JSON object") != std::string::npos);
+    CHECK(refused("{}").find("/model_type: missing") != std::string::npos);
+    const std::string unknown = refused(R"({"model_type":"lama"})");
+    CHECK(unknown.find("/model_type") != std::string::npos);
+    CHECK(unknown.find("nearest: llama") != std::string::npos);
+    CHECK(refused(tiny(R"(,"head_dim":-1)")).find("/head_dim: expected a positive integer, found -1") != std::string::npos);
+    CHECK(refused(tiny(R"(,"hidden_act":"nope")")).find("/hidden_act") != std::string::npos);
+}
+
+TEST_CASE("hostile configurations end in an error, soon, and steer no terminal") {
+    const std::string escape = R"({"model_type":"\u001b]0;title\u0007\u009b31m"})";
+    const std::string said = failing("--config -", 3, {.in = escape}).err;
+    for (const char c : said.substr(0, said.size() - 1)) CHECK(static_cast<unsigned char>(c) >= 0x20);
+    CHECK(said.find("\xC2\x9b") == std::string::npos);
+    const scratch_folder folder;
+    const std::string path = folder.put("\x1b[31mred.json", tiny()).string();
+    CHECK(printed("--config " + path).find('\x1b') == std::string::npos);
+    CHECK(printed("--format json --config " + path).find('\x1b') == std::string::npos);
+    (void)failing("--config -", 3, {.in = std::string(100'000, '[')});
+    (void)failing("--config /dev/zero", 3);
+    // more layers than anybody can list; what needs no list is told all the same
+    const std::string llama = "--config " + config_of("meta-llama__Llama-3.2-1B") + " --set num_hidden_layers=2147483647";
+    (void)failing(llama, 5);
+    (void)failing(llama + " --format json", 5);
+    (void)failing(llama + " LlamaRMSNorm", 5);
+    // 2147483647 layers of 60,821,504 parameters, 262,670,336 around them
+    CHECK(printed(llama + " --format csv params") == "scope,params\nall,130613185488615424\n");
+    CHECK(failing("--config - --batch 2147483647 --sequence 2147483647 --past 2147483647", 5, {.in = tiny()})
+              .err.find("overflow") != std::string::npos);
+}
+
+TEST_CASE("the golden's file read through a pipe is the golden's file") {
+    const std::string query = " --format csv";
+    CHECK(printed("--config -" + query, {.in = read_file(config_of("meta-llama__Llama-3.2-1B"))}) ==
+          printed("--config " + config_of("meta-llama__Llama-3.2-1B") + query));
+}

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include <llmcost/cli/tables.hpp>
+#include <llmcost/cli/text.hpp>
+
+using namespace llmcost::cli;
+using llmcost::count;
+
+TEST_CASE("counts are grouped, scaled and put into units of 1024") {
+    CHECK(grouped(count(0)) == "0");
+    CHECK(grouped(count(999)) == "999");
+    CHECK(grouped(count(1'235'814'400)) == "1,235,814,400");
+    CHECK(scaled(count(9'999)) == "9,999");
+    CHECK(scaled(count(10'000)) == "10.00 k");
+    CHECK(scaled(count(12'345)) == "12.35 k");
+    CHECK(scaled(count(999'949)) == "999.9 k");
+    CHECK(scaled(count(999'950)) == "1.000 M");
+    CHECK(scaled(count(1'235'814'400)) == "1.236 G");
+    CHECK(scaled(count::from_wide(~count::wide{})) == "340,282,367 Q");
+    CHECK(in_bytes(count(1'023)) == "1,023 B");
+    CHECK(in_bytes(count(1'024)) == "1.00 KiB");
+    CHECK(in_bytes(count(1'047'552)) == "1,023 KiB");
+    CHECK(in_bytes(count(1'048'064)) == "1.00 MiB");
+    CHECK(in_bytes(count(2'471'628'800)) == "2.30 GiB");
+    CHECK(in_bytes(count(4'294'967'296)) == "4.00 GiB");
+    CHECK(percent(count(1), count(3)) == "33.3 %");
+    CHECK(percent(count(1), count(0)) == "0.0 %");
+}
+
+// llm-profiler divides by 1000 while it can, prints whole values as integers and others with two decimals
+TEST_CASE("numbers in the manner of llm-profiler") {
+    CHECK(profiler_number(count(16)) == "16");
+    CHECK(profiler_number(count(0)) == "0");
+    CHECK(profiler_number(count(999)) == "999");
+    CHECK(profiler_number(count(1'000)) == "1\t(10^3)");
+    CHECK(profiler_number(count(58'284'507'140)) == "58.28\t(10^9)");
+    CHECK(profiler_number(count(59'019'874'340)) == "59.02\t(10^9)");
+    CHECK(profiler_number(count(327'891'365)) == "327.89\t(10^6)");
+    CHECK(profiler_number(count(117'304'381'480)) == "117.30\t(10^9)");
+    CHECK(profiler_number(count(2'684'354'560)) == "2.68\t(10^9)");
+}
+
+TEST_CASE("texts from outside cannot steer a terminal") {
+    CHECK(printable("org/name") == "org/name");
+    CHECK(printable("größer") == "größer");
+    CHECK(printable("a\x1b[31mb\n\x7f") == "a\\x1b[31mb\\x0a\\x7f");
+    CHECK(printable("\xC2\x9b"
+                    "31m") == "\\u009b31m");  // the one-byte form of ESC [
+    CHECK(printable("\xE2\x80\xAE"
+                    "evil") == "\\u202eevil");  // right to left
+    CHECK(printable("\xFF\xC3") == "\\xff\\xc3");
+    CHECK(printable(std::string_view("\0", 1)) == "\\x00");
+}
+
+TEST_CASE("columns are counted in characters") {
+    CHECK(width_of("1 × 2") == 5);
+    CHECK(right("×", 3) == "  ×");
+    CHECK(left("×", 3) == "×  ");
+    CHECK(left("long", 2) == "long");
+    CHECK(wrapped(std::vector<std::string>{"one", "two", "", "three"}, 9, "  ") == "one · two\n  three\n");
+}
+
+TEST_CASE("tables as text, CSV and Markdown") {
+    const table t{{{"name"}, {"n", true}}, {{"a,\"b\"", "1234567"}, {"c|d_e", "1"}}};
+    CHECK(plain(t) == "name           n\na,\"b\"  1,234,567\nc|d_e          1\n");
+    CHECK(csv(t) == "name,n\n\"a,\"\"b\"\"\",1234567\nc|d_e,1\n");
+    CHECK(markdown(t) == "| name | n |\n| --- | ---: |\n| a,\"b\" | 1,234,567 |\n| c\\|d\\_e | 1 |\n");
+}
