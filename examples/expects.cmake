@@ -1,0 +1,23 @@
+# SPDX-FileCopyrightText: 2026 The llmcost authors
+# SPDX-License-Identifier: Apache-2.0
+# cmake -DPROGRAM=... -DSOURCE=... -P expects.cmake: runs an example and looks for what its source says that it prints.
+cmake_minimum_required(VERSION 3.24)
+file(STRINGS ${SOURCE} expectations REGEX "^// expects: .")
+file(STRINGS ${SOURCE} arguments REGEX "^// arguments: ")
+string(REPLACE "// arguments: " "" arguments "${arguments}")
+separate_arguments(arguments UNIX_COMMAND "${arguments}")
+if(NOT expectations)
+  message(FATAL_ERROR "${SOURCE} has no line \"// expects: TEXT\"")
+endif()
+execute_process(COMMAND ${PROGRAM} ${arguments} RESULT_VARIABLE status OUTPUT_VARIABLE printed)
+message("${printed}")
+if(NOT status EQUAL 0)
+  message(FATAL_ERROR "ended with ${status}")
+endif()
+foreach(expectation IN LISTS expectations)
+  string(REPLACE "// expects: " "" text "${expectation}")
+  string(FIND "${printed}" "${text}" at)
+  if(at EQUAL -1)
+    message(FATAL_ERROR "did not print: ${text}")
+  endif()
+endforeach()
