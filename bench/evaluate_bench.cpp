@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+// What one evaluation costs: a walk, an evaluator, a closed form in its region, a sweep of a million points, a configuration read.
+#include <benchmark/benchmark.h>
+
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include <llmcost/analysis/evaluator.hpp>
+#include <llmcost/bundled/all.hpp>
+#include <llmcost/json.hpp>
+#include <llmcost/llmcost.hpp>
+
+namespace {
+
+using namespace llmcost;
+
+model model_named(const char* name) {
+    const bundled_config* bundled = find_bundled(name);
+    return read_model(parse_config(bundled->json, name).root());
+}
+
+void walk(benchmark::State& state, const char* name) {
+    const model m = model_named(name);
+    workload w;
+    for (auto _ : state) {
+        w.sequence = w.sequence % 4096 + 1;
+        benchmark::DoNotOptimize(count_model(m, w));
+    }
+}
+BENCHMARK_CAPTURE(walk, llama_3_2_1b, "meta-llama/Llama-3.2-1B");
+BENCHMARK_CAPTURE(walk, gemma_2_2b, "google/gemma-2-2b-it");
+BENCHMARK_CAPTURE(walk, deepseek_v3, "deepseek-ai/DeepSeek-V3");
+BENCHMARK_CAPTURE(walk, gpt2, "openai-community/gpt2");
+BENCHMARK_CAPTURE(walk, jamba, "ai21labs/AI21-Jamba-1.5-Mini");
+BENCHMARK_CAPTURE(walk, bert, "google-bert/bert-base-uncased");
+
+void evaluate(benchmark::State& state, const char* name) {
+    evaluator figures_at(model_named(name));
+    workload w;
+    for (auto _ : state) {
+        w.sequence = w.sequence % 4096 + 1;
+        w.past = w.past % 1000 + 1;
+        benchmark::DoNotOptimize(figures_at(w));
+    }
+}
+BENCHMARK_CAPTURE(evaluate, llama_3_2_1b, "meta-llama/Llama-3.2-1B");
+BENCHMARK_CAPTURE(evaluate, deepseek_v3, "deepseek-ai/DeepSeek-V3");
+
+void closed_form_of_one_figure(benchmark::State& state) {
+    const closed_form f(model_named("meta-llama/Llama-3.2-1B"), {.batch = 2, .sequence = 100});
+    workload w = f.around();
+    for (auto _ : state) {
+        w.sequence = w.sequence % 4096 + 2;
+        benchmark::DoNotOptimize(f.flops(w));
+    }
+}
+BENCHMARK(closed_form_of_one_figure);
+
+void closed_form_of_all_figures(benchmark::State& state) {
+    const closed_form f(model_named("meta-llama/Llama-3.2-1B"), {.batch = 2, .sequence = 100});
+    workload w = f.around();
+    for (auto _ : state) {
+        w.sequence = w.sequence % 4096 + 2;
+        benchmark::DoNotOptimize(f(w));
+    }
+}
+BENCHMARK(closed_form_of_all_figures);
+
+void closed_form_made(benchmark::State& state) {
+    const model m = model_named("meta-llama/Llama-3.2-1B");
+    for (auto _ : state) benchmark::DoNotOptimize(closed_form(m, {.batch = 2, .sequence = 100}));
+}
+BENCHMARK(closed_form_made);
+
+void sweep(benchmark::State& state) {
+    const closed_form f(model_named("meta-llama/Llama-3.2-1B"), {.batch = 2, .sequence = 100});
+    for (auto _ : state) {
+        workload w = f.around();
+        count sum;
+        for (w.batch = 2; w.batch < 102; ++w.batch)
+            for (w.sequence = 2; w.sequence < 102; ++w.sequence) sum += f(w).flops();
+        benchmark::DoNotOptimize(sum);
+    }
+    state.SetItemsProcessed(state.iterations() * 100 * 100);
+}
+BENCHMARK(sweep);
+
+void read_configuration(benchmark::State& state) {
+    std::ifstream file(LLMCOST_TEST_DIR "/golden/openai__gpt-oss-20b.json");
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    for (auto _ : state) benchmark::DoNotOptimize(read_model(parse_config(text, "config.json").root()));
+    state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(text.size()));
+}
+BENCHMARK(read_configuration);
+
+}  // namespace

@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+// Counts the machine instructions of an evaluation by stepping through a child process one by one, and holds them against
+// limits: unlike times they are the same on every run. Returns 77 where processes may not be traced.
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <llmcost/analysis/evaluator.hpp>
+#include <llmcost/bundled/all.hpp>
+#include <llmcost/json.hpp>
+#include <llmcost/llmcost.hpp>
+
+namespace {
+
+using namespace llmcost;
+
+/// Instructions of a call, in a copy of this process; -1 where stepping is not allowed.
+template <class Call>
+long instructions_of(const Call& call) {
+    const pid_t child = fork();
+    if (child == 0) {
+        if (ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) _exit(1);
+        (void)std::raise(SIGSTOP);
+        call();
+        _exit(0);
+    }
+    int status = 0;
+    if (child < 0 || waitpid(child, &status, 0) != child || !WIFSTOPPED(status)) return -1;
+    long steps = 0;
+    for (; WIFSTOPPED(status); ++steps)
+        if (ptrace(PTRACE_SINGLESTEP, child, nullptr, nullptr) != 0 || waitpid(child, &status, 0) != child) return -1;
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? steps : -1;
+}
+
+model model_named(std::string_view name) {
+    const bundled_config* bundled = find_bundled(name);
+    return read_model(parse_config(bundled->json, std::string(name)).root());
+}
+
+volatile std::uint64_t kept = 0;
+bool good = true;
+
+/// Holds a call against its limit; it is made once before, so that functions are bound and caches of regions filled.
+template <class Call>
+void hold(const char* what, long limit, const Call& call) {
+    call();
+    const long nothing = instructions_of([] {});
+    const long steps = instructions_of(call) - nothing;
+    if (nothing < 0 || steps < 0) {
+        std::printf("processes may not be traced here\n");
+        std::exit(77);
+    }
+    std::printf("%-40s %8ld   limit %ld%s\n", what, steps, limit, steps > limit ? "   EXCEEDED" : "");
+    good = good && steps <= limit;
+}
+
+}  // namespace
+
+// Limits are a tenth above what g++ 12 makes at -O2: about 8 instructions are a nanosecond.
+int main() {
+    const model llama = model_named("meta-llama/Llama-3.2-1B");
+    const workload load{.batch = 16, .sequence = 200};
+    hold("a walk", 42'500, [&] { kept = count_model(llama, load).add.to_64(); });
+
+    evaluator figures_at(llama);
+    hold("an evaluation, all figures", 3'000, [&] { kept = figures_at(load).add.to_64(); });
+
+    const closed_form form(llama, load);
+    hold("a closed form in its region, one figure", 220, [&] { kept = form.flops(load).to_64(); });
+
+    const std::string_view text = find_bundled("meta-llama/Llama-3.2-1B")->json;
+    hold("reading a configuration", 74'000, [&] {
+        kept = static_cast<std::uint64_t>(read_model(parse_config(text, "").root()).dims.vocab_size);
+    });
+    return good ? 0 : 1;
+}
