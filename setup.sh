@@ -1,0 +1,56 @@
+#!/bin/sh
+# SPDX-FileCopyrightText: 2026 The llmcost authors
+# SPDX-License-Identifier: Apache-2.0
+# Installs what is missing (Debian packages), builds build/llmcost and asks it what Llama-3.2-1B costs. Run it as often as you like.
+set -eu
+cd "$(dirname "$0")"
+
+# compiler and build; libraries; tests, benchmarks and the consumers that the tests play; certificates for the hub
+packages='g++ cmake ninja-build
+    nlohmann-json3-dev libcurl4-openssl-dev
+    doctest-dev libbenchmark-dev pkg-config meson
+    ca-certificates'
+
+say() { printf '%s\n' "setup: $*" >&2; }
+fail() { say "$@"; exit 1; }
+
+# runs a command and shows what it said only where it fails
+quietly() {
+    log=$(mktemp)
+    if "$@" >"$log" 2>&1; then
+        rm -f "$log"
+    else
+        cat "$log" >&2
+        rm -f "$log"
+        fail "failed: $*"
+    fi
+}
+
+if command -v dpkg-query >/dev/null && command -v apt-get >/dev/null; then
+    missing=
+    for package in $packages; do
+        case $(dpkg-query -W -f='${Status}' "$package" 2>/dev/null || true) in
+            *' installed') ;;
+            *) missing="$missing $package" ;;
+        esac
+    done
+    if [ -n "$missing" ]; then
+        as_root=
+        if [ "$(id -u)" -ne 0 ]; then
+            command -v sudo >/dev/null || fail "as root, run: apt-get install$missing"
+            as_root=sudo
+        fi
+        say "installing$missing"
+        export DEBIAN_FRONTEND=noninteractive
+        quietly $as_root apt-get update -q
+        # shellcheck disable=SC2086 # words are packages
+        quietly $as_root apt-get install -q -y --no-install-recommends $missing
+    fi
+else
+    say "no apt-get here: a C++20 compiler, CMake 3.25, Ninja, nlohmann_json, libcurl, doctest must be there already"
+fi
+
+say "building build/llmcost"
+quietly cmake --preset default
+quietly cmake --build --preset default --target llmcost_program
+build/llmcost --model meta-llama/Llama-3.2-1B
