@@ -40,7 +40,7 @@ class config_view;
 [[noreturn]] inline void fail_missing(config_view object, std::string_view key, std::string_view expected);
 /// Throws `unsupported` with a sentence that says what is not described, and the value: `no row has this kind: "x"`.
 [[noreturn]] inline void fail_unsupported(config_view object, std::string_view key, std::string_view sentence);
-/// Throws `unknown_model_type` with a sentence that may name near types.
+/// Throws `unknown_model_type` with the value and a sentence about it, which may name near types: `"lama" is not known`.
 [[noreturn]] inline void fail_unknown_model_type(config_view object, std::string_view key, std::string_view sentence);
 
 namespace detail {
@@ -386,8 +386,8 @@ namespace detail {
 [[noreturn]] inline void fail_unknown_model_type(config_view object, std::string_view key, std::string_view sentence) {
     char buffer[512];
     detail::bounded_text message(buffer);
-    if (const auto found = object.find(key)) detail::put_value(message, *found);
-    detail::fail_at(config_problem::unknown_model_type, object, key, message.put(" ").put(sentence).view());
+    if (const auto found = object.find(key)) detail::put_value(message, *found), message.put(" ");
+    detail::fail_at(config_problem::unknown_model_type, object, key, message.put(sentence).view());
 }
 
 }  // namespace llmcost

@@ -55,7 +55,8 @@ public:
     constexpr count() noexcept : value_(0) {}  // spelled out: g++ 12 loses a default initialiser in constant arrays
     template <std::integral T>
     constexpr count(T n) : value_(static_cast<wide>(n)) {
-        if (n < T{}) report_overflow();
+        if constexpr (std::signed_integral<T>)
+            if (n < 0) report_overflow();
     }
     static constexpr count from_wide(wide w) noexcept { return count{w, 0}; }
 

@@ -25,9 +25,9 @@ struct query {
 
 /// The metric of a name in any case, or null.
 [[nodiscard]] inline const metric* find_metric(std::string_view name) {
-    const std::string small = lower(name);
+    const std::string lowered = lower(name);
     for (const metric& m : metrics)
-        if (m.name == small) return &m;
+        if (m.name == lowered) return &m;
     return nullptr;
 }
 
