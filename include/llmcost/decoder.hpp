@@ -296,11 +296,10 @@ constexpr value describe_base(const architecture& row, const shape& dims, trace&
     value x = t.call(row.names.embed_tokens, words, extents{load.batch, load.sequence});
     if (row.scales_embedding) x = t.mul(x);
     const decoder_context shared = describe_context(row, dims, t);
-    t.pattern<layer_kind::codes>(dims.num_hidden_layers, dims.layers, x, [&](std::uint8_t code, std::int64_t i, value& h) {
-        const layer_kind kind = layer_kind::from(code);
-        const shared_values& mine = kind.mixer == mixer_kind::sliding_attention ? shared.sliding : shared.full;
-        h = t.call_at(row.names.layers, i, decoder_layer{row, dims, mine, kind}, h);
-    });
+    for (repetition layer = t.repeat(dims.num_hidden_layers, dims.layers, x); layer.next();) {
+        const shared_values& mine = layer.kind().mixer == mixer_kind::sliding_attention ? shared.sliding : shared.full;
+        x = t.call({row.names.layers, layer.index()}, decoder_layer{row, dims, mine, layer.kind()}, x);
+    }
     return call_norm(t, row.names.norm, row.norm, dims.hidden_size, {row.prefix, row.names.norm_type}, x, row.norm_bias);
 }
 

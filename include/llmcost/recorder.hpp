@@ -16,6 +16,9 @@
 
 namespace llmcost {
 
+class repetition;
+struct layer_plan;
+
 /// The accounting half of a trace: where the walk is, how often what it sees happens, and the sums so far.
 class recorder {
 public:
@@ -201,76 +204,18 @@ public:
 
     // ---- repetition
 
-    /// `n` modules of a kind, each fed by the one before: `body(index, x)`; `first` is the first one's number.
-    template <class Body>
-    constexpr void repeat(std::int64_t first, std::int64_t n, value& x, Body body) {
-        if (lists(n)) {
-            list(n, x, [&](std::int64_t i, value& v) { body(first + i, v); });
-        } else if (n > 0) {
-            fold(n, n, x, [&](value& v) { body(first, v); });
-        }
-    }
-    /// `n` modules of a kind side by side, none fed by another: `body(index)`; what the last one gives stands for all.
-    template <class Body>
-    constexpr value each(std::int64_t n, Body body) {
-        value last;
-        if (lists(n)) {
-            for (std::int64_t i = 0; i < n; ++i) last = body(i);
-            return last;
-        }
-        const count outer = times_, outer_parameters = parameter_times_;
-        times_ *= count(n);
-        parameter_times_ *= count(n);
-        storages_.open_level(times_);
-        last = body(0);
-        storages_.close_level();
-        times_ = outer;
-        parameter_times_ = outer_parameters;
-        return last;
-    }
+    /// `n` modules of a kind, numbered from `first`.
+    [[nodiscard]] constexpr repetition repeat(std::int64_t n, value& x, std::int64_t first = 0);
+    /// `n` modules of the kinds that a plan says.
+    [[nodiscard]] constexpr repetition repeat(std::int64_t n, const layer_plan& plan, value& x);
     /// One module called `n` times in a row: its parameters once, its work `n` times.
-    template <class Body>
-    constexpr void again(std::int64_t n, value& x, Body body) {
-        if (listener_ != nullptr && lists(n)) {
-            const count before = parameter_times_;
-            list(n, x, [&](std::int64_t, value& v) { body(v), parameter_times_ = count{}; });
-            parameter_times_ = before;
-        } else if (n > 0) {
-            fold(n, 1, x, body);
-        }
-    }
-    /// `n` equal steps through time, each fed by the one before, no modules inside: one walk, whoever listens.
-    template <class Body>
-    constexpr void steps(std::int64_t n, value& x, Body body) {
-        if (n > 0) fold(n, 1, x, body);
-    }
-    /// Layers of several kinds in their real order: `body(kind, index, x)`, `kind_of(index)` below `kinds`.
-    ///
-    /// `Plan` says `mixed` and has an `operator[]`; a plan that is not mixed is all of one kind.
-    template <int Kinds, class Plan, class Body>
-    constexpr void pattern(std::int64_t n, const Plan& plan, value& x, Body body) {
-        if (lists(n)) {
-            list(n, x, [&](std::int64_t i, value& v) { body(plan[i], i, v); });
-        } else if (!plan.mixed) {
-            if (n > 0) fold(n, n, x, [&](value& v) { body(plan[0], 0, v); });
-        } else {
-            std::int64_t how_many[Kinds]{}, first[Kinds]{};
-            for (std::int64_t i = n - 1; i >= 0; --i) ++how_many[plan[i]], first[plan[i]] = i;
-            for (int kind = 0; kind < Kinds; ++kind)
-                if (how_many[kind] > 0)
-                    fold(how_many[kind], how_many[kind], x, [&](value& v) { body(static_cast<std::uint8_t>(kind), first[kind], v); });
-        }
-    }
+    [[nodiscard]] constexpr repetition again(std::int64_t n, value& x);
+    /// `n` equal steps through time, no modules inside: one walk, whoever listens.
+    [[nodiscard]] constexpr repetition steps(std::int64_t n, value& x);
 
 private:
-    /// More modules of a kind are not walked one by one: time and memory would have no bound.
-    static constexpr std::int64_t longest_list = 4096;
+    friend class repetition;
 
-    /// Whether these `n` modules are walked one by one; throws `overflow_error` where they are too many.
-    [[nodiscard]] constexpr bool lists(std::int64_t n) const {
-        if (lists_layers() && n > longest_list) report_overflow();
-        return lists_layers();
-    }
     [[nodiscard]] static constexpr count bytes_of(const value& v) {
         return count(v.storage_elements) * count(bits_of(v.type)) / count(8);
     }
@@ -314,50 +259,6 @@ private:
     constexpr void count_backward(const op_price& p, count work, const value* const* in, int n) {
         for (int i = 0; i < n && i < 2; ++i)
             if (in[i]->requires_grad) sums_.backward_torch_flops += work * count(p.torch_flops) * times_;
-    }
-
-    /// Layers walked one by one: what each made or was handed is forgotten afterwards, but for what it hands on.
-    template <class Body>
-    constexpr void list(std::int64_t n, value& x, Body body) {
-        const std::int32_t mark = storages_.mark();
-        for (std::int64_t i = 0; i < n; ++i) {
-            body(i, x);
-            const bool saved = storages_.is_saved(x.storage);
-            storages_.forget_from(mark);
-            if (x.storage >= mark) storages_.rename(x, saved);
-        }
-    }
-    /// One walk that stands for `n`: its input is each predecessor's output, its output the last one's.
-    template <class Body>
-    constexpr void fold(std::int64_t n, std::int64_t parameters, value& x, Body body) {
-        const count outer = times_, outer_parameters = parameter_times_;
-        const bool saved_before = storages_.is_saved(x.storage);
-        const std::int32_t mark = storages_.mark();
-        const ledger before = load_.training ? sums_ : ledger{};
-        times_ *= count(n);
-        parameter_times_ *= count(parameters);
-        storages_.open_level(times_);
-        value v = x;
-        if (v.storage != value::no_storage) v.storage = storages_.next();
-        const std::int32_t entry = v.storage;
-        body(v);
-        const bool input_saved = storages_.is_saved(entry), output_saved = storages_.is_saved(v.storage);
-        if (active_ && input_saved) {
-            if (saved_before) sums_.saved_bytes -= bytes_of(x) * outer;
-            if (output_saved && v.storage != entry) sums_.saved_bytes -= bytes_of(v) * outer * count(n - 1);
-        }
-        times_ = outer;
-        parameter_times_ = outer_parameters;
-        storages_.close_level();
-        storages_.forget_from(mark);
-        if (n > 1 && v.type != x.type) {  // the first one gets another element type than it hands on
-            sums_ = before;
-            storages_.set_saved(x.storage, saved_before);
-            fold(1, parameters == 0 ? 0 : 1, x, body);
-            return fold(n - 1, parameters == n ? n - 1 : 0, x, body);
-        }
-        if (v.storage != value::no_storage) storages_.rename(v, output_saved);
-        x = v;
     }
 
     workload load_;

@@ -35,6 +35,16 @@ struct class_name {
     std::string_view base{};
 };
 
+/// What a module is called in its parent: its name, and its number where it stands in a list.
+struct module_place {
+    std::string_view name{};
+    std::int64_t index = -1;
+
+    constexpr module_place(const char* own) noexcept : name(own) {}
+    constexpr module_place(std::string_view own) noexcept : name(own) {}
+    constexpr module_place(std::string_view list, std::int64_t number) noexcept : name(list), index(number) {}
+};
+
 /// A module at the moment it is entered: its name in its parent, its place in a list (or -1), its class and role.
 struct module_info {
     std::string_view name{};

@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <string_view>
 
+#include <llmcost/repetition.hpp>
 #include <llmcost/tensor_calls.hpp>
 
 namespace llmcost {
@@ -31,15 +32,10 @@ public:
 
     // ---- modules
 
-    /// Calls a child module: `auto q = t.call("q_proj", linear{…}, x);`
+    /// Calls a child module: `q = t.call("q_proj", linear{…}, x)`, in a list `x = t.call({"layers", i}, block{…}, x)`.
     template <Layer L, class... In>
-    constexpr auto call(std::string_view name, const L& layer, const In&... in) {
-        return call_at(name, -1, layer, in...);
-    }
-    /// Calls the child with this number in a list of modules.
-    template <Layer L, class... In>
-    constexpr auto call_at(std::string_view name, std::int64_t index, const L& layer, const In&... in) {
-        const module_info m{name, index, layer.type(), L::what, L::leaf};
+    constexpr auto call(const module_place& at, const L& layer, const In&... in) {
+        const module_info m{at.name, at.index, layer.type(), L::what, L::leaf};
         enter(m);
         auto out = layer.describe(*this, in...);
         if constexpr (L::leaf) returned(out);

@@ -89,7 +89,8 @@ constexpr value describe_encoder(const architecture& row, const shape& dims, tra
         value x = embed(t, dims, row.prefix, load.batch, length, load.batch);
         const encoder_shape& e = dims.encoder;
         const stack_shape stack{dims.hidden_size, e.num_attention_heads, e.intermediate_size, dims.hidden_act, row.prefix};
-        t.repeat(0, e.num_hidden_layers, x, [&](std::int64_t i, value& h) { h = t.call_at("layers", i, encoder_layer{stack}, h); });
+        for (repetition layer = t.repeat(e.num_hidden_layers, x); layer.next();)
+            x = t.call({"layers", layer.index()}, encoder_layer{stack}, x);
         return x;
     });
     return encoder_is_done(load) ? t.input({load.batch, length, dims.hidden_size}) : out;
@@ -108,8 +109,8 @@ constexpr value describe_decoder(const architecture& row, const shape& dims, tra
         const value places = t.call("embed_positions", position_table{dims, row.prefix}, extents{1, load.sequence});
         x = normed(t, "layernorm_embedding", t.add(x, places));
         const stack_shape stack{dims.hidden_size, dims.num_attention_heads, dims.intermediate_size, dims.hidden_act, row.prefix};
-        t.repeat(0, dims.num_hidden_layers, x,
-                 [&](std::int64_t i, value& h) { h = t.call_at("layers", i, decoder_layer{stack, encoded, where, mask}, h); });
+        for (repetition layer = t.repeat(dims.num_hidden_layers, x); layer.next();)
+            x = t.call({"layers", layer.index()}, decoder_layer{stack, encoded, where, mask}, x);
         return x;
     });
 }

@@ -24,8 +24,8 @@ constexpr std::array<value, 2> base(const architecture& row, const shape& dims, 
     const bert_embeddings words{dims, row.prefix, Style.positions_per_token};
     value x = t.call("embeddings", words, load.batch, load.sequence);
     t.within({.name = "encoder", .type = {row.prefix, "Encoder"}}, [&] {
-        t.repeat(0, dims.num_hidden_layers, x,
-                 [&](std::int64_t i, value& h) { h = t.call_at("layer", i, bert_layer{dims, row.prefix}, h); });
+        for (repetition layer = t.repeat(dims.num_hidden_layers, x); layer.next();)
+            x = t.call({"layer", layer.index()}, bert_layer{dims, row.prefix}, x);
         return x;
     });
     if (!pools) return {x, x};

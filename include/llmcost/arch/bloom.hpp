@@ -113,9 +113,8 @@ constexpr void describe_bloom(const architecture& row, const shape& dims, trace&
         shared_values shared{.where = context_of(t, 0)};
         const value alibi = alibi_per_position(t, load.batch, dims.num_attention_heads, shared.where.length());
         shared.mask = eager_mask(t, shared.where, load.batch);
-        t.repeat(0, dims.num_hidden_layers, x, [&](std::int64_t i, value& h) {
-            h = t.call_at("h", i, bloom_detail::block{row, dims, shared, alibi}, h);
-        });
+        for (repetition block = t.repeat(dims.num_hidden_layers, x); block.next();)
+            x = t.call({"h", block.index()}, bloom_detail::block{row, dims, shared, alibi}, x);
         return t.call("ln_f", normed, x);
     });
 }

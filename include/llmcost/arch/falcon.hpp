@@ -162,9 +162,8 @@ constexpr void describe_falcon(const architecture& row, const shape& dims, trace
         const auto tables =
             t.call("rotary_emb", rotary_table{dims.rotary_dim, {row.prefix, "RotaryEmbedding"}}, load.sequence);
         shared.cos = tables[0], shared.sin = tables[1];
-        t.repeat(0, dims.num_hidden_layers, x, [&](std::int64_t i, value& h) {
-            h = t.call_at("h", i, falcon_detail::layer{row, dims, shared, alibi}, h);
-        });
+        for (repetition layer = t.repeat(dims.num_hidden_layers, x); layer.next();)
+            x = t.call({"h", layer.index()}, falcon_detail::layer{row, dims, shared, alibi}, x);
         return t.call("ln_f", norm<norm_kind::layer>{dims.hidden_size}, x);
     });
 }

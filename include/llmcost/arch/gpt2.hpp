@@ -141,9 +141,8 @@ constexpr void describe_gpt2(const architecture& row, const shape& dims, trace& 
         shared_values shared{.where = context_of(t, 0)};
         shared.mask = eager_mask(t, shared.where, load.batch);
         x = t.call("drop", identity{}, x);
-        t.repeat(0, dims.num_hidden_layers, x, [&](std::int64_t i, value& h) {
-            h = t.call_at("h", i, Block{{row, dims, shared}}, h);
-        });
+        for (repetition block = t.repeat(dims.num_hidden_layers, x); block.next();)
+            x = t.call({"h", block.index()}, Block{{row, dims, shared}}, x);
         return t.call("ln_f", norm<norm_kind::layer>{dims.hidden_size}, x);
     });
 }

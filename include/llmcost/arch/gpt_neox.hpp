@@ -72,9 +72,8 @@ constexpr void describe_gpt_neox(const architecture& row, const shape& dims, tra
         const auto tables =
             t.call("rotary_emb", rotary_table{dims.rotary_dim, {row.prefix, "RotaryEmbedding"}}, load.sequence);
         shared.cos = tables[0], shared.sin = tables[1];
-        t.repeat(0, dims.num_hidden_layers, x, [&](std::int64_t i, value& h) {
-            h = t.call_at("layers", i, gpt_neox_detail::layer{row, dims, shared}, h);
-        });
+        for (repetition layer = t.repeat(dims.num_hidden_layers, x); layer.next();)
+            x = t.call({"layers", layer.index()}, gpt_neox_detail::layer{row, dims, shared}, x);
         return t.call("final_layer_norm", norm<norm_kind::layer>{dims.hidden_size}, x);
     });
 }

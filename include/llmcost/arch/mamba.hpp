@@ -73,9 +73,8 @@ constexpr void describe_state_space(const architecture& row, const shape& dims, 
     const auto base = [&] {
         const extents ids{t.load().batch, t.load().sequence};
         value x = t.call("embeddings", embedding{dims.vocab_size, dims.hidden_size}, ids);
-        t.repeat(0, dims.num_hidden_layers, x, [&](std::int64_t i, value& h) {
-            h = t.call_at("layers", i, state_space_block<Mixer>{row, dims, mixer}, h);
-        });
+        for (repetition layer = t.repeat(dims.num_hidden_layers, x); layer.next();)
+            x = t.call({"layers", layer.index()}, state_space_block<Mixer>{row, dims, mixer}, x);
         return t.call("norm_f", norm<norm_kind::rms>{dims.hidden_size, {row.prefix, "RMSNorm"}}, x);
     };
     if (dims.head == head_kind::none) {

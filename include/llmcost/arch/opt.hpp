@@ -86,9 +86,8 @@ constexpr value decoder(const architecture& row, const shape& dims, trace& t) {
     const bool projects = dims.embedding_size != dims.hidden_size;
     if (projects) x = t.call("project_in", linear{dims.embedding_size, dims.hidden_size}, x);
     x = t.add(x, places);
-    t.repeat(0, dims.num_hidden_layers, x, [&](std::int64_t i, value& h) {
-        h = t.call_at("layers", i, layer{row, dims, shared}, h);
-    });
+    for (repetition block = t.repeat(dims.num_hidden_layers, x); block.next();)
+        x = t.call({"layers", block.index()}, layer{row, dims, shared}, x);
     if (dims.final_norm)
         x = t.call("final_layer_norm", norm<norm_kind::layer>{dims.hidden_size, {}, dims.norm_affine, dims.norm_affine}, x);
     return projects ? t.call("project_out", linear{dims.hidden_size, dims.embedding_size}, x) : x;

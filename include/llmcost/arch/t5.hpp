@@ -110,12 +110,12 @@ struct block {
     [[nodiscard]] constexpr class_name type() const { return {prefix, "Block"}; }
     constexpr value describe(trace& t, const value& x) const {
         const value* mask = stack.decodes ? &stack.mask : nullptr;
-        value h = t.call_at("layer", 0, attention_part<role::attn>{dims, prefix, stack.decodes, x, stack.where, mask, stack.bias, first}, x);
+        value h = t.call({"layer", 0}, attention_part<role::attn>{dims, prefix, stack.decodes, x, stack.where, mask, stack.bias, first}, x);
         if (stack.decodes) {
             const attention_part<role::cross_attn> cross{dims, prefix, true, stack.encoded, stack.across, nullptr, stack.cross_bias, first};
-            h = t.call_at("layer", 1, cross, h);
+            h = t.call({"layer", 1}, cross, h);
         }
-        return t.call_at("layer", stack.decodes ? 2 : 1, feed_forward_part{dims, prefix}, h);
+        return t.call({"layer", stack.decodes ? 2 : 1}, feed_forward_part{dims, prefix}, h);
     }
 };
 
@@ -126,9 +126,9 @@ constexpr value describe_stack(const architecture& row, const shape& dims, trace
     value x = t.call("embed_tokens", words, extents{t.load().batch, length});
     if (stack.decodes) stack.mask = eager_mask(t, stack.where, t.load().batch);
     x = t.call("dropout", identity{}, x);
-    if (layers > 0) x = t.call_at("block", 0, block{dims, row.prefix, stack, true}, x);
-    t.repeat(1, layers > 0 ? layers - 1 : 0, x,
-             [&](std::int64_t i, value& h) { h = t.call_at("block", i, block{dims, row.prefix, stack, false}, h); });
+    if (layers > 0) x = t.call({"block", 0}, block{dims, row.prefix, stack, true}, x);
+    for (repetition other = t.repeat(layers - 1, x, 1); other.next();)
+        x = t.call({"block", other.index()}, block{dims, row.prefix, stack, false}, x);
     return t.call("dropout", identity{}, normed(t, "final_layer_norm", row.prefix, x));
 }
 

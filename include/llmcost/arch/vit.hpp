@@ -85,8 +85,8 @@ constexpr void describe_vit(const architecture& row, const shape& dims, trace& t
         const vision_shape& image = dims.vision;
         const value pixels = t.input({t.load().batch, image.num_channels, image.image_height, image.image_width});
         value x = t.call("embeddings", vit_embeddings{dims, row.prefix}, pixels);
-        t.repeat(0, dims.num_hidden_layers, x,
-                 [&](std::int64_t i, value& h) { h = t.call_at("layers", i, vit_layer{dims, row.prefix}, h); });
+        for (repetition layer = t.repeat(dims.num_hidden_layers, x); layer.next();)
+            x = t.call({"layers", layer.index()}, vit_layer{dims, row.prefix}, x);
         x = t.call("layernorm", norm<norm_kind::layer>{dims.hidden_size}, x);
         if (!pools) return x;
         const recorder::off_loss_guard unread{t};

@@ -108,7 +108,7 @@ constexpr value by_chunks(trace& t, inputs in, const delta_rule_shape& dims, val
         s = t.add(t.mul(s, chunk_decay.select(2)), t.matmul(key.select(2).transpose(-1, -2), fresh));
     };
     step(state);  // the first state asks for no gradient, the others do
-    t.steps(chunks - 1, state, step);
+    for (repetition other = t.steps(chunks - 1, state); other.next();) step(state);
     const value flat = t.reshape(out, {batch, dims.num_value_heads, -1, dims.value_head_dim}).slice(2, sequence);
     return t.to_contiguous_format(flat.transpose(1, 2), type);
 }

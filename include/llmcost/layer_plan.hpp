@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace llmcost {
+
+/// What a decoder layer mixes tokens with.
+enum class mixer_kind : std::uint8_t { full_attention, sliding_attention, chunked_attention, linear };
+
+/// One layer's place in a plan: its mixer and whether its feed-forward block has experts.
+struct layer_kind {
+    mixer_kind mixer = mixer_kind::full_attention;
+    bool experts = false;
+
+    [[nodiscard]] constexpr std::uint8_t code() const noexcept {
+        return static_cast<std::uint8_t>(static_cast<int>(mixer) + (experts ? 4 : 0));
+    }
+    static constexpr layer_kind from(std::uint8_t code) noexcept { return {static_cast<mixer_kind>(code & 3U), code >= 4}; }
+    static constexpr int codes = 8;
+};
+
+/// The kinds of all layers in order; one kind for every layer needs no list, so that its length has no bound.
+struct layer_plan {
+    static constexpr std::int64_t longest = 512;
+    std::array<std::uint8_t, longest> kinds{};
+    std::uint8_t common = 0;
+    bool mixed = false;
+
+    [[nodiscard]] constexpr std::uint8_t operator[](std::int64_t i) const noexcept {
+        return mixed ? kinds[static_cast<std::size_t>(i)] : common;
+    }
+    [[nodiscard]] constexpr bool has(mixer_kind mixer, std::int64_t layers) const noexcept {
+        if (!mixed) return layers > 0 && layer_kind::from(common).mixer == mixer;
+        for (std::int64_t i = 0; i < layers; ++i)
+            if (layer_kind::from(kinds[static_cast<std::size_t>(i)]).mixer == mixer) return true;
+        return false;
+    }
+    friend constexpr bool operator==(const layer_plan&, const layer_plan&) = default;
+};
+
+}  // namespace llmcost
