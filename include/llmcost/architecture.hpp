@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <initializer_list>
-#include <string_view>
+#include <llmcost/string_ref.hpp>
 
 #include <llmcost/layers/mlp.hpp>
 #include <llmcost/layers/moe.hpp>
@@ -54,40 +53,40 @@ enum class mask_rule : std::uint8_t {
 
 /// Names of a decoder's modules in the reference; paths are made of them.
 struct decoder_names {
-    std::string_view base = "model";
-    std::string_view base_under_answers = "model";  ///< the same under a question-answering head
-    std::string_view embed_tokens = "embed_tokens";
-    std::string_view layers = "layers";
-    std::string_view norm = "norm";
-    std::string_view rotary = "rotary_emb";
-    std::string_view lm_head = "lm_head";
-    std::string_view token_classifier = "score";
-    std::string_view attention = "self_attn";
-    std::string_view q = "q_proj";
-    std::string_view k = "k_proj";
-    std::string_view v = "v_proj";
-    std::string_view o = "o_proj";
-    std::string_view q_norm = "q_norm";
-    std::string_view k_norm = "k_norm";
-    std::string_view linear_mixer = "linear_attn";
-    std::string_view feed_forward = "mlp";
-    std::string_view norm_1 = "input_layernorm";
-    std::string_view norm_2 = "post_attention_layernorm";
-    std::string_view norm_3 = "pre_feedforward_layernorm";
-    std::string_view norm_4 = "post_feedforward_layernorm";
-    std::string_view attention_dropout{};     ///< a module after attention; empty: none
-    std::string_view feed_forward_dropout{};  ///< a module after the feed-forward block; empty: none
+    string_ref base = "model";
+    string_ref base_under_answers = "model";  ///< the same under a question-answering head
+    string_ref embed_tokens = "embed_tokens";
+    string_ref layers = "layers";
+    string_ref norm = "norm";
+    string_ref rotary = "rotary_emb";
+    string_ref lm_head = "lm_head";
+    string_ref token_classifier = "score";
+    string_ref attention = "self_attn";
+    string_ref q = "q_proj";
+    string_ref k = "k_proj";
+    string_ref v = "v_proj";
+    string_ref o = "o_proj";
+    string_ref q_norm = "q_norm";
+    string_ref k_norm = "k_norm";
+    string_ref linear_mixer = "linear_attn";
+    string_ref feed_forward = "mlp";
+    string_ref norm_1 = "input_layernorm";
+    string_ref norm_2 = "post_attention_layernorm";
+    string_ref norm_3 = "pre_feedforward_layernorm";
+    string_ref norm_4 = "post_feedforward_layernorm";
+    string_ref attention_dropout{};     ///< a module after attention; empty: none
+    string_ref feed_forward_dropout{};  ///< a module after the feed-forward block; empty: none
     mlp_names mlp{};
-    std::string_view router = "gate";
+    string_ref router = "gate";
     // what follows the prefix in names of classes
-    std::string_view model_type = "Model";
-    std::string_view causal_lm_type = "ForCausalLM";
-    std::string_view layer_type = "DecoderLayer";
-    std::string_view linear_layer_type = "DecoderLayer";  ///< of layers that mix linearly
-    std::string_view norm_type = "RMSNorm";
-    std::string_view embedding_type{};  ///< empty: `nn.Embedding`
-    std::string_view moe_type = "SparseMoeBlock";
-    std::string_view router_type = "TopKRouter";
+    string_ref model_type = "Model";
+    string_ref causal_lm_type = "ForCausalLM";
+    string_ref layer_type = "DecoderLayer";
+    string_ref linear_layer_type = "DecoderLayer";  ///< of layers that mix linearly
+    string_ref norm_type = "RMSNorm";
+    string_ref embedding_type{};  ///< empty: `nn.Embedding`
+    string_ref moe_type = "SparseMoeBlock";
+    string_ref router_type = "TopKRouter";
 };
 
 /// A set of heads; a configuration that asks for another one is refused.
@@ -103,8 +102,8 @@ struct head_set {
 
 /// A key that a configuration writes in its own way: `{"hidden_size", "n_embd"}`.
 struct key_name {
-    std::string_view standard{};
-    std::string_view written{};
+    string_ref standard{};
+    string_ref written{};
 };
 
 /// How many other spellings of keys one row may list.
@@ -112,8 +111,8 @@ inline constexpr std::size_t most_key_names = 12;
 
 /// One row per `model_type`: what the shared walks need to know of its structure, its keys and its defaults.
 struct architecture {
-    std::string_view model_type{};
-    std::string_view prefix{};  ///< of its classes: `Llama` + `ForCausalLM`
+    string_ref model_type{};
+    string_ref prefix{};  ///< of its classes: `Llama` + `ForCausalLM`
     void (*describe)(const architecture&, const shape&, trace&) = nullptr;
     void (*read)(config_view, shape&) = nullptr;  ///< keys that only this family has
     norm_kind norm = norm_kind::rms;
@@ -140,7 +139,7 @@ struct architecture {
     bool joins_rotated = false;         ///< rotated and other elements are joined even where none are left
     head_set heads{head_kind::none, head_kind::causal_lm};
     decoder_names names{};
-    std::array<key_name, most_key_names> keys{};
+    key_name keys[most_key_names]{};
     shape defaults{};
 };
 

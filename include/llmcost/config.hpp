@@ -2,11 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
-#include <string_view>
+#include <llmcost/string_ref.hpp>
 
 #include <llmcost/config_error.hpp>
 #include <llmcost/detail/config_text.hpp>
@@ -19,10 +17,10 @@ namespace llmcost {
 struct config_node {
     enum class kind : std::uint8_t { null, boolean, integer, real, string, array, object };
     kind type = kind::null;
-    std::string_view key{};     ///< name in the object around it; empty in an array
+    string_ref key{};     ///< name in the object around it; empty in an array
     std::int64_t integer = 0;   ///< of integers and booleans
     double real = 0;            ///< of reals; may be infinite or NaN
-    std::string_view string{};  ///< of strings; of reals, how the file writes them, where known
+    string_ref string{};  ///< of strings; of reals, how the file writes them, where known
     std::uint32_t parent = 0;   ///< index of the container; 0 for the root itself
     std::uint32_t end = 0;      ///< one past the last node inside; the next index for a value without children
     std::uint32_t size = 0;     ///< number of children
@@ -34,19 +32,19 @@ class config_view;
 /// where there is none).
 ///
 /// None of these can be called in a constant expression, so that a bad literal configuration does not compile.
-[[noreturn]] inline void fail_value(config_view at, std::string_view expected);
-[[noreturn]] inline void fail_value(config_view object, std::string_view key, std::string_view expected);
+[[noreturn]] inline void fail_value(config_view at, string_ref expected);
+[[noreturn]] inline void fail_value(config_view object, string_ref key, string_ref expected);
 /// Throws `missing_key`: `missing; expected <expected>`.
-[[noreturn]] inline void fail_missing(config_view object, std::string_view key, std::string_view expected);
+[[noreturn]] inline void fail_missing(config_view object, string_ref key, string_ref expected);
 /// Throws `unsupported` with a sentence that says what is not described, and the value: `no row has this kind: "x"`.
-[[noreturn]] inline void fail_unsupported(config_view object, std::string_view key, std::string_view sentence);
+[[noreturn]] inline void fail_unsupported(config_view object, string_ref key, string_ref sentence);
 /// Throws `unknown_model_type` with the value and a sentence about it, which may name near types: `"lama" is not known`.
-[[noreturn]] inline void fail_unknown_model_type(config_view object, std::string_view key, std::string_view sentence);
+[[noreturn]] inline void fail_unknown_model_type(config_view object, string_ref key, string_ref sentence);
 
 namespace detail {
 
 /// Throws `bad_value` for a number that is whole but too large.
-[[noreturn]] inline void fail_range(config_view at, std::string_view expected, std::int64_t largest);
+[[noreturn]] inline void fail_range(config_view at, string_ref expected, std::int64_t largest);
 
 /// Beyond this, a real may not be the number that was written.
 inline constexpr double largest_exact_real = 9007199254740992.0;
@@ -70,7 +68,7 @@ public:
     using difference_type = std::ptrdiff_t;
 
     constexpr config_iterator() noexcept = default;
-    constexpr config_iterator(std::span<const config_node> nodes, std::uint32_t index) noexcept
+    constexpr config_iterator(const config_node* nodes, std::uint32_t index) noexcept
         : nodes_(nodes), index_(index) {}
 
     [[nodiscard]] constexpr config_view operator*() const noexcept;
@@ -88,7 +86,7 @@ public:
     }
 
 private:
-    std::span<const config_node> nodes_{};
+    const config_node* nodes_ = nullptr;
     std::uint32_t index_ = 0;
 };
 
@@ -102,10 +100,12 @@ public:
     using kind = config_node::kind;
 
     constexpr config_view() noexcept = default;  // no node: what an empty `maybe` holds
-    constexpr config_view(std::span<const config_node> nodes, std::uint32_t index) noexcept : nodes_(nodes), index_(index) {}
+    constexpr config_view(const config_node* nodes, std::uint32_t index) noexcept : nodes_(nodes), index_(index) {}
+    template <class Nodes>
+    constexpr config_view(const Nodes& nodes, std::uint32_t index) noexcept : config_view(nodes.data(), index) {}
 
     [[nodiscard]] constexpr const config_node& node() const noexcept { return nodes_[index_]; }
-    [[nodiscard]] constexpr std::span<const config_node> nodes() const noexcept { return nodes_; }
+    [[nodiscard]] constexpr const config_node* nodes() const noexcept { return nodes_; }
     [[nodiscard]] constexpr std::uint32_t index() const noexcept { return index_; }
 
     [[nodiscard]] constexpr kind type() const noexcept { return node().type; }
@@ -118,7 +118,7 @@ public:
     [[nodiscard]] constexpr bool is_object() const noexcept { return type() == kind::object; }
 
     /// Its name in the object around it.
-    [[nodiscard]] constexpr std::string_view key() const noexcept { return node().key; }
+    [[nodiscard]] constexpr string_ref key() const noexcept { return node().key; }
     /// Number of children; 0 for what is no container.
     [[nodiscard]] constexpr std::uint32_t size() const noexcept { return node().size; }
     [[nodiscard]] constexpr config_iterator begin() const noexcept;
@@ -133,13 +133,13 @@ public:
     }
 
     /// The value of a key; nothing where an object has none. A null is found.
-    [[nodiscard]] constexpr maybe<config_view> find(std::string_view key) const {
+    [[nodiscard]] constexpr maybe<config_view> find(string_ref key) const {
         if (!is_object() && !is_null()) fail_value(*this, "an object");
         for (std::uint32_t child = index_ + 1, left = size(); left > 0; --left, child = nodes_[child].end)
             if (nodes_[child].key == key) return config_view{nodes_, child};
         return {};
     }
-    [[nodiscard]] constexpr bool contains(std::string_view key) const { return find(key).has_value(); }
+    [[nodiscard]] constexpr bool contains(string_ref key) const { return find(key).has_value(); }
 
     /// The value itself.
     [[nodiscard]] constexpr bool as_boolean() const {
@@ -165,7 +165,7 @@ public:
         if (!is_number()) fail_value(*this, "a number");
         return type() == kind::real ? node().real : static_cast<double>(node().integer);
     }
-    [[nodiscard]] constexpr std::string_view as_string() const {
+    [[nodiscard]] constexpr string_ref as_string() const {
         if (!is_string()) fail_value(*this, "a string");
         return node().string;
     }
@@ -178,90 +178,90 @@ public:
         return *this;
     }
 
-    [[nodiscard]] constexpr bool boolean(std::string_view key) const { return required(key, "true or false").as_boolean(); }
-    [[nodiscard]] constexpr bool boolean(std::string_view key, bool otherwise) const {
+    [[nodiscard]] constexpr bool boolean(string_ref key) const { return required(key, "true or false").as_boolean(); }
+    [[nodiscard]] constexpr bool boolean(string_ref key, bool otherwise) const {
         return optional_boolean(key).value_or(otherwise);
     }
-    [[nodiscard]] constexpr maybe<bool> optional_boolean(std::string_view key) const {
+    [[nodiscard]] constexpr maybe<bool> optional_boolean(string_ref key) const {
         if (const auto found = given(key)) return found->as_boolean();
         return {};
     }
 
-    [[nodiscard]] constexpr std::int64_t integer(std::string_view key) const {
+    [[nodiscard]] constexpr std::int64_t integer(string_ref key) const {
         return required(key, "an integer").as_integer();
     }
-    [[nodiscard]] constexpr std::int64_t integer(std::string_view key, std::int64_t otherwise) const {
+    [[nodiscard]] constexpr std::int64_t integer(string_ref key, std::int64_t otherwise) const {
         return optional_integer(key).value_or(otherwise);
     }
-    [[nodiscard]] constexpr maybe<std::int64_t> optional_integer(std::string_view key) const {
+    [[nodiscard]] constexpr maybe<std::int64_t> optional_integer(string_ref key) const {
         if (const auto found = given(key)) return found->as_integer();
         return {};
     }
 
-    [[nodiscard]] constexpr std::int64_t positive(std::string_view key) const {
+    [[nodiscard]] constexpr std::int64_t positive(string_ref key) const {
         return required(key, "a positive integer").as_positive();
     }
-    [[nodiscard]] constexpr std::int64_t positive(std::string_view key, std::int64_t otherwise) const {
+    [[nodiscard]] constexpr std::int64_t positive(string_ref key, std::int64_t otherwise) const {
         return optional_positive(key).value_or(otherwise);
     }
-    [[nodiscard]] constexpr maybe<std::int64_t> optional_positive(std::string_view key) const {
+    [[nodiscard]] constexpr maybe<std::int64_t> optional_positive(string_ref key) const {
         if (const auto found = given(key)) return found->as_positive();
         return {};
     }
 
-    [[nodiscard]] constexpr std::int64_t non_negative(std::string_view key) const {
+    [[nodiscard]] constexpr std::int64_t non_negative(string_ref key) const {
         return required(key, "a non-negative integer").as_non_negative();
     }
-    [[nodiscard]] constexpr std::int64_t non_negative(std::string_view key, std::int64_t otherwise) const {
+    [[nodiscard]] constexpr std::int64_t non_negative(string_ref key, std::int64_t otherwise) const {
         return optional_non_negative(key).value_or(otherwise);
     }
-    [[nodiscard]] constexpr maybe<std::int64_t> optional_non_negative(std::string_view key) const {
+    [[nodiscard]] constexpr maybe<std::int64_t> optional_non_negative(string_ref key) const {
         if (const auto found = given(key)) return found->as_non_negative();
         return {};
     }
 
-    [[nodiscard]] constexpr double real(std::string_view key) const { return required(key, "a finite number").as_real(); }
-    [[nodiscard]] constexpr double real(std::string_view key, double otherwise) const {
+    [[nodiscard]] constexpr double real(string_ref key) const { return required(key, "a finite number").as_real(); }
+    [[nodiscard]] constexpr double real(string_ref key, double otherwise) const {
         return optional_real(key).value_or(otherwise);
     }
-    [[nodiscard]] constexpr maybe<double> optional_real(std::string_view key) const {
+    [[nodiscard]] constexpr maybe<double> optional_real(string_ref key) const {
         if (const auto found = given(key)) return found->as_real();
         return {};
     }
 
-    [[nodiscard]] constexpr std::string_view string(std::string_view key) const {
+    [[nodiscard]] constexpr string_ref string(string_ref key) const {
         return required(key, "a string").as_string();
     }
-    [[nodiscard]] constexpr std::string_view string(std::string_view key, std::string_view otherwise) const {
+    [[nodiscard]] constexpr string_ref string(string_ref key, string_ref otherwise) const {
         return optional_string(key).value_or(otherwise);
     }
-    [[nodiscard]] constexpr maybe<std::string_view> optional_string(std::string_view key) const {
+    [[nodiscard]] constexpr maybe<string_ref> optional_string(string_ref key) const {
         if (const auto found = given(key)) return found->as_string();
         return {};
     }
 
-    [[nodiscard]] constexpr config_view array(std::string_view key) const { return required(key, "an array").as_array(); }
-    [[nodiscard]] constexpr maybe<config_view> optional_array(std::string_view key) const {
+    [[nodiscard]] constexpr config_view array(string_ref key) const { return required(key, "an array").as_array(); }
+    [[nodiscard]] constexpr maybe<config_view> optional_array(string_ref key) const {
         if (const auto found = given(key)) return found->as_array();
         return {};
     }
-    [[nodiscard]] constexpr config_view object(std::string_view key) const { return required(key, "an object").as_object(); }
-    [[nodiscard]] constexpr maybe<config_view> optional_object(std::string_view key) const {
+    [[nodiscard]] constexpr config_view object(string_ref key) const { return required(key, "an object").as_object(); }
+    [[nodiscard]] constexpr maybe<config_view> optional_object(string_ref key) const {
         if (const auto found = given(key)) return found->as_object();
         return {};
     }
 
 private:
-    [[nodiscard]] constexpr config_view required(std::string_view key, std::string_view expected) const {
+    [[nodiscard]] constexpr config_view required(string_ref key, string_ref expected) const {
         const auto found = find(key);
         if (!found) fail_missing(*this, key, expected);
         return *found;
     }
-    [[nodiscard]] constexpr maybe<config_view> given(std::string_view key) const {
+    [[nodiscard]] constexpr maybe<config_view> given(string_ref key) const {
         const auto found = find(key);
         return found && !found->is_null() ? found : maybe<config_view>{};
     }
-    [[nodiscard]] constexpr std::int64_t as_whole(std::string_view expected, std::int64_t least,
+    [[nodiscard]] constexpr std::int64_t as_whole(string_ref expected, std::int64_t least,
                                                   std::int64_t largest) const {
         const auto whole = detail::whole_number(node());
         const double r = node().real;
@@ -272,7 +272,7 @@ private:
         return *whole;
     }
 
-    std::span<const config_node> nodes_;
+    const config_node* nodes_ = nullptr;
     std::uint32_t index_ = 0;
 };
 
@@ -288,7 +288,7 @@ inline constexpr std::size_t longest_echo = 48;
 /// Appends the JSON pointer of a value: one `/name` or `/index` per container around it.
 inline void put_pointer(bounded_text& out, config_view at) noexcept {
     constexpr std::size_t deepest = 64;
-    std::array<std::uint32_t, deepest> path{};
+    std::uint32_t path[deepest]{};
     std::size_t depth = 0;
     std::uint32_t i = at.index();
     for (; i != 0 && depth < deepest; i = at.nodes()[i].parent) path[depth++] = i;
@@ -321,8 +321,8 @@ inline void put_value(bounded_text& out, config_view at) noexcept {
 }
 
 /// Throws at a value, or at one of its keys whether it is there or not.
-[[noreturn]] inline void fail_at(config_problem problem, config_view at, maybe<std::string_view> key,
-                                 std::string_view message) {
+[[noreturn]] inline void fail_at(config_problem problem, config_view at, maybe<string_ref> key,
+                                 string_ref message) {
     char buffer[512];
     bounded_text pointer(buffer);
     put_pointer(pointer, at);
@@ -330,7 +330,7 @@ inline void put_value(bounded_text& out, config_view at) noexcept {
     throw config_error(problem, pointer.view(), message);
 }
 
-[[noreturn]] inline void fail_range(config_view at, std::string_view expected, std::int64_t largest) {
+[[noreturn]] inline void fail_range(config_view at, string_ref expected, std::int64_t largest) {
     char buffer[512];
     bounded_text message(buffer);
     message.put("expected ").put(expected).put(", found ");
@@ -342,7 +342,7 @@ inline void put_value(bounded_text& out, config_view at) noexcept {
 
 }  // namespace detail
 
-[[noreturn]] inline void fail_value(config_view at, std::string_view expected) {
+[[noreturn]] inline void fail_value(config_view at, string_ref expected) {
     char buffer[512];
     detail::bounded_text message(buffer);
     message.put("expected ").put(expected).put(", found ");
@@ -350,13 +350,13 @@ inline void put_value(bounded_text& out, config_view at) noexcept {
     detail::fail_at(config_problem::bad_value, at, {}, message.view());
 }
 
-[[noreturn]] inline void fail_value(config_view object, std::string_view key, std::string_view expected) {
+[[noreturn]] inline void fail_value(config_view object, string_ref key, string_ref expected) {
     const auto found = object.find(key);
     if (!found) fail_missing(object, key, expected);
     fail_value(*found, expected);
 }
 
-[[noreturn]] inline void fail_missing(config_view object, std::string_view key, std::string_view expected) {
+[[noreturn]] inline void fail_missing(config_view object, string_ref key, string_ref expected) {
     char buffer[512];
     detail::bounded_text message(buffer);
     detail::fail_at(config_problem::missing_key, object, key, message.put("missing; expected ").put(expected).view());
@@ -365,8 +365,8 @@ inline void put_value(bounded_text& out, config_view at) noexcept {
 namespace detail {
 
 /// Throws with a caller's sentence and, where the key has a scalar, its value.
-[[noreturn]] inline void fail_sentence(config_problem problem, config_view object, std::string_view key,
-                                       std::string_view sentence) {
+[[noreturn]] inline void fail_sentence(config_problem problem, config_view object, string_ref key,
+                                       string_ref sentence) {
     char buffer[512];
     bounded_text message(buffer);
     message.put(sentence);
@@ -379,11 +379,11 @@ namespace detail {
 
 }  // namespace detail
 
-[[noreturn]] inline void fail_unsupported(config_view object, std::string_view key, std::string_view sentence) {
+[[noreturn]] inline void fail_unsupported(config_view object, string_ref key, string_ref sentence) {
     detail::fail_sentence(config_problem::unsupported, object, key, sentence);
 }
 
-[[noreturn]] inline void fail_unknown_model_type(config_view object, std::string_view key, std::string_view sentence) {
+[[noreturn]] inline void fail_unknown_model_type(config_view object, string_ref key, string_ref sentence) {
     char buffer[512];
     detail::bounded_text message(buffer);
     if (const auto found = object.find(key)) detail::put_value(message, *found), message.put(" ");

@@ -2,12 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <span>
-#include <string_view>
+#include <llmcost/string_ref.hpp>
 
 #include <llmcost/detail/config_text.hpp>
 
@@ -20,28 +18,28 @@ enum class config_problem : std::uint8_t { missing_key, bad_value, unsupported, 
 class config_error : public std::exception {
 public:
     /// Texts that are too long are cut.
-    config_error(config_problem problem, std::string_view pointer, std::string_view message) noexcept : problem_(problem) {
+    config_error(config_problem problem, string_ref pointer, string_ref message) noexcept : problem_(problem) {
         constexpr std::size_t longest_pointer = 256;
-        detail::bounded_text place(std::span<char>(text_).first(longest_pointer));
+        detail::bounded_text place(text_, longest_pointer);
         pointer_size_ = place.put(pointer).size();
         message_at_ = pointer_size_ == 0 ? 0 : pointer_size_ + 2;
-        if (pointer_size_ != 0) detail::bounded_text(std::span<char>(text_).subspan(pointer_size_, 8)).put(": ");
-        message_size_ = detail::bounded_text(std::span<char>(text_).subspan(message_at_)).put(message).size();
+        if (pointer_size_ != 0) detail::bounded_text(text_ + pointer_size_, 8).put(": ");
+        message_size_ = detail::bounded_text(text_ + message_at_, sizeof text_ - message_at_).put(message).size();
     }
 
     [[nodiscard]] config_problem problem() const noexcept { return problem_; }
     /// Place in the configuration; empty for the whole of it.
-    [[nodiscard]] std::string_view pointer() const noexcept { return {text_.data(), pointer_size_}; }
-    [[nodiscard]] std::string_view message() const noexcept { return {text_.data() + message_at_, message_size_}; }
+    [[nodiscard]] string_ref pointer() const noexcept { return {text_, pointer_size_}; }
+    [[nodiscard]] string_ref message() const noexcept { return {text_ + message_at_, message_size_}; }
     /// `pointer: message`.
-    [[nodiscard]] const char* what() const noexcept override { return text_.data(); }
+    [[nodiscard]] const char* what() const noexcept override { return text_; }
 
 private:
     config_problem problem_;
     std::size_t pointer_size_ = 0;
     std::size_t message_at_ = 0;
     std::size_t message_size_ = 0;
-    std::array<char, 768> text_{};
+    char text_[768]{};
 };
 
 }  // namespace llmcost

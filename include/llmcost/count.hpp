@@ -6,7 +6,7 @@
 #include <concepts>
 #include <cstdint>
 #include <exception>
-#include <string_view>
+#include <llmcost/string_ref.hpp>
 
 namespace llmcost {
 
@@ -128,7 +128,7 @@ public:
             w /= 10;
         } while (w != 0);
     }
-    [[nodiscard]] constexpr std::string_view view() const noexcept { return {digits_ + first_, 40U - first_}; }
+    [[nodiscard]] constexpr string_ref view() const noexcept { return {digits_ + first_, 40U - first_}; }
 
 private:
     char digits_[40]{};

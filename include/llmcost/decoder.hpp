@@ -84,7 +84,7 @@ struct self_attention {
     }
 
 private:
-    constexpr value normed(trace& t, std::string_view name, std::int64_t width, const value& x) const {
+    constexpr value normed(trace& t, string_ref name, std::int64_t width, const value& x) const {
         return call_norm(t, name, row.norm, width, {row.prefix, row.names.norm_type}, x);
     }
     constexpr value turned(trace& t, const value& x) const {
@@ -114,7 +114,7 @@ constexpr value call_latent_attention(trace& t, const architecture& row, const s
 }
 
 /// A dense feed-forward block of a row, under this name and with this inner width.
-constexpr value call_mlp(trace& t, const architecture& row, const shape& dims, std::string_view name, std::int64_t inner,
+constexpr value call_mlp(trace& t, const architecture& row, const shape& dims, string_ref name, std::int64_t inner,
                          const value& x) {
     const class_name named{row.prefix, "MLP"};
     const auto call = [&]<mlp_kind Kind>() {
@@ -159,7 +159,7 @@ private:
         const router_shape r{dims.hidden_size, m.num_experts, m.num_experts_per_tok, m.n_group, m.topk_group, m.limits_groups,
                              m.norm_topk_prob, row.router == router_kind::top_k_softmax};
         const auto call = [&]<router_kind Kind>() {
-            return t.call(row.names.router, router<Kind>{r, {row.prefix, row.names.router_type}}, tokens)[1];
+            return t.call(row.names.router, router<Kind>{r, {row.prefix, row.names.router_type}}, tokens).second;
         };
         switch (row.router) {
             case router_kind::top_k_softmax: return call.template operator()<router_kind::top_k_softmax>();
@@ -238,10 +238,10 @@ private:
         if (kind.experts) return t.call(row.names.feed_forward, moe_block{row, dims}, x);
         return call_mlp(t, row, dims, row.names.feed_forward, dims.intermediate_size, x);
     }
-    constexpr value normed(trace& t, std::string_view name, const value& x) const {
+    constexpr value normed(trace& t, string_ref name, const value& x) const {
         return call_norm(t, name, row.norm, dims.hidden_size, {row.prefix, row.names.norm_type}, x, row.norm_bias);
     }
-    static constexpr value dropped(trace& t, std::string_view name, const value& x) {
+    static constexpr value dropped(trace& t, string_ref name, const value& x) {
         return name.empty() ? x : t.call(name, identity{}, x);
     }
     constexpr value residual(trace& t, const value& x, const value& h) const {
@@ -278,8 +278,8 @@ constexpr decoder_context describe_context(const architecture& row, const shape&
             return;
         }
         const auto tables = t.call(row.names.rotary, table, load.sequence);
-        into.cos = tables[0];
-        into.sin = tables[1];
+        into.cos = tables.first;
+        into.sin = tables.second;
     };
     if (full || !row.rotary_per_mixer) make(c.full);
     if (row.rotary_per_mixer && slides) make(c.sliding);
@@ -290,7 +290,7 @@ constexpr decoder_context describe_context(const architecture& row, const shape&
 /// Embedding, masks and tables, layers, last norm: the model under a head, or on its own.
 constexpr value describe_base(const architecture& row, const shape& dims, trace& t) {
     const workload& load = t.load();
-    const std::string_view type = row.names.embedding_type;
+    const string_ref type = row.names.embedding_type;
     const embedding words{dims.vocab_size, dims.hidden_size, row.scales_in_embedding,
                           type.empty() ? class_name{"", "Embedding"} : class_name{row.prefix, type}};
     value x = t.call(row.names.embed_tokens, words, extents{load.batch, load.sequence});
@@ -308,7 +308,7 @@ constexpr value describe_base(const architecture& row, const shape& dims, trace&
 /// Source: transformers/modeling_layers.py, `GenericForSequenceClassification` and its relatives.
 constexpr value describe_head(const architecture& row, const shape& dims, trace& t, const value& x) {
     const recorder::idle_guard unused{t, t.load().head == logits::none};
-    const auto score = [&](std::string_view name, std::int64_t labels, bool bias, const value& h) {
+    const auto score = [&](string_ref name, std::int64_t labels, bool bias, const value& h) {
         return t.call(name, head_linear{{x.dim(-1), labels, bias}}, h);
     };
     switch (dims.head) {
@@ -342,9 +342,9 @@ constexpr void describe_under_head(const architecture& row, const shape& dims, t
         return;
     }
     const bool answers = dims.head == head_kind::question_answering;
-    const std::string_view head = dims.head == head_kind::causal_lm ? row.names.causal_lm_type : name_of(dims.head);
+    const string_ref head = dims.head == head_kind::causal_lm ? row.names.causal_lm_type : name_of(dims.head);
     t.within({.type = {row.prefix, head}}, [&] {
-        const std::string_view name = answers ? row.names.base_under_answers : row.names.base;
+        const string_ref name = answers ? row.names.base_under_answers : row.names.base;
         return describe_head(row, dims, t, t.within({.name = name, .type = type}, base));
     });
 }

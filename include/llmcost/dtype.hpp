@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <string_view>
+#include <llmcost/string_ref.hpp>
 
 namespace llmcost {
 
@@ -14,13 +13,13 @@ enum class dtype : std::uint8_t { unspecified, float32, float16, bfloat16, float
 /// One line per element type: its name, another accepted spelling, its size in bits.
 struct dtype_row {
     dtype type;
-    std::string_view name;
-    std::string_view alias;
+    string_ref name;
+    string_ref alias;
     int bits;
 };
 
 // clang-format off
-inline constexpr std::array<dtype_row, 9> dtype_table{{
+inline constexpr dtype_row dtype_table[]{
     {dtype::float32,       "float32",       "fp32", 32},
     {dtype::float16,       "float16",       "fp16", 16},
     {dtype::bfloat16,      "bfloat16",      "bf16", 16},
@@ -30,7 +29,7 @@ inline constexpr std::array<dtype_row, 9> dtype_table{{
     {dtype::int8,          "int8",          "i8",    8},
     {dtype::int4,          "int4",          "i4",    4},
     {dtype::complex64,     "complex64",     "",     64},
-}};
+};
 // clang-format on
 
 /// Bits of one element; 0 where unspecified.
@@ -41,14 +40,14 @@ inline constexpr std::array<dtype_row, 9> dtype_table{{
 }
 
 /// PyTorch's name of an element type.
-[[nodiscard]] constexpr std::string_view name_of(dtype type) noexcept {
+[[nodiscard]] constexpr string_ref name_of(dtype type) noexcept {
     for (const auto& row : dtype_table)
         if (row.type == type) return row.name;
     return "unspecified";
 }
 
 /// The element type of a name such as `bfloat16`, `torch.bfloat16` or `bf16`; `unspecified` where there is none.
-[[nodiscard]] constexpr dtype dtype_from(std::string_view name) noexcept {
+[[nodiscard]] constexpr dtype dtype_from(string_ref name) noexcept {
     if (name.starts_with("torch.")) name.remove_prefix(6);
     for (const auto& row : dtype_table)
         if (!name.empty() && (row.name == name || row.alias == name)) return row.type;

@@ -12,9 +12,9 @@ namespace llmcost {
 
 /// Names of an attention's four projections.
 struct projection_names {
-    std::string_view q = "query";
-    std::string_view k = "key";
-    std::string_view v = "value";
+    string_ref q = "query";
+    string_ref k = "key";
+    string_ref v = "value";
 };
 
 /// Queries, keys and values of all positions against all positions: no mask, no cache (BERT, ViT).
@@ -23,7 +23,7 @@ struct projection_names {
 constexpr value attend_to_all(trace& t, const value& x, std::int64_t width, std::int64_t heads, bool bias,
                               const projection_names& names, bool float_softmax) {
     const std::int64_t batch = x.dim(0), sequence = x.dim(1), d = width / heads;
-    const auto split = [&](std::string_view name) {
+    const auto split = [&](string_ref name) {
         return t.call(name, linear{width, width, bias}, x).view({batch, sequence, heads, d}).transpose(1, 2);
     };
     const value q = split(names.q), k = split(names.k), v = split(names.v);
@@ -63,7 +63,7 @@ struct self_attention_block {
 
 struct attention_block {
     const shape& dims;
-    std::string_view prefix;
+    string_ref prefix;
 
     static constexpr role what = role::attn;
     static constexpr bool leaf = false;
@@ -77,7 +77,7 @@ struct attention_block {
 
 struct intermediate_block {
     const shape& dims;
-    std::string_view prefix;
+    string_ref prefix;
 
     static constexpr role what = role::mlp;
     static constexpr bool leaf = false;
@@ -100,7 +100,7 @@ struct feed_forward_output : output_block {
 /// Source: transformers/models/bert/modeling_bert.py, `BertLayer`.
 struct bert_layer {
     const shape& dims;
-    std::string_view prefix;
+    string_ref prefix;
 
     static constexpr role what = role::none;
     static constexpr bool leaf = false;
@@ -115,7 +115,7 @@ struct bert_layer {
 /// Words, kinds of segments and learned positions, normed: (B, S) -> (B, S, width).
 struct bert_embeddings {
     const shape& dims;
-    std::string_view prefix;
+    string_ref prefix;
     bool positions_per_token;  ///< positions looked up for every sequence instead of once (RoBERTa)
 
     static constexpr role what = role::embedding;

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstdint>
 
 namespace llmcost {
@@ -25,17 +24,17 @@ struct layer_kind {
 /// The kinds of all layers in order; one kind for every layer needs no list, so that its length has no bound.
 struct layer_plan {
     static constexpr std::int64_t longest = 512;
-    std::array<std::uint8_t, longest> kinds{};
+    std::uint8_t kinds[longest]{};
     std::uint8_t common = 0;
     bool mixed = false;
 
     [[nodiscard]] constexpr std::uint8_t operator[](std::int64_t i) const noexcept {
-        return mixed ? kinds[static_cast<std::size_t>(i)] : common;
+        return mixed ? kinds[i] : common;
     }
     [[nodiscard]] constexpr bool has(mixer_kind mixer, std::int64_t layers) const noexcept {
         if (!mixed) return layers > 0 && layer_kind::from(common).mixer == mixer;
         for (std::int64_t i = 0; i < layers; ++i)
-            if (layer_kind::from(kinds[static_cast<std::size_t>(i)]).mixer == mixer) return true;
+            if (layer_kind::from(kinds[i]).mixer == mixer) return true;
         return false;
     }
     friend constexpr bool operator==(const layer_plan&, const layer_plan&) = default;

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -66,7 +65,7 @@ namespace detail {
 /// The primitives in the order of their members, to walk over those that an operation has.
 inline constexpr std::size_t primitive_kinds = 12;
 template <class T>
-inline constexpr std::array<T primitives<T>::*, primitive_kinds> primitive_members{
+inline constexpr T primitives<T>::* primitive_members[primitive_kinds]{
     &primitives<T>::add,  &primitives<T>::mult, &primitives<T>::div,  &primitives<T>::sqrt,
     &primitives<T>::exp,  &primitives<T>::log,  &primitives<T>::tanh, &primitives<T>::erf,
     &primitives<T>::trig, &primitives<T>::pow,  &primitives<T>::neg,  &primitives<T>::cmp};
@@ -80,21 +79,25 @@ struct charge {
 
 /// The price table without its zeros.
 struct charges {
-    std::array<charge, 6> of{};
+    charge of[6]{};
     std::uint8_t n = 0;
 };
 
-consteval std::array<charges, op_kinds> compact_prices() {
-    std::array<charges, op_kinds> all{};
+struct price_charges {
+    charges of[op_kinds]{};
+};
+
+consteval price_charges compact_prices() {
+    price_charges all{};
     for (std::size_t i = 0; i < op_kinds; ++i)
         for (std::size_t k = 0; k < primitive_kinds; ++k) {
             const auto member = primitive_members<std::int8_t>[k];
             const std::int8_t work = op_table[i].per_work.*member, rows = op_table[i].per_row.*member;
-            if (work != 0 || rows != 0) all[i].of[all[i].n++] = {static_cast<std::uint8_t>(k), work, rows};
+            if (work != 0 || rows != 0) all.of[i].of[all.of[i].n++] = {static_cast<std::uint8_t>(k), work, rows};
         }
     return all;
 }
-inline constexpr std::array<charges, op_kinds> price_list = compact_prices();
+inline constexpr price_charges price_list = compact_prices();
 
 constexpr void add_charge(count& plus, count& minus, int coefficient, count n) {
     if (coefficient > 0) plus += coefficient == 1 ? n : n * count(coefficient);
@@ -109,7 +112,7 @@ constexpr void add_charge(count& plus, count& minus, int coefficient, count n) {
     for (std::size_t i = 0; i < op_kinds; ++i) {
         const amount& done = sums.operations[i];
         if (done.work == count{} && done.rows == count{}) continue;
-        const detail::charges& list = detail::price_list[i];
+        const detail::charges& list = detail::price_list.of[i];
         for (std::uint8_t k = 0; k < list.n; ++k) {
             const detail::charge& c = list.of[k];
             detail::add_charge(plus[c.primitive], minus[c.primitive], c.per_work, done.work);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
+#include <llmcost/string_ref.hpp>
 
 #include <llmcost/ops.hpp>
 #include <llmcost/scope.hpp>
@@ -55,7 +55,7 @@ class listener {
 public:
     virtual void enter(const recorder&, const module_info&) {}
     virtual void leave(const recorder&, const module_info&) {}
-    virtual void parameter(const recorder&, std::string_view /*name*/, const value&, bool /*tied*/) {}
+    virtual void parameter(const recorder&, string_ref /*name*/, const value&, bool /*tied*/) {}
     virtual void executed(const recorder&, const operation&) {}
     virtual void cached(const recorder&, const value&) {}
 

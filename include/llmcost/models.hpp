@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <string_view>
+#include <llmcost/string_ref.hpp>
 
 #include <llmcost/arch/bert.hpp>
 #include <llmcost/arch/deepseek.hpp>
@@ -26,7 +25,7 @@ namespace llmcost {
 template <class KindOf>
 constexpr model planned(const architecture& row, shape sizes, KindOf kind_of) {
     constexpr config_node nothing{.type = config_node::kind::object, .end = 1};
-    plan_layers(config_view{{&nothing, 1}, 0}, sizes, kind_of);
+    plan_layers(config_view{&nothing, 0}, sizes, kind_of);
     return {&row, sizes};
 }
 
@@ -34,7 +33,7 @@ constexpr model planned(const architecture& row, shape sizes, KindOf kind_of) {
 constexpr model planned(const architecture& row, shape sizes) {
     constexpr config_node nothing{.type = config_node::kind::object, .end = 1};
     shape as_read = sizes;
-    if (row.read != nullptr) row.read(config_view{{&nothing, 1}, 0}, as_read);
+    if (row.read != nullptr) row.read(config_view{&nothing, 0}, as_read);
     sizes.layers = as_read.layers;
     return {&row, sizes};
 }
@@ -215,12 +214,12 @@ inline constexpr model vit_base_patch16_224{&arch::vit, {
 
 /// A preset by the name that its repository has on the hub.
 struct named_model {
-    std::string_view name;
+    string_ref name;
     const model* literal;
 };
 
 /// Every preset, in the order above.
-inline constexpr std::array all{
+inline constexpr named_model all[]{
     named_model{"meta-llama/Llama-3.2-1B",          &llama_3_2_1b},
     named_model{"meta-llama/Llama-3.2-3B",          &llama_3_2_3b},
     named_model{"meta-llama/Llama-3.1-8B",          &llama_3_1_8b},

@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
+#include <llmcost/string_ref.hpp>
 
 namespace llmcost {
 
@@ -48,7 +47,7 @@ enum class keeps : std::uint8_t {
 /// softmax, elements read and results of a reduction, elements of an elementwise operation.
 struct op_price {
     op kind;
-    std::string_view name;
+    string_ref name;
     primitives<std::int8_t> per_work;
     primitives<std::int8_t> per_row;
     int torch_flops;  ///< FlopCounterMode's FLOPs per unit of work, forward, and again per input that needs a gradient
@@ -57,7 +56,7 @@ struct op_price {
 
 // Prices: docs/counting.md, section "Primitives". FLOPs: torch/utils/flop_counter.py. Kept: torch derivatives.yaml.
 // clang-format off
-inline constexpr std::array<op_price, op_kinds> op_table{{
+inline constexpr op_price op_table[op_kinds]{
     {op::matmul,              "matmul",              {.add = 1, .mult = 1},                         {.add = -1},            2, keeps::other_operand},
     {op::matmul_bias,         "matmul_bias",         {.add = 1, .mult = 1},                         {},                     2, keeps::other_operand},
     {op::batched_matmul,      "batched_matmul",      {.add = 1, .mult = 1},                         {.add = -1},            2, keeps::other_operand},
@@ -114,7 +113,7 @@ inline constexpr std::array<op_price, op_kinds> op_table{{
     {op::top_k,               "top_k",               {},                                            {},                     0, keeps::nothing},
     {op::scatter,             "scatter",             {},                                            {},                     0, keeps::nothing},
     {op::index_add,           "index_add",           {.add = 1},                                    {},                     0, keeps::second_input},
-}};
+};
 // clang-format on
 
 /// The row of an operation.

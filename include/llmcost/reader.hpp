@@ -2,11 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <string_view>
+#include <llmcost/string_ref.hpp>
 
 #include <llmcost/architecture.hpp>
 #include <llmcost/config.hpp>
@@ -20,35 +19,35 @@ public:
 
     [[nodiscard]] constexpr config_view view() const noexcept { return config_; }
     /// The name that this configuration uses for a standard key: the row's spelling, or the standard one where it stands.
-    [[nodiscard]] constexpr std::string_view written(std::string_view standard) const {
+    [[nodiscard]] constexpr string_ref written(string_ref standard) const {
         for (const key_name& k : row_.keys)
             if (!k.written.empty() && k.standard == standard && (config_.contains(k.written) || !config_.contains(standard)))
                 return k.written;
         return standard;
     }
-    [[nodiscard]] constexpr bool present(std::string_view standard) const {
+    [[nodiscard]] constexpr bool present(string_ref standard) const {
         const auto found = config_.find(written(standard));
         return found && !found->is_null();
     }
     /// A size: the file's, else the default; 0 as a default means that the key has none.
-    [[nodiscard]] constexpr std::int64_t positive(std::string_view standard, std::int64_t otherwise) const {
+    [[nodiscard]] constexpr std::int64_t positive(string_ref standard, std::int64_t otherwise) const {
         return otherwise > 0 ? config_.positive(written(standard), otherwise) : config_.positive(written(standard));
     }
-    [[nodiscard]] constexpr std::int64_t non_negative(std::string_view standard, std::int64_t otherwise) const {
+    [[nodiscard]] constexpr std::int64_t non_negative(string_ref standard, std::int64_t otherwise) const {
         return config_.non_negative(written(standard), otherwise);
     }
-    [[nodiscard]] constexpr bool boolean(std::string_view standard, bool otherwise) const {
+    [[nodiscard]] constexpr bool boolean(string_ref standard, bool otherwise) const {
         return config_.boolean(written(standard), otherwise);
     }
     /// A size that may be absent or null.
-    [[nodiscard]] constexpr std::int64_t positive_or(std::string_view standard, std::int64_t otherwise) const {
+    [[nodiscard]] constexpr std::int64_t positive_or(string_ref standard, std::int64_t otherwise) const {
         return present(standard) ? config_.positive(written(standard)) : otherwise;
     }
     /// An activation function by its name in the file.
-    [[nodiscard]] constexpr activation act(std::string_view standard, activation otherwise) const {
-        const std::string_view key = written(standard);
+    [[nodiscard]] constexpr activation act(string_ref standard, activation otherwise) const {
+        const string_ref key = written(standard);
         if (!present(standard)) return otherwise;
-        const std::string_view name = config_.string(key);
+        const string_ref name = config_.string(key);
         for (const activation_row& a : activation_table)
             if (a.name == name) return a.kind;
         fail_unsupported(config_, key, "no layer describes this activation function");
@@ -62,7 +61,7 @@ private:
 namespace detail {
 
 struct head_name {
-    std::string_view suffix;
+    string_ref suffix;
     head_kind head;
 };
 
@@ -90,7 +89,7 @@ constexpr head_kind read_head(const architecture& row, config_view config) {
     if (!list || list->is_null()) return by_default();
     if (!list->is_array()) fail_value(config, "architectures", "a list of class names");
     for (const config_view entry : *list) {
-        std::string_view name = entry.as_string();
+        string_ref name = entry.as_string();
         if (!name.starts_with(row.prefix)) continue;
         name.remove_prefix(row.prefix.size());
         for (const head_name& h : head_names)
@@ -101,7 +100,7 @@ constexpr head_kind read_head(const architecture& row, config_view config) {
 }
 
 constexpr dtype read_dtype(config_view config) {
-    for (const std::string_view key : {std::string_view("dtype"), std::string_view("torch_dtype")}) {
+    for (const string_ref key : {string_ref("dtype"), string_ref("torch_dtype")}) {
         const auto found = config.find(key);
         if (!found || found->is_null()) continue;
         const dtype type = dtype_from(found->as_string());
@@ -113,13 +112,13 @@ constexpr dtype read_dtype(config_view config) {
 
 /// The part of a head that is rotated, from wherever a configuration of whatever age says it.
 constexpr double read_partial_rotary_factor(config_view config, double otherwise) {
-    constexpr std::string_view key = "partial_rotary_factor";
+    constexpr string_ref key = "partial_rotary_factor";
     const auto from = [&](config_view place) {
         const double factor = place.real(key, otherwise);
         if (!(factor > 0 && factor <= 1)) fail_value(place, key, "a part of a head above 0 and up to 1");
         return factor;
     };
-    for (const std::string_view rope : {std::string_view("rope_parameters"), std::string_view("rope_scaling")})
+    for (const string_ref rope : {string_ref("rope_parameters"), string_ref("rope_scaling")})
         if (const auto found = config.optional_object(rope); found && found->contains(key)) return from(*found);
     return from(config);
 }
@@ -127,17 +126,17 @@ constexpr double read_partial_rotary_factor(config_view config, double otherwise
 }  // namespace detail
 
 /// A width of so many times so many features, within what layers may add and double without a check.
-constexpr std::int64_t checked_width(config_view config, std::string_view key, std::int64_t times, std::int64_t features) {
+constexpr std::int64_t checked_width(config_view config, string_ref key, std::int64_t times, std::int64_t features) {
     const std::int64_t width = checked_product(times, features);
     if (width > largest_input) fail_unsupported(config, key, "makes a width beyond 2147483647 features");
     return width;
 }
 
 /// Heads that share hidden_size evenly, whatever `head_dim` says; `written` are the names that their number may have.
-constexpr void share_among_heads(config_view config, shape& s, std::initializer_list<std::string_view> written) {
+constexpr void share_among_heads(config_view config, shape& s, std::initializer_list<string_ref> written) {
     s.head_dim = s.hidden_size / s.num_attention_heads;
     if (s.head_dim * s.num_attention_heads == s.hidden_size) return;
-    for (const std::string_view key : written)
+    for (const string_ref key : written)
         if (config.contains(key)) fail_value(config, key, "a divisor of hidden_size");
     fail_unsupported(config, "hidden_size", "the default number of attention heads does not divide it");
 }
@@ -150,7 +149,7 @@ constexpr bool read_layer_types(config_view config, shape& s, mixer_kind other =
         fail_value(config, "layer_types", "a list with one kind per hidden layer");
     if (s.num_hidden_layers > layer_plan::longest) fail_value(config, "layer_types", "at most 512 layers of mixed kinds");
     for (std::int64_t i = 0; i < s.num_hidden_layers; ++i) {
-        const std::string_view name = (*types)[static_cast<std::uint32_t>(i)].as_string();
+        const string_ref name = (*types)[static_cast<std::uint32_t>(i)].as_string();
         mixer_kind mixer = mixer_kind::full_attention;
         if (name == "sliding_attention")
             mixer = mixer_kind::sliding_attention;
@@ -162,7 +161,7 @@ constexpr bool read_layer_types(config_view config, shape& s, mixer_kind other =
             fail_unsupported(config, "layer_types", "no layer describes one of these kinds");
         if (mixer != mixer_kind::full_attention && mixer != other)
             fail_unsupported(config, "layer_types", "no layer of this type is of one of these kinds");
-        s.layers.kinds[static_cast<std::size_t>(i)] = layer_kind{mixer, false}.code();
+        s.layers.kinds[i] = layer_kind{mixer, false}.code();
     }
     s.layers.mixed = true;
     return true;
@@ -175,13 +174,13 @@ public:
     constexpr explicit layer_set(config_view list) {
         for (const config_view entry : list) {
             const std::int64_t i = entry.as_integer();
-            if (i >= 0 && i < layer_plan::longest) named_[static_cast<std::size_t>(i)] = true;
+            if (i >= 0 && i < layer_plan::longest) named_[i] = true;
         }
     }
-    [[nodiscard]] constexpr bool has(std::int64_t layer) const noexcept { return named_[static_cast<std::size_t>(layer)]; }
+    [[nodiscard]] constexpr bool has(std::int64_t layer) const noexcept { return named_[layer]; }
 
 private:
-    std::array<bool, layer_plan::longest> named_{};
+    bool named_[layer_plan::longest]{};
 };
 
 /// Writes a plan of one kind for all layers, however many they are.
@@ -190,7 +189,7 @@ constexpr void plan_layers(shape& s, layer_kind all) {
     s.layers.common = all.code();
     s.layers.mixed = false;
     for (std::int64_t i = 0; i < s.num_hidden_layers && i < layer_plan::longest; ++i)
-        s.layers.kinds[static_cast<std::size_t>(i)] = all.code();
+        s.layers.kinds[i] = all.code();
 }
 
 /// Writes a plan from a rule: `kind_of(i)` for every layer.
@@ -203,7 +202,7 @@ constexpr void plan_layers(config_view config, shape& s, KindOf kind_of) {
     s.layers.mixed = false;
     for (std::int64_t i = 0; i < s.num_hidden_layers; ++i) {
         const std::uint8_t code = kind_of(i).code();
-        s.layers.kinds[static_cast<std::size_t>(i)] = code;
+        s.layers.kinds[i] = code;
         s.layers.mixed = s.layers.mixed || code != s.layers.common;
     }
 }

@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <string_view>
+#include <llmcost/string_ref.hpp>
 
 #include <llmcost/ledger.hpp>
 #include <llmcost/listener.hpp>
@@ -116,7 +115,7 @@ public:
     // ---- tensors
 
     /// Declares a parameter; `used` of `of` equal parts meet one token (experts).
-    constexpr value param(std::string_view name, const extents& sizes, std::int64_t used = 1, std::int64_t of = 1) {
+    constexpr value param(string_ref name, const extents& sizes, std::int64_t used = 1, std::int64_t of = 1) {
         value v = dense(sizes, activation_type());
         v.requires_grad = true;
         if (active_) {
@@ -128,7 +127,7 @@ public:
         return v;
     }
     /// Declares a parameter whose tensor another module has named before.
-    constexpr value tied(std::string_view name, const extents& sizes) {
+    constexpr value tied(string_ref name, const extents& sizes) {
         value v = dense(sizes, activation_type());
         v.requires_grad = true;
         if (listener_ != nullptr && parameter_times_ != count{}) listener_->parameter(*this, name, v, true);
@@ -197,10 +196,7 @@ public:
     constexpr void returned(const value& v) {
         if (idle_ == 0 && active_) sums_.out += count(v.elements) * times_;
     }
-    template <std::size_t N>
-    constexpr void returned(const std::array<value, N>& values) {
-        for (const value& v : values) returned(v);
-    }
+    constexpr void returned(const two_values& values) { returned(values.first), returned(values.second); }
 
     // ---- repetition
 

@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <string_view>
+#include <llmcost/string_ref.hpp>
 
 namespace llmcost {
 
@@ -16,38 +15,38 @@ enum class role : std::uint8_t {
 };
 
 /// Names of the roles, as people type them.
-inline constexpr std::array<std::string_view, 17> role_names{
+inline constexpr string_ref role_names[]{
     "none", "embedding", "attn",  "cross_attn", "mlp",     "experts", "router", "norm",        "rotary",
     "mixer", "head",     "encoder", "decoder",  "vision",  "audio",   "transformer", "all"};
 
-[[nodiscard]] constexpr std::string_view name_of(role r) noexcept { return role_names[static_cast<std::size_t>(r)]; }
+[[nodiscard]] constexpr string_ref name_of(role r) noexcept { return role_names[static_cast<std::size_t>(r)]; }
 
 /// The role of a name; `none` where there is no such role.
-[[nodiscard]] constexpr role role_from(std::string_view name) noexcept {
-    for (std::size_t i = 1; i < role_names.size(); ++i)
+[[nodiscard]] constexpr role role_from(string_ref name) noexcept {
+    for (std::size_t i = 1; i <= static_cast<std::size_t>(role::all); ++i)
         if (role_names[i] == name) return static_cast<role>(i);
     return role::none;
 }
 
 /// A class of the reference, in the two halves that rows are written in: `Llama` + `RMSNorm`.
 struct class_name {
-    std::string_view prefix{};
-    std::string_view base{};
+    string_ref prefix{};
+    string_ref base{};
 };
 
 /// What a module is called in its parent: its name, and its number where it stands in a list.
 struct module_place {
-    std::string_view name{};
+    string_ref name{};
     std::int64_t index = -1;
 
     constexpr module_place(const char* own) noexcept : name(own) {}
-    constexpr module_place(std::string_view own) noexcept : name(own) {}
-    constexpr module_place(std::string_view list, std::int64_t number) noexcept : name(list), index(number) {}
+    constexpr module_place(string_ref own) noexcept : name(own) {}
+    constexpr module_place(string_ref list, std::int64_t number) noexcept : name(list), index(number) {}
 };
 
 /// A module at the moment it is entered: its name in its parent, its place in a list (or -1), its class and role.
 struct module_info {
-    std::string_view name{};
+    string_ref name{};
     std::int64_t index = -1;
     class_name type{};
     role what = role::none;
@@ -61,8 +60,8 @@ class scope_query {
 public:
     constexpr scope_query() noexcept = default;
     constexpr explicit scope_query(role what) noexcept : role_(what) {}
-    constexpr explicit scope_query(std::string_view path) noexcept
-        : role_(role_from(path)), path_(role_ == role::none ? path : std::string_view{}) {
+    constexpr explicit scope_query(string_ref path) noexcept
+        : role_(role_from(path)), path_(role_ == role::none ? path : string_ref{}) {
         if (!path_.empty()) segments_ = 1;
         for (const char c : path_) segments_ += c == '.' ? 1 : 0;
     }
@@ -73,13 +72,13 @@ public:
     /// Whether a segment is a number, so that layers must be told apart.
     [[nodiscard]] constexpr bool names_a_layer() const noexcept {
         for (int i = 0; i < segments_; ++i) {
-            const std::string_view s = segment(i);
+            const string_ref s = segment(i);
             if (!s.empty() && s.front() >= '0' && s.front() <= '9') return true;
         }
         return false;
     }
-    [[nodiscard]] constexpr std::string_view segment(int i) const noexcept {
-        std::string_view rest = path_;
+    [[nodiscard]] constexpr string_ref segment(int i) const noexcept {
+        string_ref rest = path_;
         for (;; --i) {
             const auto dot = rest.find('.');
             if (i == 0) return rest.substr(0, dot);
@@ -89,7 +88,7 @@ public:
 
 private:
     role role_ = role::all;
-    std::string_view path_{};
+    string_ref path_{};
     int segments_ = 0;
 };
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
+#include <llmcost/string_ref.hpp>
 
 #include <llmcost/count.hpp>
 #include <llmcost/scope.hpp>
@@ -51,10 +51,10 @@ private:
     [[nodiscard]] constexpr bool at_the_end() const noexcept {
         return segments_ == query_.segments() && matched_ == segments_;
     }
-    constexpr void step_into(std::string_view segment) {
+    constexpr void step_into(string_ref segment) {
         if (segment.empty()) return;  // the root has no name
         if (matched_ == segments_ && segments_ < query_.segments()) {
-            const std::string_view wanted = query_.segment(segments_);
+            const string_ref wanted = query_.segment(segments_);
             if (wanted == segment || wanted == "*") ++matched_;
         }
         ++segments_;

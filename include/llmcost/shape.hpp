@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
+#include <llmcost/string_ref.hpp>
 
 #include <llmcost/dtype.hpp>
 #include <llmcost/layer_plan.hpp>
@@ -18,7 +18,7 @@ enum class head_kind : std::uint8_t {
 };
 
 /// What the class of a model with this head is called behind its prefix.
-[[nodiscard]] constexpr std::string_view name_of(head_kind head) noexcept {
+[[nodiscard]] constexpr string_ref name_of(head_kind head) noexcept {
     switch (head) {
         case head_kind::none: return "Model";
         case head_kind::causal_lm: return "ForCausalLM";

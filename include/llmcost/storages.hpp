@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -62,8 +61,8 @@ private:
         count times{1};
     };
 
-    std::array<level, most_levels> levels_{};
-    std::array<std::uint64_t, most / 64> saved_{};
+    level levels_[most_levels]{};
+    std::uint64_t saved_[most / 64]{};
     std::int32_t next_ = 0;
     int level_ = 0;
 };

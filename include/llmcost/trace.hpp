@@ -2,11 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
-#include <string_view>
+#include <llmcost/string_ref.hpp>
 
 #include <llmcost/repetition.hpp>
 #include <llmcost/tensor_calls.hpp>

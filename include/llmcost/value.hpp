@@ -239,6 +239,12 @@ struct value {
     }
 };
 
+/// What a module returns that returns two tensors.
+struct two_values {
+    value first{};
+    value second{};
+};
+
 /// A contiguous value of these sizes, without a storage of its own yet.
 [[nodiscard]] constexpr value dense(const extents& sizes, dtype type = dtype::float32) {
     value v;

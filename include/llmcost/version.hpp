@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string_view>
+#include <llmcost/string_ref.hpp>
 
 namespace llmcost {
 
 /// The version of the library and the program, `major.minor.patch`; every build system reads it from this line.
-inline constexpr std::string_view version = "0.1.0";
+inline constexpr string_ref version = "0.1.0";
 
 }  // namespace llmcost

@@ -75,7 +75,7 @@ TEST_CASE("the man page has every option, metric and exit code") {
 TEST_CASE("models lists every row and every bundled name") {
     const std::string text = printed("models");
     const auto list = nlohmann::json::parse(printed("models --format json"));
-    CHECK(list["model_types"].size() == llmcost::architectures.size());
+    CHECK(list["model_types"].size() == llmcost::architecture_count);
     CHECK(list["bundled"].size() == llmcost::bundled_configs.size());
     for (const auto* row : llmcost::architectures) CHECK_MESSAGE(has(text, row->model_type), row->model_type);
     for (const auto& bundled : llmcost::bundled_configs) CHECK_MESSAGE(has(text, bundled.name), bundled.name);

@@ -123,7 +123,7 @@ TEST_CASE("the document has every primitive and every role") {
         CHECK((doc.find("| " + word + " |") != std::string::npos || doc.find("| " + word + ", ") != std::string::npos ||
                doc.find(", " + word + " |") != std::string::npos));
     }
-    for (std::size_t i = 1; i < role_names.size(); ++i) {
+    for (std::size_t i = 1; i < std::size(role_names); ++i) {
         CAPTURE(role_names[i]);
         CHECK(doc.find("`" + std::string(role_names[i]) + "`") != std::string::npos);
     }

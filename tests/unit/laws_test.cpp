@@ -86,7 +86,7 @@ TEST_CASE("a role is the sum of its outermost modules") {
     for_all(few_workloads(), [](const model& m, const workload& load) {
         const model_listing listing = list_model(m, load);
         const storage_types types = types_of(m, load);
-        for (std::size_t i = 1; i < role_names.size(); ++i) {
+        for (std::size_t i = 1; i < std::size(role_names); ++i) {
             const role r = static_cast<role>(i);
             if (r == role::transformer || r == role::all) continue;
             INFO(role_names[i]);

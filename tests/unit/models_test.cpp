@@ -127,5 +127,5 @@ TEST_CASE("the list of presets is whole") {
     std::size_t written = 0;
     for (std::string line; std::getline(in, line);)
         if (line.starts_with("inline constexpr model ")) ++written;
-    CHECK(written == llmcost::models::all.size());
+    CHECK(written == std::size(llmcost::models::all));
 }

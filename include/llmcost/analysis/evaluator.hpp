@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstddef>
 
 #include <llmcost/analysis/formula.hpp>
@@ -33,7 +32,7 @@ public:
 private:
     static constexpr std::size_t most = 8;
     model model_;
-    std::array<closed_form, most> forms_{};
+    closed_form forms_[most]{};
     std::size_t used_ = 0;
     std::size_t next_ = 0;
 };

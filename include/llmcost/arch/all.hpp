@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstddef>
-#include <string_view>
+#include <llmcost/string_ref.hpp>
 
 #include <llmcost/arch/bart.hpp>
 #include <llmcost/arch/bert.hpp>
@@ -26,7 +25,7 @@ namespace llmcost {
 
 /// Every row, sorted by `model_type`.
 // clang-format off
-inline constexpr std::array architectures{
+inline constexpr const architecture* architectures[]{
     &arch::bart, &arch::bert, &arch::bloom, &arch::cohere, &arch::deepseek_v2, &arch::deepseek_v3, &arch::falcon, &arch::falcon_mamba,
     &arch::gemma, &arch::gemma2, &arch::gemma3_text, &arch::gpt_sw3, &arch::gpt2, &arch::gpt_neox, &arch::gpt_oss, &arch::gptj,
     &arch::granite, &arch::jamba, &arch::lfm2, &arch::llama, &arch::mamba, &arch::mamba2, &arch::mistral, &arch::mixtral, &arch::olmo2, &arch::olmoe, &arch::opt, &arch::phi3,
@@ -34,10 +33,11 @@ inline constexpr std::array architectures{
     &arch::t5, &arch::vit,
 };
 // clang-format on
+inline constexpr std::size_t architecture_count = sizeof architectures / sizeof *architectures;
 
 namespace detail {
 consteval bool architectures_are_sorted() {
-    for (std::size_t i = 1; i < architectures.size(); ++i)
+    for (std::size_t i = 1; i < architecture_count; ++i)
         if (!(architectures[i - 1]->model_type < architectures[i]->model_type)) return false;
     return true;
 }
@@ -45,7 +45,7 @@ static_assert(architectures_are_sorted(), "rows stand in the order of their mode
 }  // namespace detail
 
 /// The row of a `model_type`, or null.
-[[nodiscard]] constexpr const architecture* find_architecture(std::string_view model_type) noexcept {
+[[nodiscard]] constexpr const architecture* find_architecture(string_ref model_type) noexcept {
     for (const architecture* a : architectures)
         if (a->model_type == model_type) return a;
     return nullptr;
@@ -54,7 +54,7 @@ static_assert(architectures_are_sorted(), "rows stand in the order of their mode
 namespace detail {
 
 /// Edit distance of two short names; at most 64 letters of each count.
-constexpr int edit_distance(std::string_view a, std::string_view b) noexcept {
+constexpr int edit_distance(string_ref a, string_ref b) noexcept {
     a = a.substr(0, 64), b = b.substr(0, 64);
     int row[65]{};
     for (std::size_t j = 0; j <= b.size(); ++j) row[j] = static_cast<int>(j);
@@ -72,16 +72,16 @@ constexpr int edit_distance(std::string_view a, std::string_view b) noexcept {
 }
 
 /// Says which known types are nearest to an unknown one.
-[[noreturn]] inline void fail_nearest(config_view config, std::string_view type) {
+[[noreturn]] inline void fail_nearest(config_view config, string_ref type) {
     char sentence[160]{};
     std::size_t n = 0;
-    const auto say = [&](std::string_view text) {
+    const auto say = [&](string_ref text) {
         for (const char c : text)
             if (n + 1 < sizeof sentence) sentence[n++] = c;
     };
     say("is not known; nearest: ");
     const architecture* named[3]{};
-    for (std::size_t k = 0; k < 3 && k < architectures.size(); ++k) {
+    for (std::size_t k = 0; k < 3 && k < architecture_count; ++k) {
         const architecture* best = nullptr;
         for (const architecture* a : architectures) {
             if (a == named[0] || a == named[1]) continue;
@@ -98,7 +98,7 @@ constexpr int edit_distance(std::string_view a, std::string_view b) noexcept {
 
 /// Builds the model that a configuration describes; throws `config_error` where no row can.
 [[nodiscard]] constexpr model read_model(config_view config) {
-    const std::string_view type = config.string("model_type");
+    const string_ref type = config.string("model_type");
     const architecture* row = find_architecture(type);
     if (row == nullptr) detail::fail_nearest(config, type);
     return {row, read_shape(*row, config)};

@@ -11,7 +11,7 @@ namespace bart_detail {
 
 /// Learned positions, looked up for every sequence (encoder) or once (decoder); the table has two rows more.
 struct position_table : embedding {
-    constexpr position_table(const shape& dims, std::string_view prefix)
+    constexpr position_table(const shape& dims, string_ref prefix)
         : embedding{dims.max_position_embeddings + 2, dims.hidden_size, false, {prefix, "LearnedPositionalEmbedding"}, false} {}
 };
 
@@ -21,7 +21,7 @@ struct stack_shape {
     std::int64_t heads;
     std::int64_t inner;
     activation act;
-    std::string_view prefix;
+    string_ref prefix;
 };
 
 template <role What>
@@ -29,7 +29,7 @@ constexpr sequence_attention<What> attention_of(const stack_shape& s, bool cache
     return {{s.width, s.heads, s.width / s.heads, true, caches, {s.prefix, "Attention"}, "q_proj", "k_proj", "v_proj", "out_proj"}};
 }
 
-constexpr value normed(trace& t, std::string_view name, const value& x) {
+constexpr value normed(trace& t, string_ref name, const value& x) {
     return t.call(name, norm<norm_kind::layer>{x.dim(-1)}, x);
 }
 
@@ -72,7 +72,7 @@ struct decoder_layer {
     }
 };
 
-constexpr value embed(trace& t, const shape& dims, std::string_view prefix, std::int64_t batch, std::int64_t sequence,
+constexpr value embed(trace& t, const shape& dims, string_ref prefix, std::int64_t batch, std::int64_t sequence,
                       std::int64_t position_batch) {
     const embedding words{dims.vocab_size, dims.hidden_size, true, {prefix, "ScaledWordEmbedding"}, true};
     const value x = t.call("embed_tokens", words, extents{batch, sequence});
@@ -162,10 +162,10 @@ inline constexpr architecture bart{
     .read = read_bart,
     .rotated = rotation::none,
     .heads = {head_kind::none, head_kind::conditional_generation},
-    .keys = {{{"hidden_size", "d_model"},
+    .keys = {{"hidden_size", "d_model"},
               {"num_attention_heads", "encoder_attention_heads"},
               {"num_hidden_layers", "encoder_layers"},
-              {"hidden_act", "activation_function"}}},
+              {"hidden_act", "activation_function"}},
     .defaults = {.vocab_size = 50265,
                  .hidden_size = 1024,
                  .num_hidden_layers = 12,

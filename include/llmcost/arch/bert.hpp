@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 
 #include <llmcost/encoder.hpp>
 #include <llmcost/reader.hpp>
@@ -19,7 +18,7 @@ namespace bert_detail {
 
 /// Embeddings, layers, and where a head reads it a pooler over the first position: {hidden states, pooled}.
 template <bert_style Style>
-constexpr std::array<value, 2> base(const architecture& row, const shape& dims, trace& t, bool pools) {
+constexpr two_values base(const architecture& row, const shape& dims, trace& t, bool pools) {
     const workload& load = t.load();
     const bert_embeddings words{dims, row.prefix, Style.positions_per_token};
     value x = t.call("embeddings", words, load.batch, load.sequence);
@@ -51,7 +50,7 @@ constexpr value word_scores(const architecture& row, const shape& dims, trace& t
 
 constexpr value describe_cls(const architecture& row, const shape& dims, trace& t, const value& x, const value& pooled) {
     const bool pretrains = dims.head == head_kind::pretraining;
-    const std::string_view type = pretrains ? "PreTrainingHeads" : "OnlyMLMHead";
+    const string_ref type = pretrains ? "PreTrainingHeads" : "OnlyMLMHead";
     return t.within({.name = "cls", .type = {row.prefix, type}, .what = role::head}, [&] {
         const value scores = t.within({.name = "predictions", .type = {row.prefix, "LMPredictionHead"}},
                                       [&] { return word_scores(row, dims, t, x); });
@@ -86,24 +85,24 @@ constexpr value describe_sequence_classifier(const architecture& row, const shap
 }
 
 template <bert_style Style>
-constexpr value describe_head(const architecture& row, const shape& dims, trace& t, const std::array<value, 2>& out) {
+constexpr value describe_head(const architecture& row, const shape& dims, trace& t, const two_values& out) {
     const recorder::idle_guard unused{t, t.load().head == logits::none};
-    const auto classify = [&](std::string_view name, std::int64_t labels, const value& h) {
+    const auto classify = [&](string_ref name, std::int64_t labels, const value& h) {
         return t.call(name, head_linear{{dims.hidden_size, labels, true}}, h);
     };
     switch (dims.head) {
-        case head_kind::sequence_classification: return describe_sequence_classifier<Style>(row, dims, t, out[0], out[1]);
-        case head_kind::token_classification: return classify("classifier", dims.num_labels, t.call("dropout", identity{}, out[0]));
+        case head_kind::sequence_classification: return describe_sequence_classifier<Style>(row, dims, t, out.first, out.second);
+        case head_kind::token_classification: return classify("classifier", dims.num_labels, t.call("dropout", identity{}, out.first));
         case head_kind::question_answering: {
-            const value both = classify("qa_outputs", 2, out[0]);
+            const value both = classify("qa_outputs", 2, out.first);
             (void)t.contiguous(both.slice(-1, 1).squeeze(-1));
             return t.contiguous(both.slice(-1, 1).squeeze(-1));
         }
         default: break;
     }
-    const value kept = t.load().head == logits::last ? out[0].slice(1, 1) : out[0];
+    const value kept = t.load().head == logits::last ? out.first.slice(1, 1) : out.first;
     if constexpr (Style.flat_heads) return describe_lm_head(row, dims, t, kept);
-    return describe_cls(row, dims, t, kept, out[1]);
+    return describe_cls(row, dims, t, kept, out.second);
 }
 
 }  // namespace bert_detail
@@ -115,17 +114,17 @@ template <bert_style Style>
 constexpr void describe_bert(const architecture& row, const shape& dims, trace& t) {
     const class_name base{row.prefix, "Model"};
     if (dims.head == head_kind::none) {
-        t.within({.type = base}, [&] { return bert_detail::base<Style>(row, dims, t, true)[0]; });
+        t.within({.type = base}, [&] { return bert_detail::base<Style>(row, dims, t, true).first; });
         return;
     }
     const bool pools =
         dims.head == head_kind::pretraining || (dims.head == head_kind::sequence_classification && !Style.flat_heads);
-    const std::string_view type = dims.head == head_kind::causal_lm ? row.names.causal_lm_type : name_of(dims.head);
+    const string_ref type = dims.head == head_kind::causal_lm ? row.names.causal_lm_type : name_of(dims.head);
     t.within({.type = {row.prefix, type}}, [&] {
-        std::array<value, 2> out;
+        two_values out;
         t.within({.name = row.names.base, .type = base}, [&] {
             out = bert_detail::base<Style>(row, dims, t, pools);
-            return out[0];
+            return out.first;
         });
         return bert_detail::describe_head<Style>(row, dims, t, out);
     });
@@ -133,7 +132,7 @@ constexpr void describe_bert(const architecture& row, const shape& dims, trace& 
 
 /// A BERT that decodes keeps a cache and may read an encoder: another walk, which no row describes.
 constexpr void read_bert(config_view config, shape& s) {
-    for (const std::string_view key : {std::string_view("is_decoder"), std::string_view("add_cross_attention")})
+    for (const string_ref key : {string_ref("is_decoder"), string_ref("add_cross_attention")})
         if (config.boolean(key, false)) fail_unsupported(config, key, "no row describes this type as a decoder");
     if (s.hidden_size % s.num_attention_heads != 0) fail_value(config, "num_attention_heads", "a divisor of hidden_size");
     s.type_vocab_size = config.positive("type_vocab_size", s.type_vocab_size);

@@ -137,7 +137,7 @@ inline constexpr architecture bloom{
     .heads = {head_kind::none, head_kind::causal_lm, head_kind::sequence_classification, head_kind::token_classification,
               head_kind::question_answering},
     .names = {.base = "transformer", .base_under_answers = "transformer", .token_classifier = "classifier"},
-    .keys = {{{"hidden_size", "n_embed"}, {"num_hidden_layers", "n_layer"}, {"num_attention_heads", "n_head"}}},
+    .keys = {{"hidden_size", "n_embed"}, {"num_hidden_layers", "n_layer"}, {"num_attention_heads", "n_head"}},
     .defaults = {.vocab_size = 250880,
                  .hidden_size = 64,
                  .num_hidden_layers = 2,

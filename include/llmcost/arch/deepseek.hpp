@@ -32,7 +32,7 @@ constexpr void read_deepseek(config_view config, shape& s, std::int64_t dense_la
 
 constexpr void read_deepseek_v2(config_view config, shape& s) {
     read_deepseek(config, s, 0, 2);
-    const std::string_view method = config.string("topk_method", "greedy");
+    const string_ref method = config.string("topk_method", "greedy");
     s.moe.limits_groups = method == "group_limited_greedy";
     if (!s.moe.limits_groups && method != "greedy") fail_unsupported(config, "topk_method", "no router describes this method");
 }

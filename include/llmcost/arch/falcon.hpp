@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 
 #include <llmcost/decoder.hpp>
 #include <llmcost/layers/alibi.hpp>
@@ -17,7 +16,7 @@ struct linear_then_bias {
     std::int64_t in;
     std::int64_t out;
     bool bias;
-    std::string_view prefix;
+    string_ref prefix;
 
     static constexpr role what = role::none;
     static constexpr bool leaf = true;
@@ -43,7 +42,7 @@ struct attention {
         const std::int64_t held = (dims.num_attention_heads + 2 * dims.num_key_value_heads) * dims.head_dim;
         const auto parts =
             split(t, t.call("query_key_value", linear_then_bias{width, held, dims.attention_bias, row.prefix}, x));
-        value q = parts[0].transpose(1, 2), k = parts[1].transpose(1, 2), v = parts[2].transpose(1, 2);
+        value q = parts.q.transpose(1, 2), k = parts.k.transpose(1, 2), v = parts.v.transpose(1, 2);
         if (!dims.alibi) {
             q = rotate<rotation::half>(t, q, shared.cos, shared.sin);
             k = rotate<rotation::half>(t, k, shared.cos, shared.sin);
@@ -55,8 +54,11 @@ struct attention {
     }
 
 private:
+    struct heads_of {
+        value q, k, v;
+    };
     /// Queries, keys and values, (batch, sequence, heads, dim) each; a group's key is copied for all its queries.
-    constexpr std::array<value, 3> split(trace& t, const value& fused) const {
+    constexpr heads_of split(trace& t, const value& fused) const {
         const std::int64_t heads = dims.num_attention_heads, groups = dims.num_key_value_heads, d = dims.head_dim;
         const std::int64_t batch = fused.dim(0), sequence = fused.dim(1), queries = heads / groups;
         if (dims.qkv == qkv_layout::per_head) {
@@ -161,7 +163,7 @@ constexpr void describe_falcon(const architecture& row, const shape& dims, trace
             shared.mask = eager_mask(t, shared.where, load.batch);
         const auto tables =
             t.call("rotary_emb", rotary_table{dims.rotary_dim, {row.prefix, "RotaryEmbedding"}}, load.sequence);
-        shared.cos = tables[0], shared.sin = tables[1];
+        shared.cos = tables.first, shared.sin = tables.second;
         for (repetition layer = t.repeat(dims.num_hidden_layers, x); layer.next();)
             x = t.call({"h", layer.index()}, falcon_detail::layer{row, dims, shared, alibi}, x);
         return t.call("ln_f", norm<norm_kind::layer>{dims.hidden_size}, x);
@@ -201,7 +203,7 @@ inline constexpr architecture falcon{
     .heads = {head_kind::none, head_kind::causal_lm, head_kind::sequence_classification, head_kind::token_classification,
               head_kind::question_answering},
     .names = {.base = "transformer", .base_under_answers = "transformer", .token_classifier = "classifier"},
-    .keys = {{{"hidden_size", "n_embed"}, {"intermediate_size", "ffn_hidden_size"}, {"hidden_act", "activation"}}},
+    .keys = {{"hidden_size", "n_embed"}, {"intermediate_size", "ffn_hidden_size"}, {"hidden_act", "activation"}},
     .defaults = {.vocab_size = 65024,
                  .hidden_size = 4544,
                  .num_hidden_layers = 32,

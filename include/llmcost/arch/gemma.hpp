@@ -13,7 +13,7 @@ constexpr void read_gemma(config_view, shape& s) {
 
 /// Gemma 2 and 3: soft caps where they are no null, every `pattern`-th layer full, the others sliding.
 constexpr void read_gemma_layers(config_view config, shape& s, bool attention_cap, bool logits_cap, std::int64_t pattern) {
-    const auto capped = [&](std::string_view key, bool otherwise) {
+    const auto capped = [&](string_ref key, bool otherwise) {
         return config.contains(key) ? config.optional_real(key).has_value() : otherwise;
     };
     s.attention_soft_cap = capped("attn_logit_softcapping", attention_cap);

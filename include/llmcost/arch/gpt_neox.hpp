@@ -71,7 +71,7 @@ constexpr void describe_gpt_neox(const architecture& row, const shape& dims, tra
         x = t.call("emb_dropout", identity{}, x);
         const auto tables =
             t.call("rotary_emb", rotary_table{dims.rotary_dim, {row.prefix, "RotaryEmbedding"}}, load.sequence);
-        shared.cos = tables[0], shared.sin = tables[1];
+        shared.cos = tables.first, shared.sin = tables.second;
         for (repetition layer = t.repeat(dims.num_hidden_layers, x); layer.next();)
             x = t.call({"layers", layer.index()}, gpt_neox_detail::layer{row, dims, shared}, x);
         return t.call("final_layer_norm", norm<norm_kind::layer>{dims.hidden_size}, x);
@@ -82,8 +82,8 @@ constexpr void describe_gpt_neox(const architecture& row, const shape& dims, tra
 constexpr void read_gpt_neox(config_view config, shape& s) {
     share_among_heads(config, s, {"num_attention_heads"});
     config_view place = config;
-    std::string_view key = "rotary_pct";
-    for (const std::string_view rope : {std::string_view("rope_parameters"), std::string_view("rope_scaling")})
+    string_ref key = "rotary_pct";
+    for (const string_ref rope : {string_ref("rope_parameters"), string_ref("rope_scaling")})
         if (const auto found = config.optional_object(rope); found && found->contains("partial_rotary_factor"))
             place = *found, key = "partial_rotary_factor";
     const double factor = place.real(key, 0.25);

@@ -71,7 +71,7 @@ constexpr void read_jamba(config_view config, shape& s) {
     if (const auto rank = config.find("mamba_dt_rank"); rank && !(rank->is_string() && rank->as_string() == "auto"))
         s.ssm.time_step_rank = rank->as_positive();
     s.attention_bias = s.output_bias = s.mlp_bias = false;
-    const auto every = [&](std::string_view period, std::int64_t n, std::string_view offset, std::int64_t from) {
+    const auto every = [&](string_ref period, std::int64_t n, string_ref offset, std::int64_t from) {
         const std::int64_t step = config.positive(period, n), first = config.non_negative(offset, from);
         if (first >= step) fail_value(config, offset, "a number below the period");
         return [=](std::int64_t i) { return i % step == first; };

@@ -23,7 +23,7 @@ private:
     layer_set dense_{};
 };
 
-constexpr void read_experts(config_view config, shape& s, std::string_view number_of_experts) {
+constexpr void read_experts(config_view config, shape& s, string_ref number_of_experts) {
     s.moe.num_experts = config.non_negative(number_of_experts, s.moe.num_experts);
     s.moe.num_experts_per_tok = s.moe.num_experts_per_tok > 0 ? config.positive("num_experts_per_tok", s.moe.num_experts_per_tok)
                                                               : config.positive("num_experts_per_tok");
@@ -36,8 +36,8 @@ constexpr void read_experts(config_view config, shape& s, std::string_view numbe
 /// Types whose layers have experts whatever a configuration says.
 constexpr void check_experts(config_view config, const shape& s) {
     if (s.moe.num_experts > 0) return;
-    constexpr std::string_view names[] = {"num_experts", "num_local_experts", "n_routed_experts"};
-    for (const std::string_view key : names)
+    constexpr string_ref names[] = {"num_experts", "num_local_experts", "n_routed_experts"};
+    for (const string_ref key : names)
         if (config.contains(key)) fail_value(config, key, "a positive integer");
 }
 

@@ -122,7 +122,7 @@ inline constexpr architecture opt{
     .read = read_opt,
     .rotated = rotation::none,
     .heads = {head_kind::none, head_kind::causal_lm, head_kind::sequence_classification, head_kind::question_answering},
-    .keys = {{{"intermediate_size", "ffn_dim"}, {"hidden_act", "activation_function"}}},
+    .keys = {{"intermediate_size", "ffn_dim"}, {"hidden_act", "activation_function"}},
     .defaults = {.vocab_size = 50272,
                  .hidden_size = 768,
                  .intermediate_size = 3072,

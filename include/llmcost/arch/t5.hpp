@@ -9,7 +9,7 @@ namespace llmcost::arch {
 
 namespace t5_detail {
 
-constexpr value normed(trace& t, std::string_view name, std::string_view prefix, const value& x) {
+constexpr value normed(trace& t, string_ref name, string_ref prefix, const value& x) {
     return t.call(name, norm<norm_kind::rms_cast_last>{x.dim(-1), {prefix, "LayerNorm"}, true, false}, x);
 }
 
@@ -32,7 +32,7 @@ constexpr value relative_bias(trace& t, const shape& dims, std::int64_t queries,
 template <role What>
 struct attention_part {
     const shape& dims;
-    std::string_view prefix;
+    string_ref prefix;
     bool decodes;
     const value& source;  ///< what cross attention reads
     const context& where;
@@ -62,7 +62,7 @@ struct attention_part {
 /// The feed-forward block, plain or gated, with dropout before its last projection.
 struct dense_block {
     const shape& dims;
-    std::string_view prefix;
+    string_ref prefix;
 
     static constexpr role what = role::mlp;
     static constexpr bool leaf = false;
@@ -77,7 +77,7 @@ struct dense_block {
 
 struct feed_forward_part {
     const shape& dims;
-    std::string_view prefix;
+    string_ref prefix;
 
     static constexpr role what = role::none;
     static constexpr bool leaf = false;
@@ -101,7 +101,7 @@ struct stack_values {
 
 struct block {
     const shape& dims;
-    std::string_view prefix;
+    string_ref prefix;
     stack_values& stack;
     bool first;
 
@@ -173,7 +173,7 @@ constexpr void read_t5(config_view config, shape& s) {
     s.num_hidden_layers = config.optional_non_negative("num_decoder_layers").value_or(s.num_hidden_layers);
     s.relative_attention_num_buckets = config.positive("relative_attention_num_buckets", 32);
     s.scales_output = config.boolean("tie_word_embeddings", true);
-    std::string_view kind = config.string("feed_forward_proj", "relu");
+    string_ref kind = config.string("feed_forward_proj", "relu");
     s.gated_mlp = kind.starts_with("gated-");
     if (s.gated_mlp) kind.remove_prefix(6);
     if (s.gated_mlp && kind == "gelu") kind = "gelu_new";
@@ -193,11 +193,11 @@ inline constexpr architecture t5{
     .read = read_t5,
     .rotated = rotation::none,
     .heads = {head_kind::none, head_kind::conditional_generation},
-    .keys = {{{"hidden_size", "d_model"},
+    .keys = {{"hidden_size", "d_model"},
               {"num_attention_heads", "num_heads"},
               {"num_hidden_layers", "num_layers"},
               {"head_dim", "d_kv"},
-              {"intermediate_size", "d_ff"}}},
+              {"intermediate_size", "d_ff"}},
     .defaults = {.vocab_size = 32128,
                  .hidden_size = 512,
                  .intermediate_size = 2048,

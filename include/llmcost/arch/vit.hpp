@@ -25,7 +25,7 @@ struct patch_convolution {
 /// Patches as tokens behind a class token, with learned positions.
 struct vit_embeddings {
     const shape& dims;
-    std::string_view prefix;
+    string_ref prefix;
 
     static constexpr role what = role::embedding;
     static constexpr bool leaf = false;
@@ -46,7 +46,7 @@ struct vit_embeddings {
 /// Attention over all patches with its output projection.
 struct vit_attention {
     const shape& dims;
-    std::string_view prefix;
+    string_ref prefix;
 
     static constexpr role what = role::attn;
     static constexpr bool leaf = false;
@@ -61,7 +61,7 @@ struct vit_attention {
 /// A pre-norm encoder layer.
 struct vit_layer {
     const shape& dims;
-    std::string_view prefix;
+    string_ref prefix;
 
     static constexpr role what = role::none;
     static constexpr bool leaf = false;
@@ -109,7 +109,7 @@ constexpr void describe_vit(const architecture& row, const shape& dims, trace& t
 }
 
 constexpr void read_vit(config_view config, shape& s) {
-    const auto side = [&](std::string_view key, std::int64_t otherwise, std::uint32_t which) {
+    const auto side = [&](string_ref key, std::int64_t otherwise, std::uint32_t which) {
         const auto found = config.find(key);
         if (!found || found->is_null()) return otherwise;
         if (!found->is_array()) return found->as_positive();
@@ -124,7 +124,7 @@ constexpr void read_vit(config_view config, shape& s) {
     if (s.hidden_size % s.num_attention_heads != 0) fail_value(config, "num_attention_heads", "a divisor of hidden_size");
     s.attention_bias = config.boolean("qkv_bias", true);
     s.embedding_size = config.positive("pooler_output_size", s.hidden_size);
-    s.pooler_act = keys{{}, config}.act("pooler_act", activation::tanh);
+    s.pooler_act = keys{architecture{}, config}.act("pooler_act", activation::tanh);
 }
 
 // transformers/models/vit: configuration_vit.py, modeling_vit.py

@@ -123,7 +123,7 @@ public:
         }
         path_listener::leave(r, m);
     }
-    void parameter(const recorder& r, std::string_view name, const value& v, bool tied) override {
+    void parameter(const recorder& r, string_ref name, const value& v, bool tied) override {
         const count active = r.sums().active_parameters - active_;
         active_ = r.sums().active_parameters;
         if (scope_.kind != scope_kind::parameter) return;

@@ -4,13 +4,12 @@
 
 #include <cstddef>
 #include <cstdio>
-#include <span>
-#include <string_view>
+#include <llmcost/string_ref.hpp>
 
 namespace llmcost::detail {
 
 /// Length in bytes of the well-formed UTF-8 character that a text begins with; 0 where there is none (RFC 3629).
-constexpr std::size_t utf8_length(std::string_view text) noexcept {
+constexpr std::size_t utf8_length(string_ref text) noexcept {
     const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
     const auto continues = [&](std::size_t i) { return (byte(i) & 0xC0U) == 0x80U; };
     const unsigned first = byte(0);
@@ -26,7 +25,7 @@ constexpr std::size_t utf8_length(std::string_view text) noexcept {
 }
 
 /// The code point if a character must not reach a terminal: controls, line separators, changes of direction; else 0x110000.
-constexpr unsigned unprintable(std::string_view character) noexcept {
+constexpr unsigned unprintable(string_ref character) noexcept {
     const auto byte = [&](std::size_t i) { return static_cast<unsigned>(static_cast<unsigned char>(character[i])); };
     unsigned code = byte(0);
     if (character.size() == 2) code = ((code & 0x1FU) << 6) | (byte(1) & 0x3FU);
@@ -47,25 +46,27 @@ enum class escaping : unsigned char {
 /// A text of bounded length in somebody else's buffer, always ended by a NUL; what does not fit is cut and ends in `...`.
 class bounded_text {
 public:
-    explicit bounded_text(std::span<char> buffer) noexcept : buffer_(buffer) { buffer_[0] = '\0'; }
+    bounded_text(char* buffer, std::size_t size) noexcept : buffer_(buffer), capacity_(size) { buffer_[0] = '\0'; }
+    template <std::size_t N>
+    explicit bounded_text(char (&buffer)[N]) noexcept : bounded_text(buffer, N) {}
 
-    [[nodiscard]] std::string_view view() const noexcept { return {buffer_.data(), size_}; }
+    [[nodiscard]] string_ref view() const noexcept { return {buffer_, size_}; }
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
     /// Appends a text as it is; a character is kept whole or left out.
-    bounded_text& put(std::string_view text) noexcept {
-        constexpr std::string_view mark = "...";
+    bounded_text& put(string_ref text) noexcept {
+        constexpr string_ref mark = "...";
         while (!cut_ && !text.empty()) {
             const std::size_t whole = utf8_length(text);
             const std::size_t n = whole == 0 ? 1 : whole;
-            cut_ = size_ + n + mark.size() >= buffer_.size();
+            cut_ = size_ + n + mark.size() >= capacity_;
             append(cut_ ? mark : text.substr(0, n));
             text.remove_prefix(n);
         }
         return *this;
     }
     /// Appends at most `limit` bytes of a text that may hold anything.
-    bounded_text& put(std::string_view text, escaping how, std::size_t limit) noexcept {
+    bounded_text& put(string_ref text, escaping how, std::size_t limit) noexcept {
         for (std::size_t seen = 0; !text.empty();) {
             const std::size_t whole = utf8_length(text);
             const std::size_t n = whole == 0 ? 1 : whole;
@@ -79,27 +80,27 @@ public:
     bounded_text& put(long long number) noexcept {
         char digits[24];
         const int n = std::snprintf(digits, sizeof digits, "%lld", number);
-        return put(std::string_view(digits, static_cast<std::size_t>(n)));
+        return put(string_ref(digits, static_cast<std::size_t>(n)));
     }
     bounded_text& put(double number) noexcept {
         char digits[32];
         const int n = std::snprintf(digits, sizeof digits, "%.17g", number);
-        return put(std::string_view(digits, static_cast<std::size_t>(n)));
+        return put(string_ref(digits, static_cast<std::size_t>(n)));
     }
 
 private:
-    void append(std::string_view text) noexcept {
+    void append(string_ref text) noexcept {
         for (const char c : text)
-            if (size_ + 1 < buffer_.size()) buffer_[size_++] = c;
+            if (size_ + 1 < capacity_) buffer_[size_++] = c;
         buffer_[size_] = '\0';
     }
-    void put_character(std::string_view character, bool well_formed, escaping how) noexcept {
+    void put_character(string_ref character, bool well_formed, escaping how) noexcept {
         char code[12];
         const unsigned byte = static_cast<unsigned char>(character[0]);
         const unsigned unsafe = well_formed ? unprintable(character) : byte;
         if (!well_formed || unsafe != 0x110000) {
             const int n = std::snprintf(code, sizeof code, well_formed ? "\\u%04x" : "\\x%02x", unsafe);
-            put(std::string_view(code, static_cast<std::size_t>(n)));
+            put(string_ref(code, static_cast<std::size_t>(n)));
         } else if (how == escaping::quoted && (byte == '"' || byte == '\\')) {
             put("\\").put(character);
         } else if (how == escaping::pointer && (byte == '~' || byte == '/')) {
@@ -109,7 +110,8 @@ private:
         }
     }
 
-    std::span<char> buffer_;
+    char* buffer_;
+    std::size_t capacity_;
     std::size_t size_ = 0;
     bool cut_ = false;
 };

@@ -105,7 +105,7 @@ inline void override_node(std::vector<config_node>& nodes, std::string_view path
             const auto [end, problem] = std::from_chars(name.data(), stop, i);
             if (problem != std::errc() || end != stop || i >= here.size()) {
                 const std::string sentence = "expected an index below " + std::to_string(here.size());
-                fail_at(config_problem::bad_value, here, name,
+                fail_at(config_problem::bad_value, here, string_ref(name),
                         here.size() == 0 ? "expected nothing in an empty array" : sentence);
             }
             child = here[i].index();

@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
+#include <llmcost/string_ref.hpp>
 
 #include <llmcost/trace.hpp>
 
@@ -16,12 +15,12 @@ enum class activation : std::uint8_t { silu, swish, gelu, gelu_new, gelu_fast, g
 
 struct activation_row {
     activation kind;
-    std::string_view name;
-    std::string_view type;  ///< class of the reference
+    string_ref name;
+    string_ref type;  ///< class of the reference
 };
 
 // clang-format off
-inline constexpr std::array<activation_row, 11> activation_table{{
+inline constexpr activation_row activation_table[]{
     {activation::silu,              "silu",              "SiLUActivation"},
     {activation::swish,             "swish",             "SiLU"},
     {activation::gelu,              "gelu",              "GELUActivation"},
@@ -33,7 +32,7 @@ inline constexpr std::array<activation_row, 11> activation_table{{
     {activation::relu2,             "relu2",             "ReLUSquaredActivation"},
     {activation::tanh,              "tanh",              "Tanh"},
     {activation::sigmoid,           "sigmoid",           "Sigmoid"},
-}};
+};
 // clang-format on
 
 /// An activation applied to every element of x, as a function: no module of its own.
@@ -72,7 +71,7 @@ struct activation_module {
 
 /// A module that hands on what it is given: dropout outside of training, `nn.Identity`.
 struct identity {
-    std::string_view named = "Dropout";
+    string_ref named = "Dropout";
 
     static constexpr role what = role::none;
     static constexpr bool leaf = true;
@@ -82,8 +81,9 @@ struct identity {
 
 namespace detail {
 consteval bool activation_table_is_in_order() {
-    for (std::size_t i = 0; i < activation_table.size(); ++i)
-        if (activation_table[i].kind != static_cast<activation>(i)) return false;
+    std::size_t i = 0;
+    for (const activation_row& row : activation_table)
+        if (row.kind != static_cast<activation>(i++)) return false;
     return true;
 }
 static_assert(activation_table_is_in_order());

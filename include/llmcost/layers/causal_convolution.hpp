@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
+#include <llmcost/string_ref.hpp>
 
 #include <llmcost/layers/activation.hpp>
 #include <llmcost/maybe.hpp>
@@ -23,7 +23,7 @@ constexpr void cache_recurrent_state(trace& t, const extents& sizes) {
 }
 
 /// Declares the weight, and perhaps the bias, of an `nn.Conv1d` per channel that a mixer applies by itself.
-constexpr value declare_convolution(trace& t, std::string_view name, std::int64_t channels, std::int64_t kernel, bool bias) {
+constexpr value declare_convolution(trace& t, string_ref name, std::int64_t channels, std::int64_t kernel, bool bias) {
     return t.within({.name = name, .type = {"", "Conv1d"}}, [&] {
         const value weight = t.param("weight", {channels, 1, kernel});
         if (bias) (void)t.param("bias", {channels});

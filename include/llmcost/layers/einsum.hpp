@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <string_view>
+#include <llmcost/string_ref.hpp>
 
 #include <llmcost/trace.hpp>
 
@@ -14,7 +13,7 @@ namespace detail {
 
 /// Dimension numbers in an order.
 struct dimension_list {
-    std::array<int, max_rank> at{};
+    int at[max_rank]{};
     int n = 0;
 
     constexpr void push(int d) {
@@ -39,7 +38,7 @@ constexpr std::int64_t size_of(const value& v, const dimension_list& dims) {
 }
 
 /// An operand with one dimension for each label in this order; labels that it lacks have one element.
-constexpr value aligned(const value& v, std::string_view own, std::string_view labels) {
+constexpr value aligned(const value& v, string_ref own, string_ref labels) {
     if (static_cast<int>(own.size()) != v.rank) report_description("einsum: one label per dimension");
     value out = v;
     out.rank = static_cast<int>(labels.size());
@@ -57,22 +56,22 @@ constexpr value aligned(const value& v, std::string_view own, std::string_view l
 ///
 /// MULT: the product of the sizes of all labels, ADD the same less one per result. Labels that are summed over stand in
 /// both operands. Source: aten/src/ATen/native/Linear.cpp, `einsum`, `sumproduct_pair`.
-constexpr value einsum(trace& t, std::string_view equation, const value& a, const value& b) {
-    const auto comma = equation.find(','), arrow = equation.find("->");
+constexpr value einsum(trace& t, string_ref equation, const value& a, const value& b) {
+    const auto comma = equation.find(','), arrow = equation.find('-');  // of the "->"
     if (comma > arrow || arrow == equation.npos) report_description("einsum: expected two operands and a result");
-    const std::string_view result = equation.substr(arrow + 2);
+    const string_ref result = equation.substr(arrow + 2);
 
     // the result's labels, then those that are summed over, in the order of their characters
-    std::array<char, max_rank> order{};
+    char order[max_rank]{};
     std::size_t n = 0;
     const auto take = [&](char c) {
-        if (n == order.size()) report_description("einsum: more labels than a tensor may have dimensions");
+        if (n == sizeof order) report_description("einsum: more labels than a tensor may have dimensions");
         order[n++] = c;
     };
     for (const char c : result) take(c);
     for (char c = 'A'; c <= 'z'; ++c)
         if (equation.substr(0, arrow).find(c) != equation.npos && result.find(c) == result.npos) take(c);
-    const std::string_view labels{order.data(), n};
+    const string_ref labels{order, n};
     const value left = detail::aligned(a, equation.substr(0, comma), labels);
     const value right = detail::aligned(b, equation.substr(comma + 1, arrow - comma - 1), labels);
 

@@ -138,7 +138,7 @@ constexpr value one_token(trace& t, inputs in, const delta_rule_shape& dims, val
 /// Source: transformers/models/qwen3_next/modeling_qwen3_next.py, `Qwen3NextGatedDeltaNet`.
 struct gated_delta_net {
     delta_rule_shape dims;
-    std::string_view prefix;
+    string_ref prefix;
 
     static constexpr role what = role::mixer;
     static constexpr bool leaf = false;

@@ -18,10 +18,10 @@ enum class mlp_kind : std::uint8_t {
 
 /// Names of a feed-forward block's children in the reference; no name of an activation: a function.
 struct mlp_names {
-    std::string_view gate = "gate_proj";
-    std::string_view up = "up_proj";
-    std::string_view down = "down_proj";
-    std::string_view act = "act_fn";
+    string_ref gate = "gate_proj";
+    string_ref up = "up_proj";
+    string_ref down = "down_proj";
+    string_ref act = "act_fn";
 };
 
 /// A feed-forward block: x (…, width) -> (…, width) through `inner` features.

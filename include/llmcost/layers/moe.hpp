@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <string_view>
+#include <llmcost/string_ref.hpp>
 
 #include <llmcost/layers/mlp.hpp>
 
@@ -42,7 +41,7 @@ struct router {
     static constexpr role what = role::router;
     static constexpr bool leaf = true;
     [[nodiscard]] constexpr class_name type() const { return named; }
-    constexpr std::array<value, 2> describe(trace& t, const value& x) const {
+    constexpr two_values describe(trace& t, const value& x) const {
         const std::int64_t k = dims.num_experts_per_tok;
         const value tokens = t.reshape(x, {-1, dims.width});
         const value weight = t.param("weight", {dims.num_experts, dims.width});

@@ -60,7 +60,7 @@ struct norm {
 };
 
 /// Calls the norm of a kind that is known only when a configuration has been read.
-constexpr value call_norm(trace& t, std::string_view name, norm_kind kind, std::int64_t width, class_name named, const value& x,
+constexpr value call_norm(trace& t, string_ref name, norm_kind kind, std::int64_t width, class_name named, const value& x,
                           bool bias = true, std::int64_t groups = 0) {
     switch (kind) {
         case norm_kind::rms: return t.call(name, norm<norm_kind::rms>{width, named, true, false, groups}, x);

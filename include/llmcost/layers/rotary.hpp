@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstdint>
 
 #include <llmcost/trace.hpp>
@@ -30,7 +29,7 @@ struct rotary_table {
     static constexpr role what = role::rotary;
     static constexpr bool leaf = true;
     [[nodiscard]] constexpr class_name type() const { return named; }
-    constexpr std::array<value, 2> describe(trace& t, std::int64_t sequence) const {
+    constexpr two_values describe(trace& t, std::int64_t sequence) const {
         const trace::no_grad_guard quiet{t};
         const value positions = t.constant({1, sequence, 1});
         const value angles = t.mul(positions, trace::buffer({dim / 2}));

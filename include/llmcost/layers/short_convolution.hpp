@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
+#include <llmcost/string_ref.hpp>
 
 #include <llmcost/layers/causal_convolution.hpp>
 #include <llmcost/layers/linear.hpp>
@@ -17,7 +17,7 @@ struct short_convolution {
     std::int64_t width;
     std::int64_t kernel;
     bool bias;
-    std::string_view prefix;
+    string_ref prefix;
 
     static constexpr role what = role::mixer;
     static constexpr bool leaf = false;

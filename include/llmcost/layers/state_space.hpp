@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <string_view>
+#include <llmcost/string_ref.hpp>
 
 #include <llmcost/layers/causal_convolution.hpp>
 #include <llmcost/layers/linear.hpp>
@@ -108,7 +107,7 @@ struct selective_state_space {
         in.b = normed(t, "b_layernorm", states, chosen.slice(-1, states));
         in.c = normed(t, "c_layernorm", states, chosen.slice(-1, states));
         const auto [weight, bias] = t.within({.name = "dt_proj", .type = {"", "Linear"}}, [&] {
-            return std::array{t.param("weight", {inner, rank}), t.param("bias", {inner})};
+            return two_values{t.param("weight", {inner, rank}), t.param("bias", {inner})};
         });
         in.time_step = t.matmul(weight, in.time_step.transpose(1, 2));
         in.time_step_bias = t.to(bias, dtype::float32);
@@ -118,7 +117,7 @@ struct selective_state_space {
     }
 
 private:
-    constexpr value normed(trace& t, std::string_view name, std::int64_t width, const value& x) const {
+    constexpr value normed(trace& t, string_ref name, std::int64_t width, const value& x) const {
         if constexpr (Norm == state_norm::none)
             return x;
         else

@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace llmcost {
+
+class string_ref;
+
+/// Whatever owns or sees characters in a row: `std::string`, `std::string_view`.
+template <class S>
+concept string_like = requires(const S& s) { static_cast<const char*>(s.data()), static_cast<std::size_t>(s.size()); };
+
+/// Somebody else's characters: `std::string_view`, whose header alone would take a third of what including the library may.
+///
+/// Converts from what is string-like and to what sees characters, so that both mix.
+class string_ref {
+public:
+    static constexpr std::size_t npos = SIZE_MAX;
+
+    constexpr string_ref() noexcept = default;
+    constexpr string_ref(const char* ended_by_nul) noexcept : data_(ended_by_nul) {
+        while (ended_by_nul[size_] != '\0') ++size_;
+    }
+    constexpr string_ref(const char* data, std::size_t size) noexcept : data_(data), size_(size) {}
+    template <string_like S>
+        requires(!__is_same(S, string_ref))
+    constexpr string_ref(const S& s) noexcept : data_(s.data()), size_(s.size()) {}
+    template <string_like S>
+        requires(!__is_same(S, string_ref) && __is_trivially_copyable(S))
+    [[nodiscard]] constexpr operator S() const noexcept {
+        return S(data_, size_);
+    }
+
+    [[nodiscard]] constexpr const char* data() const noexcept { return data_; }
+    [[nodiscard]] constexpr std::size_t size() const noexcept { return size_; }
+    [[nodiscard]] constexpr bool empty() const noexcept { return size_ == 0; }
+    [[nodiscard]] constexpr const char* begin() const noexcept { return data_; }
+    [[nodiscard]] constexpr const char* end() const noexcept { return data_ + size_; }
+    [[nodiscard]] constexpr char operator[](std::size_t i) const noexcept { return data_[i]; }
+    [[nodiscard]] constexpr char front() const noexcept { return data_[0]; }
+
+    /// At most `n` characters from `from` on; `from` is at most the size.
+    [[nodiscard]] constexpr string_ref substr(std::size_t from, std::size_t n = npos) const noexcept {
+        return {data_ + from, n < size_ - from ? n : size_ - from};
+    }
+    constexpr void remove_prefix(std::size_t n) noexcept { data_ += n, size_ -= n; }
+    [[nodiscard]] constexpr std::size_t find(char c) const noexcept {
+        for (std::size_t i = 0; i < size_; ++i)
+            if (data_[i] == c) return i;
+        return npos;
+    }
+    [[nodiscard]] constexpr bool starts_with(string_ref head) const noexcept {
+        return head.size_ <= size_ && substr(0, head.size_) == head;
+    }
+
+    friend constexpr bool operator==(string_ref a, string_ref b) noexcept {
+        if (a.size_ != b.size_) return false;
+        for (std::size_t i = 0; i < a.size_; ++i)
+            if (a.data_[i] != b.data_[i]) return false;
+        return true;
+    }
+    template <string_like S>
+        requires(!__is_same(S, string_ref))
+    friend constexpr bool operator==(const string_ref& a, const S& b) noexcept {
+        return a == string_ref(b);
+    }
+    friend constexpr bool operator<(string_ref a, string_ref b) noexcept {
+        for (std::size_t i = 0; i < a.size_ && i < b.size_; ++i)
+            if (a.data_[i] != b.data_[i]) return static_cast<unsigned char>(a.data_[i]) < static_cast<unsigned char>(b.data_[i]);
+        return a.size_ < b.size_;
+    }
+
+private:
+    const char* data_ = nullptr;
+    std::size_t size_ = 0;
+};
+
+/// Writes to any stream, without its header.
+template <class Stream>
+constexpr auto operator<<(Stream& out, string_ref s) -> decltype(out.write(s.data(), out.width())) {
+    return out.write(s.data(), static_cast<decltype(out.width())>(s.size()));
+}
+
+}  // namespace llmcost
