@@ -4,13 +4,13 @@
 
 #include <cstdint>
 #include <initializer_list>
-#include <llmcost/string_ref.hpp>
 
 #include <llmcost/layers/mlp.hpp>
 #include <llmcost/layers/moe.hpp>
 #include <llmcost/layers/norm.hpp>
 #include <llmcost/layers/rotary.hpp>
 #include <llmcost/shape.hpp>
+#include <llmcost/string_ref.hpp>
 #include <llmcost/trace.hpp>
 
 namespace llmcost {

@@ -4,11 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <llmcost/string_ref.hpp>
 
 #include <llmcost/config_error.hpp>
 #include <llmcost/detail/config_text.hpp>
 #include <llmcost/maybe.hpp>
+#include <llmcost/string_ref.hpp>
 #include <llmcost/workload.hpp>
 
 namespace llmcost {

@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <llmcost/string_ref.hpp>
 
 #include <llmcost/detail/config_text.hpp>
+#include <llmcost/string_ref.hpp>
 
 namespace llmcost {
 

@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstdint>
 #include <exception>
+
 #include <llmcost/string_ref.hpp>
 
 namespace llmcost {

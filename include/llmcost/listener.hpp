@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <llmcost/string_ref.hpp>
 
 #include <llmcost/ops.hpp>
 #include <llmcost/scope.hpp>
+#include <llmcost/string_ref.hpp>
 #include <llmcost/value.hpp>
 
 namespace llmcost {

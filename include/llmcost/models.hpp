@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <llmcost/string_ref.hpp>
 
 #include <llmcost/arch/bert.hpp>
 #include <llmcost/arch/deepseek.hpp>
@@ -18,6 +17,7 @@
 #include <llmcost/arch/vit.hpp>
 #include <llmcost/architecture.hpp>
 #include <llmcost/reader.hpp>
+#include <llmcost/string_ref.hpp>
 
 namespace llmcost {
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+
 #include <llmcost/string_ref.hpp>
 
 namespace llmcost {

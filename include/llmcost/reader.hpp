@@ -5,10 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
-#include <llmcost/string_ref.hpp>
 
 #include <llmcost/architecture.hpp>
 #include <llmcost/config.hpp>
+#include <llmcost/string_ref.hpp>
 
 namespace llmcost {
 

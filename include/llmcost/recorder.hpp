@@ -3,13 +3,13 @@
 #pragma once
 
 #include <cstdint>
-#include <llmcost/string_ref.hpp>
 
 #include <llmcost/ledger.hpp>
 #include <llmcost/listener.hpp>
 #include <llmcost/scope.hpp>
 #include <llmcost/selection.hpp>
 #include <llmcost/storages.hpp>
+#include <llmcost/string_ref.hpp>
 #include <llmcost/value.hpp>
 #include <llmcost/workload.hpp>
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+
 #include <llmcost/string_ref.hpp>
 
 namespace llmcost {

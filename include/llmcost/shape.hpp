@@ -3,11 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <llmcost/string_ref.hpp>
 
 #include <llmcost/dtype.hpp>
 #include <llmcost/layer_plan.hpp>
 #include <llmcost/layers/activation.hpp>
+#include <llmcost/string_ref.hpp>
 
 namespace llmcost {
 

@@ -5,9 +5,9 @@
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
-#include <llmcost/string_ref.hpp>
 
 #include <llmcost/repetition.hpp>
+#include <llmcost/string_ref.hpp>
 #include <llmcost/tensor_calls.hpp>
 
 namespace llmcost {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <llmcost/string_ref.hpp>
 
 #include <llmcost/arch/bart.hpp>
 #include <llmcost/arch/bert.hpp>
@@ -20,6 +19,7 @@
 #include <llmcost/arch/opt.hpp>
 #include <llmcost/arch/t5.hpp>
 #include <llmcost/arch/vit.hpp>
+#include <llmcost/string_ref.hpp>
 
 namespace llmcost {
 

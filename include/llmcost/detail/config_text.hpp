@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdio>
+
 #include <llmcost/string_ref.hpp>
 
 namespace llmcost::detail {

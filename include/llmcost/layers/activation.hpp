@@ -4,8 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <llmcost/string_ref.hpp>
 
+#include <llmcost/string_ref.hpp>
 #include <llmcost/trace.hpp>
 
 namespace llmcost {

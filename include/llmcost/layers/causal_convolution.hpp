@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <llmcost/string_ref.hpp>
 
 #include <llmcost/layers/activation.hpp>
 #include <llmcost/maybe.hpp>
+#include <llmcost/string_ref.hpp>
 
 namespace llmcost {
 

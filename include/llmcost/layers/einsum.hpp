@@ -3,8 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <llmcost/string_ref.hpp>
 
+#include <llmcost/string_ref.hpp>
 #include <llmcost/trace.hpp>
 
 namespace llmcost {

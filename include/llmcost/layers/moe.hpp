@@ -3,9 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <llmcost/string_ref.hpp>
 
 #include <llmcost/layers/mlp.hpp>
+#include <llmcost/string_ref.hpp>
 
 namespace llmcost {
 

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <llmcost/string_ref.hpp>
 
 #include <llmcost/layers/causal_convolution.hpp>
 #include <llmcost/layers/linear.hpp>
+#include <llmcost/string_ref.hpp>
 
 namespace llmcost {
 

@@ -3,12 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <llmcost/string_ref.hpp>
 
 #include <llmcost/layers/causal_convolution.hpp>
 #include <llmcost/layers/linear.hpp>
 #include <llmcost/layers/norm.hpp>
 #include <llmcost/shape.hpp>
+#include <llmcost/string_ref.hpp>
 
 namespace llmcost {
 
