@@ -5,7 +5,9 @@
 
 #include <fstream>
 #include <iterator>
+#include <random>
 #include <string>
+#include <vector>
 
 #include <llmcost/analysis/evaluator.hpp>
 #include <llmcost/bundled/all.hpp>
@@ -36,17 +38,26 @@ BENCHMARK_CAPTURE(walk, gpt2, "openai-community/gpt2");
 BENCHMARK_CAPTURE(walk, jamba, "ai21labs/AI21-Jamba-1.5-Mini");
 BENCHMARK_CAPTURE(walk, bert, "google-bert/bert-base-uncased");
 
+// prompts, decoding steps and extensions in no order, on both sides of every window
 void evaluate(benchmark::State& state, const char* name) {
     evaluator figures_at(model_named(name));
-    workload w;
-    for (auto _ : state) {
-        w.sequence = w.sequence % 4096 + 1;
-        w.past = w.past % 1000 + 1;
-        benchmark::DoNotOptimize(figures_at(w));
+    std::vector<workload> loads;
+    std::mt19937_64 random(1);
+    const auto up_to = [&](std::uint64_t n) { return static_cast<std::int64_t>(random() % n); };
+    for (int i = 0; i < 4096; ++i) {
+        const std::int64_t kind = up_to(3);
+        loads.push_back({.batch = 1 + up_to(64),
+                         .sequence = kind == 0 ? 1 + up_to(30000) : kind == 1 ? 1 : 1 + up_to(100),
+                         .past = kind == 0 ? 0 : up_to(20000)});
     }
+    std::size_t i = 0;
+    for (auto _ : state) benchmark::DoNotOptimize(figures_at(loads[i++ % loads.size()]));
 }
 BENCHMARK_CAPTURE(evaluate, llama_3_2_1b, "meta-llama/Llama-3.2-1B");
+BENCHMARK_CAPTURE(evaluate, gemma_2_2b, "google/gemma-2-2b-it");
 BENCHMARK_CAPTURE(evaluate, deepseek_v3, "deepseek-ai/DeepSeek-V3");
+BENCHMARK_CAPTURE(evaluate, jamba, "ai21labs/AI21-Jamba-1.5-Mini");
+BENCHMARK_CAPTURE(evaluate, qwen3_next, "Qwen/Qwen3-Next-80B-A3B-Instruct");
 
 void closed_form_of_one_figure(benchmark::State& state) {
     const closed_form f(model_named("meta-llama/Llama-3.2-1B"), {.batch = 2, .sequence = 100});

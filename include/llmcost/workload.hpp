@@ -35,6 +35,7 @@ struct workload {
         const auto holds = [](std::int64_t n, std::int64_t least) { return n >= least && n <= largest_input; };
         return holds(batch, 1) && holds(sequence, 1) && holds(past, 0) && holds(encoder_sequence, 0);
     }
+    friend constexpr bool operator==(const workload&, const workload&) = default;
 };
 
 }  // namespace llmcost

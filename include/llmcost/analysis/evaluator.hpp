@@ -10,7 +10,8 @@ namespace llmcost {
 
 /// A model made ready for many evaluations: closed forms of the regions it has met, a walk where there is none.
 ///
-/// Answers as `count_model` does, in a fraction of its time; one evaluator per thread. No allocation.
+/// Answers as `count_model` does, in a fraction of its time, and where a walk would meet a tensor of 2^63 elements as well;
+/// one evaluator per thread. No allocation.
 class evaluator {
 public:
     constexpr explicit evaluator(const model& m) noexcept : model_(m) {}
@@ -20,17 +21,16 @@ public:
         if (w.training) return count_model(model_, w);  // what autograd saves is no polynomial: storages are shared
         const workload asked = resolved(w, types_of(model_, w));
         for (std::size_t i = 0; i < used_; ++i)
-            if (forms_[i].covers(asked)) return forms_[i](asked);
+            if (forms_[i].concerns(asked)) return forms_[i].exact() ? forms_[i](asked) : count_model(model_, w);
         closed_form& form = forms_[next_];
         form = closed_form(model_, asked);
-        if (!form.exact()) return count_model(model_, w);
         next_ = (next_ + 1) % most;
         used_ = used_ < most ? used_ + 1 : most;
-        return form(asked);
+        return form.covers(asked) ? form(asked) : count_model(model_, w);
     }
 
 private:
-    static constexpr std::size_t most = 8;
+    static constexpr std::size_t most = 24;
     model model_;
     closed_form forms_[most]{};
     std::size_t used_ = 0;

@@ -74,8 +74,10 @@ public:
     [[nodiscard]] constexpr bool exact() const noexcept { return exact_; }
     [[nodiscard]] constexpr const region& where() const noexcept { return region_; }
     /// Whether this form answers for a workload: the same kind of work, in its region.
-    [[nodiscard]] constexpr bool covers(const workload& w) const noexcept {
-        return exact_ && region_.contains(w) && w.head == load_.head && w.attention == load_.attention &&
+    [[nodiscard]] constexpr bool covers(const workload& w) const noexcept { return exact_ && concerns(w); }
+    /// Whether a workload is the same kind of work, in the region, be the form exact or not.
+    [[nodiscard]] constexpr bool concerns(const workload& w) const noexcept {
+        return region_.contains(w) && w.head == load_.head && w.attention == load_.attention &&
                w.training == load_.training && w.encoder_sequence == load_.encoder_sequence && w.weights == load_.weights &&
                w.activations == load_.activations && w.cache == load_.cache;
     }
@@ -130,56 +132,36 @@ private:
         w.sequence = region_.chunk == 0 ? p.a : (p.a - 1) * region_.chunk + p.b;
         return w;
     }
-    /// The corner of a little grid inside of the region, as near to its low end as the bounds on past + sequence allow.
+    /// The corner of a little grid in the region: lowest in tokens and chunks, past raised to what past + sequence asks
+    /// for, or the other way round.
+    ///
+    /// A region of one or two values along a coordinate has no slope or no curvature there. False where no grid fits.
     constexpr bool choose_base() {
-        const point here = coordinates(load_);
-        base_ = here;
-        base_.batch = region_.batch.low;
-        for (std::int64_t step = 0; step < 3; ++step) {
-            // from the workload downwards, so that a step up along every coordinate stays inside where it can
-            steps_ = {2, region_.chunk != 0 && !region_.whole_chunks ? 2 : 0, 2};
-            if (fits()) return true;
-            if (base_.c > 0 && step == 0) base_.c -= base_.c >= 2 ? 2 : base_.c;
-            if (step == 1) base_.a -= base_.a >= 3 ? 2 : 0, base_.b -= base_.b >= 3 ? 2 : 0;
-        }
-        base_ = here;
-        base_.batch = region_.batch.low;
-        for (std::int64_t* s : {&steps_.a, &steps_.b, &steps_.c}) *s = 0;
-        return shrink_to_fit();
-    }
-    /// A region that is only a point or two wide along a coordinate has no slope or no curvature there.
-    constexpr bool shrink_to_fit() {
-        const auto widen = [&](std::int64_t& steps, std::int64_t& from) {
-            for (int k = 0; k < 2; ++k) {
-                ++steps;
-                if (fits()) continue;
-                --from;
-                if (fits()) continue;
-                ++from, --steps;
-                return;
+        const std::int64_t low = region_.sequence.low, high = region_.sequence.high, chunk = region_.chunk;
+        const auto chunks_of = [&](std::int64_t n) { return chunk == 0 ? n : (n + chunk - 1) / chunk; };
+        const bool rest = chunk != 0 && !region_.whole_chunks;
+        const region::interval along_a{chunks_of(low), chunks_of(high)};
+        const std::int64_t lowest = !rest ? chunk : low - (along_a.low - 1) * chunk;
+        const std::int64_t highest = along_a.width() > 1 || high >= along_a.high * chunk ? chunk - 1 : high - (along_a.low - 1) * chunk;
+        const region::interval along_b{along_a.width() > 1 ? 1 : lowest, highest};
+        const auto steps = [](const region::interval& in) { return in.width() > 2 ? std::int64_t{2} : in.width() - 1; };
+        steps_ = {steps(along_a), rest ? steps(along_b) : 0, steps(region_.past)};
+        for (const bool next_chunk : {false, true})
+            for (const bool raises_past : {true, false}) {
+                base_ = {region_.batch.low, along_a.low, lowest, region_.past.low};
+                if (next_chunk) ++base_.a, base_.b = rest ? 1 : chunk;
+                const workload at = workload_at(base_);
+                const std::int64_t missing = region_.total.low - at.sequence - at.past;
+                if (missing > 0) (raises_past ? base_.c : base_.a) += raises_past ? missing : chunks_of(missing);
+                if (fits()) return true;
             }
-        };
-        if (!fits()) return false;
-        widen(steps_.a, base_.a);
-        if (region_.chunk != 0 && !region_.whole_chunks) widen(steps_.b, base_.b);
-        widen(steps_.c, base_.c);
-        // what the grid does not span is left to other forms
-        if (steps_.c < 2) region_.past = {base_.c, base_.c + steps_.c};
-        const bool spans = steps_.a == 2 && (region_.chunk == 0 || region_.whole_chunks || steps_.b == 2);
-        if (!spans) region_.sequence = {load_.sequence, load_.sequence};
-        if (!spans) steps_.a = steps_.b = 0, base_ = coordinates(load_), base_.batch = region_.batch.low;
-        if (!spans) steps_.c = 0, region_.past = {load_.past, load_.past};
-        return true;
+        return false;
     }
     [[nodiscard]] constexpr bool fits() const {
         for (std::int64_t i = 0; i <= steps_.a; ++i)
             for (std::int64_t j = 0; j <= steps_.b && i + j <= 2; ++j)
-                for (std::int64_t k = 0; k <= steps_.c && i + j + k <= 2; ++k) {
-                    const point p{base_.batch, base_.a + i, base_.b + j, base_.c + k};
-                    const bool rest = region_.chunk == 0 || (p.a >= 1 && p.b >= 1 && p.b <= region_.chunk &&
-                                                             (p.b == region_.chunk) == region_.whole_chunks);
-                    if (!rest || p.c < 0 || !region_.contains(workload_at(p))) return false;
-                }
+                for (std::int64_t k = 0; k <= steps_.c && i + j + k <= 2; ++k)
+                    if (!region_.contains(workload_at({base_.batch, base_.a + i, base_.b + j, base_.c + k}))) return false;
         return true;
     }
 
@@ -206,23 +188,18 @@ private:
                 for (const wide sample : samples[n][k])
                     if (sample < 0 || sample >= largest_sample) return false;
             }
+        constexpr wide most = wide{1} << 62;
         for (std::size_t i = 0; i < figure_count; ++i)
-            for (std::int64_t n = 0; n < 2; ++n) {
-                wide f[monomials]{};
+            for (std::size_t n = 0; n < 2; ++n) {
+                wide f[monomials]{}, c[monomials]{};
                 for (std::size_t k = 0; k < monomials; ++k)
                     f[k] = n == 0 ? samples[0][k][i] : batches == 2 ? samples[1][k][i] - samples[0][k][i] : 0;
-                differences(f, n == 0 ? of_batch_[0][i] : of_batch_[1][i]);
-            }
-        constexpr wide most = wide{1} << 62;
-        for (std::size_t i = 0; i < figure_count; ++i) {
-            narrow_[i] = true;
-            for (std::size_t k = 0; k < monomials; ++k)
-                for (std::size_t n = 0; n < 2; ++n) {
-                    const wide c = of_batch_[n][i][k];
-                    narrow_[i] = narrow_[i] && c < most && -c < most;
-                    narrow_of_batch_[i][k][n] = static_cast<std::int64_t>(c);
+                differences(f, c);
+                for (std::size_t k = 0; k < monomials; ++k) {
+                    if (c[k] >= most || -c[k] >= most) return false;
+                    coefficients_[i][k][n] = static_cast<std::int64_t>(c[k]);
                 }
-        }
+            }
         return true;
     }
     constexpr void differences(const wide (&f)[monomials], wide (&c)[monomials]) const {
@@ -261,12 +238,12 @@ private:
         return {{1, a, c, a * (a - 1) / 2, c * (c - 1) / 2, a * c, b, b * (b - 1) / 2, a * b, b * c}, n, near};
     }
     [[nodiscard]] constexpr count value_of(std::size_t figure, const place& p) const {
-        if (!p.near || !narrow_[figure]) return checked_value_of(figure, p);
+        if (!p.near) return checked_value_of(figure, p);
         const std::size_t n = used();
         wide sum = 0, per_batch = 0;
         for (std::size_t k = 0; k < n; ++k) {
-            sum += static_cast<wide>(narrow_of_batch_[figure][k][0]) * p.at[k];
-            per_batch += static_cast<wide>(narrow_of_batch_[figure][k][1]) * p.at[k];
+            sum += static_cast<wide>(coefficients_[figure][k][0]) * p.at[k];
+            per_batch += static_cast<wide>(coefficients_[figure][k][1]) * p.at[k];
         }
         return count::from_wide(static_cast<count::wide>(sum + per_batch * p.batches));
     }
@@ -274,9 +251,9 @@ private:
         count plus, minus;
         for (std::size_t k = 0; k < used(); ++k)
             for (int part = 0; part < 2; ++part) {
-                const wide c = of_batch_[part][figure][k];
+                const std::int64_t c = coefficients_[figure][k][part];
                 const bool negative = (c < 0) != (p.at[k] < 0);
-                const auto size = [](wide n) { return count::from_wide(static_cast<count::wide>(n < 0 ? -n : n)); };
+                const auto size = [](std::int64_t n) { return count(n < 0 ? -n : n); };
                 (negative ? minus : plus) += size(c) * size(p.at[k]) * (part == 0 ? count(1) : count(p.batches));
             }
         return plus - minus;
@@ -301,9 +278,7 @@ private:
     region region_{};
     point base_{};
     grid steps_{};
-    wide of_batch_[2][figure_count][monomials]{};
-    std::int64_t narrow_of_batch_[figure_count][monomials][2]{};
-    bool narrow_[figure_count]{};
+    std::int64_t coefficients_[figure_count][monomials][2]{};  ///< of one sequence, and more for each further one
     bool exact_ = false;
 };
 

@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include "laws.hpp"
+
+#include <doctest/doctest.h>
+
+#include <llmcost/analysis/evaluator.hpp>
+
+#include <cstdint>
+#include <vector>
+
+using namespace llmcost;
+using namespace llmcost::testing;
+
+namespace {
+
+/// Workloads on both sides of every edge of a region, and a few far inside of it.
+std::vector<workload> around_edges(const region& r, const workload& inside) {
+    std::vector<workload> all;
+    const auto add = [&](std::int64_t batch, std::int64_t sequence, std::int64_t past) {
+        workload w = inside;
+        w.batch = batch, w.sequence = sequence, w.past = past;
+        if (w.in_range()) all.push_back(w);
+    };
+    for (const std::int64_t step : {-1, 0, 1}) {
+        for (const std::int64_t at : {r.batch.low, r.batch.high}) add(at + step, inside.sequence, inside.past);
+        for (const std::int64_t at : {r.sequence.low, r.sequence.high}) add(inside.batch, at + step, inside.past);
+        for (const std::int64_t at : {r.past.low, r.past.high}) add(inside.batch, inside.sequence, at + step);
+        for (const std::int64_t at : {r.total.low, r.total.high}) {
+            add(inside.batch, at - inside.past + step, inside.past);
+            add(inside.batch, inside.sequence, at - inside.sequence + step);
+        }
+    }
+    add(64, inside.sequence + 4000, inside.past);
+    add(64, inside.sequence, inside.past + 100000);
+    add(7, inside.sequence + 129, inside.past + 31);
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("an evaluator answers what a walk counts, on both sides of every edge of a region") {
+    int from_forms = 0;
+    for (const attention_scores scores : {attention_scores::full, attention_scores::causal})
+        for_all({{.sequence = 9, .attention = scores},
+                 {.batch = 3, .sequence = 1, .past = 50, .attention = scores},
+                 {.batch = 2, .sequence = 300, .head = logits::last, .attention = scores},
+                 {.batch = 2, .sequence = 100, .past = 5000, .attention = scores},
+                 {.batch = 2, .sequence = 7, .encoder_sequence = 20, .attention = scores, .cache = dtype::float8_e4m3fn}},
+                [&](const model& m, const workload& load) {
+                    const workload inside = resolved(load, types_of(m, load));
+                    const closed_form form(m, inside);
+                    evaluator answers(m);
+                    for (const workload& w : around_edges(form.where(), inside)) {
+                        if (fitted(m, w) != w) continue;  // positions that the model has not
+                        llmcost::figures expected;
+                        try {
+                            expected = count_model(m, w);
+                        } catch (const overflow_error&) {
+                            continue;  // a tensor that a walk cannot hold; a form has none
+                        }
+                        INFO(text_of(w));
+                        CHECK(unequal(answers(w), expected) == "");
+                        if (form.covers(w)) CHECK(unequal(form(w), expected) == "");
+                        if (form.covers(w)) CHECK(form.flops(w) == expected.flops());
+                        from_forms += form.covers(w) ? 1 : 0;
+                    }
+                });
+    CHECK(from_forms > 4000);
+}
+
+TEST_CASE("one form answers for every past of a decoding step, and for every prompt's length") {
+    for (const golden_model& g : golden_models()) {
+        INFO(g.golden.name);
+        // windows, tables of positions and kernels end below these
+        const workload decode = fitted(g.built, {.batch = 2, .sequence = 1, .past = 20000, .weights = dtype::float32});
+        const workload prefill = fitted(g.built, {.batch = 2, .sequence = 20000, .weights = dtype::float32});
+        for (const workload& w : {decode, prefill}) {
+            const closed_form form(g.built, w);
+            CHECK(form.exact());
+            CHECK(form.covers(resolved(w, types_of(g.built, w))));
+        }
+        const closed_form steps(g.built, decode);
+        for (std::int64_t past = decode.past; past > decode.past * 3 / 4; past -= 7) {
+            workload w = resolved(decode, types_of(g.built, decode));
+            w.past = past;
+            CHECK(steps.covers(w));
+        }
+    }
+}
