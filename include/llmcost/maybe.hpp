@@ -19,7 +19,7 @@ struct maybe {
     [[nodiscard]] constexpr T value_or(T otherwise) const noexcept { return present ? held : otherwise; }
     /// Equal where both hold equal values, or neither holds one.
     friend constexpr bool operator==(const maybe& a, const maybe& b) noexcept
-        requires requires { a.held == b.held; }
+        requires requires(const T& x) { x == x; }
     {
         return a.present == b.present && (!a.present || a.held == b.held);
     }
