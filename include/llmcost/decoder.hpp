@@ -268,8 +268,11 @@ constexpr decoder_context describe_context(const architecture& row, const shape&
     c.sliding.where = context_of(t, dims.sliding_window);
     const bool slides = dims.layers.has(mixer_kind::sliding_attention, dims.num_hidden_layers);
     const bool full = dims.layers.has(mixer_kind::full_attention, dims.num_hidden_layers);
-    if (row.masks != mask_rule::by_window || full) c.full.mask = eager_mask(t, c.full.where, load.batch);
-    if (row.masks == mask_rule::full_and_sliding || slides) c.sliding.mask = eager_mask(t, c.sliding.where, load.batch);
+    // as long as the cache of a layer that reads it, or where none does, of the first (masking_utils.py, `layer_idx`)
+    const context& longest = slides && !full ? c.sliding.where : c.full.where;
+    const context& shortest = slides ? c.sliding.where : c.full.where;
+    if (row.masks != mask_rule::by_window || full) c.full.mask = eager_mask(t, longest, load.batch);
+    if (row.masks == mask_rule::full_and_sliding || slides) c.sliding.mask = eager_mask(t, shortest, load.batch);
     if (row.rotated == rotation::none) return c;
     const rotary_table table{dims.rotary_dim, {row.prefix, "RotaryEmbedding"}, row.rotated};
     const auto make = [&](shared_values& into) {
