@@ -104,6 +104,8 @@ public:
         value out = dense_as(b.transpose(-2, -1)).transpose(-2, -1);
         const auto k = static_cast<std::uint64_t>(a.dim(-1));
         record(op::triangular_solve, count(b.elements / k) * count(k * (k - 1) / 2), {}, out, in, 2);
+        // the gradient of a is a product of k×c and c×k (torch FunctionsManual, `linalg_solve_triangular_backward`)
+        if (a.requires_grad) backward_torch_flops(count(b.elements) * count(2 * k));
         return out;
     }
     /// `F.conv1d`, `F.conv2d`: x (batch, channels, length…), weight (out, channels / groups, kernel…); one stride and

@@ -101,14 +101,16 @@ constexpr value by_chunks(trace& t, inputs in, const delta_rule_shape& dims, val
     query = t.mul(query, t.exp(decay).unsqueeze(-1));
     key = t.mul(key, t.exp(t.add(decay.slice(-1, 1), decay)).unsqueeze(-1));
     const value chunk_decay = t.exp(decay.select(-1)).unsqueeze(-1).unsqueeze(-1);
-    const auto step = [&](value& s) {
+    const auto step = [&](value& s, bool read) {
         const value fresh = t.add(new_values.select(2), t.matmul(k_decayed.select(2), s));
         const value across = t.matmul(query.select(2), s);
         out.requires_grad = t.add(across, t.matmul(within.select(2), fresh)).requires_grad;  // copied into its place
+        const recorder::off_loss_guard unread{t, !read};
         s = t.add(t.mul(s, chunk_decay.select(2)), t.matmul(key.select(2).transpose(-1, -2), fresh));
     };
-    step(state);  // the first state asks for no gradient, the others do
-    for (repetition other = t.steps(chunks - 1, state); other.next();) step(state);
+    step(state, chunks > 1);  // the first state asks for no gradient, the others do; nothing reads the last one
+    for (repetition other = t.steps(chunks - 2, state); other.next();) step(state, true);
+    if (chunks > 1) step(state, false);
     const value flat = t.reshape(out, {batch, dims.num_value_heads, -1, dims.value_head_dim}).slice(2, sequence);
     return t.to_contiguous_format(flat.transpose(1, 2), type);
 }
