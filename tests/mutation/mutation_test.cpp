@@ -1,0 +1,243 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include "mutable_prices.hpp"
+
+#include "claims.hpp"
+#include "fields.hpp"
+#include "subject.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <exception>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace llmcost;
+using namespace llmcost::testing;
+
+namespace {
+
+using subjects_of_row = std::map<std::string_view, std::vector<const subject*>>;
+
+const subjects_of_row& by_type() {
+    static const subjects_of_row sorted = [] {
+        subjects_of_row found;
+        for (const subject& s : subjects()) found[s.row().model_type].push_back(&s);
+        return found;
+    }();
+    return sorted;
+}
+
+/// What became of a change over all goldens of its type.
+struct fate {
+    bool red = false;
+    bool changes_nothing = true;
+};
+
+/// Reports what is green and not claimed, and what is claimed and not green.
+void judge(const std::string& what, const fate& f, bool claimed, bool claimed_nothing) {
+    if (f.red)
+        CHECK_MESSAGE(!claimed, what << ": turns a golden red; tests/mutation/claims.hpp says that none does");
+    else if (!claimed)
+        FAIL_CHECK(what << ": turns no golden red");
+    else if (claimed_nothing)
+        CHECK_MESSAGE(f.changes_nothing, what << ": turns no golden red, but changes something in other workloads");
+}
+
+/// The least number of inputs with which goldens execute an operation whose result asks for a gradient; 0: none does.
+class arity_listener final : public listener {
+public:
+    void executed(const recorder&, const operation& o) override {
+        int& n = least[static_cast<std::size_t>(o.kind)];
+        if (o.output.requires_grad && (n == 0 || o.input_count < n)) n = o.input_count;
+    }
+    std::array<int, op_kinds> least{};
+};
+
+bool some_price_red(op kind) {
+    for (const subject& s : subjects())
+        if (s.executes(kind) && !s.holds_prices()) return true;
+    return false;
+}
+
+bool price_claimed(std::string_view operation, std::string_view change) {
+    for (const price_claim& c : price_claims)
+        if (stands_in(c.operations, operation) && covers(c.changes, change)) return true;
+    return false;
+}
+
+/// Changes one number of a price and puts it back.
+template <class T>
+bool red_with_one_more(op kind, T& number) {
+    ++number;
+    const bool red = some_price_red(kind);
+    --number;
+    return red;
+}
+
+}  // namespace
+
+TEST_CASE("what is compared here is what the golden test compares") {
+    REQUIRE(subjects().size() >= 38);
+    for (const subject& s : subjects()) {
+        const model m{&s.row(), s.sizes()};
+        CHECK_MESSAGE(compare(s.golden(), m).differences() == 0, s.golden().name);
+        CHECK(s.hold(m) == outcome::green);
+        CHECK(s.changes_nothing(m));
+        std::size_t tried = 0;
+        for (std::size_t i = 0; i < 80; i += 7) {  // a few changes, held against the golden itself
+            architecture row = s.row();
+            one_change change{i};
+            change.of(row);
+            const outcome found = s.hold(row);
+            if (found == outcome::refused) continue;
+            ++tried;
+            shape sizes = s.read(row);
+            subject::lend_sizes(sizes);
+            CHECK_MESSAGE((compare(s.golden(), {&row, sizes}).differences() == 0) == (found == outcome::green),
+                          s.golden().name << " with " << change.text());
+        }
+        CHECK(tried > 0);
+    }
+}
+
+TEST_CASE("every price is held by a golden") {
+    arity_listener inputs;
+    for (const subject& s : subjects())
+        if (s.golden().training) {
+            trace t{workload_of(*s.golden().training), &inputs};
+            s.row().describe(s.row(), s.sizes(), t);
+        }
+    for (op_price& p : prices) {
+        const std::string name(p.name);
+        const auto held = [&](const std::string& change, bool red) {
+            judge(name + " " + change, {red, true}, price_claimed(p.name, change), false);
+        };
+        for (std::size_t i = 0; i < llmcost::detail::primitive_kinds; ++i) {
+            const auto member = llmcost::detail::primitive_members<std::int8_t>[i];
+            const std::string figure = "=" + std::string(figure_names[i]);
+            held("per_work" + figure, red_with_one_more(p.kind, p.per_work.*member));
+            held("per_row" + figure, red_with_one_more(p.kind, p.per_row.*member));
+        }
+        held("torch_flops", red_with_one_more(p.kind, p.torch_flops));
+        const int least = inputs.least[static_cast<std::size_t>(p.kind)];
+        if (least == 0) continue;  // nothing asks for its gradient: no rule is read
+        for (std::size_t i = 0; i < testing::detail::enumerators<keeps>(); ++i) {
+            const keeps before = p.kept, other = static_cast<keeps>(i);
+            const bool needs_two = other == keeps::operands || other == keeps::second_input;
+            if (other == before || (needs_two && least < 2)) continue;
+            p.kept = other;
+            const bool red = some_price_red(p.kind);
+            p.kept = before;
+            held("kept=" + testing::detail::name_of_value(other), red);
+        }
+    }
+}
+
+TEST_CASE("every field of a row is held by a golden") {
+    std::size_t heads = 0;
+    for (const auto& [type, of_type] : by_type()) {
+        const architecture& row = of_type.front()->row();
+        const auto has_golden = [&, &goldens = of_type](head_kind head) {
+            for (const subject* s : goldens)
+                if (s->sizes().head == head) return true;
+            return false;
+        };
+        for (std::size_t i = 0;; ++i) {
+            architecture changed = row;
+            one_change change{i};
+            change.of(changed);
+            if (change.text().empty()) break;
+            const bool of_head = covers("heads", change.text());
+            fate f;
+            for (const subject* s : of_type)
+                if (s->hold(changed) != outcome::green) f.red = true;
+            bool claimed = false, nothing = false;
+            for (const row_claim& c : row_claims)
+                if (covers(c.changes, change.text()) && c.where(row)) claimed = true, nothing = nothing || c.changes_nothing;
+            // a head that no golden of the type has; what is called after it then, too
+            if (of_head) claimed = !f.red, heads += f.red ? 0 : 1;
+            if (change.text() == "names.token_classifier" && has_decoder_heads(row))
+                claimed = !has_golden(head_kind::token_classification);
+            if (change.text() == "names.base_under_answers" && has_decoder_heads(row))
+                claimed = !has_golden(head_kind::question_answering);
+            if (!f.red)
+                for (const subject* s : of_type)
+                    f.changes_nothing = f.changes_nothing && (!nothing || s->changes_nothing({&changed, s->read(changed)}));
+            judge(std::string(type) + " with " + change.text(), f, claimed, nothing);
+        }
+    }
+    MESSAGE(heads << " heads of rows are held by a golden of another row only");
+}
+
+TEST_CASE("every size is held by a golden") {
+    for (const auto& [type, of_type] : by_type()) {
+        const architecture& row = of_type.front()->row();
+        const auto claim_of = [&](const std::string& change) {
+            std::pair<bool, bool> found;
+            for (const size_claim& c : size_claims)
+                if (covers(c.changes, change) && c.holds(row)) found = {true, found.second || c.changes_nothing};
+            return found;
+        };
+        std::map<std::string, fate> fates;
+        for (const subject* s : of_type)
+            for (std::size_t i = 0;; ++i) {
+                shape sizes = s->sizes();
+                one_change change{i};
+                change.of(sizes);
+                if (change.text().empty()) break;
+                fate& f = fates[change.text()];
+                if (f.red) continue;
+                outcome found = s->hold(model{&row, sizes});
+                if (found != outcome::red && change.integer()) {  // one more may be no size, or share a half with this one
+                    shape twice = s->sizes();
+                    one_change{i, true}.of(twice);
+                    found = s->hold(model{&row, twice});
+                }
+                f.red = found != outcome::green;
+                if (!f.red && claim_of(change.text()).second)
+                    f.changes_nothing = f.changes_nothing && s->changes_nothing({&row, sizes});
+            }
+        for (const auto& [change, f] : fates) {
+            const auto [claimed, nothing] = claim_of(change);
+            judge(std::string(type) + " with " + change, f, claimed, nothing);
+        }
+    }
+}
+
+TEST_CASE("every default that a row states reaches the sizes") {
+    for (const architecture* row : architectures) {
+        const std::string type(row->model_type);
+        // DeepSeek V2 has no default for the one key that is given here
+        const std::string key = type == "deepseek_v2" ? R"(, "num_experts_per_tok": 6)" : "";
+        const config_document empty =
+            parse_config(R"({"architectures": [")" + std::string(row->prefix) + R"(Model"])" + key + "}", type);
+        const auto read = [&](const architecture& a) {
+            return empty.read_with([&](config_view root) { return read_shape(a, root); });
+        };
+        const shape as_stated = read(*row);
+        for (std::size_t i = 0;; ++i) {
+            architecture changed = *row;
+            shape unstated;
+            one_change change{i}, of_none{i};
+            change.of(changed.defaults), of_none.of(unstated);
+            if (change.text().empty()) break;
+            if (change.before() == of_none.before()) continue;
+            architecture doubled = *row;
+            one_change{i, true}.of(doubled.defaults);
+            fate f;
+            try {
+                f.red = read(changed) != as_stated || read(doubled) != as_stated;  // one more may be lost in rounding
+            } catch (const std::exception&) {
+                f.red = true;
+            }
+            bool claimed = false;
+            for (const default_claim& c : default_claims)
+                claimed = claimed || (covers(c.changes, change.text()) && stands_in(c.types, type));
+            judge("default of " + type + ", " + change.text(), f, claimed, false);
+        }
+    }
+}

@@ -1,0 +1,278 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "mutable_prices.hpp"
+
+#include "../golden/golden_compare.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+namespace llmcost::testing {
+
+/// A hash that is no sum of others: splitmix64 after every word.
+class mixer {
+public:
+    constexpr mixer& operator<<(std::uint64_t word) noexcept {
+        state_ += word + 0x9e3779b97f4a7c15U;
+        state_ = (state_ ^ (state_ >> 30)) * 0xbf58476d1ce4e5b9U;
+        state_ = (state_ ^ (state_ >> 27)) * 0x94d049bb133111ebU;
+        state_ ^= state_ >> 31;
+        return *this;
+    }
+    constexpr mixer& operator<<(std::string_view text) noexcept {
+        for (const char c : text) *this << static_cast<std::uint64_t>(static_cast<unsigned char>(c));
+        return *this << text.size();
+    }
+    constexpr mixer& operator<<(count n) noexcept {
+        return *this << static_cast<std::uint64_t>(n.to_wide()) << static_cast<std::uint64_t>(n.to_wide() >> 64);
+    }
+    [[nodiscard]] constexpr std::uint64_t word() const noexcept { return state_; }
+
+private:
+    std::uint64_t state_ = 0;
+};
+
+/// What a golden records of a listed walk, in one number and the classes by path.
+///
+/// As in a golden, the order of modules means nothing, and a module that has done nothing may be missing.
+class print_listener final : public listener {
+public:
+    /// `roles`: what a golden does not record and people can ask for.
+    explicit print_listener(bool roles = false) : roles_(roles) {}
+
+    void enter(const recorder& r, const module_info& m) override {
+        std::uint64_t parent = open_.empty() ? 0 : open_.back().path;
+        if (m.index >= 0) {
+            parent = (mixer{} << parent << m.name).word();
+            classes.insert((mixer{} << parent << "ModuleList").word());
+        }
+        const std::uint64_t path = m.index >= 0 ? (mixer{} << parent << static_cast<std::uint64_t>(m.index)).word()
+                                                : (mixer{} << parent << m.name).word();
+        mixer type;
+        type << path;
+        for (const std::string_view part : {m.type.prefix, m.type.base})
+            for (const char c : part) type << static_cast<std::uint64_t>(static_cast<unsigned char>(c));
+        classes.insert(type.word());
+        if (roles_) sum += (mixer{} << path << static_cast<std::uint64_t>(m.what)).word();
+        open_.push_back({path, m.index >= 0 ? parent : 0, r.sums()});
+    }
+    void leave(const recorder& r, const module_info&) override {
+        const open_scope top = open_.back();
+        open_.pop_back();
+        const std::vector<count> columns = columns_of(figures_of(r.sums().since(top.before)));
+        for (const std::uint64_t path : {top.path, top.list})
+            if (path != 0)
+                for (std::size_t i = 0; i < columns.size(); ++i)
+                    sum += (mixer{} << path << i).word() * static_cast<std::uint64_t>(columns[i].to_wide());
+    }
+    void parameter(const recorder&, std::string_view name, const value& v, bool tied) override {
+        mixer h;
+        h << open_.back().path << name << std::uint64_t{tied};
+        if (!tied) add_sizes(h, v);
+        sum += h.word();
+    }
+    void cached(const recorder&, const value& v) override {
+        std::uint64_t layer = 0;
+        for (const open_scope& s : open_)
+            if (layer == 0 && s.list != 0) layer = s.path;
+        if (layer != cached_layer_) cached_layer_ = layer, ++cached_layers_, cached_tensors_ = 0;
+        mixer h;
+        h << "cache" << cached_layers_ << ++cached_tensors_;
+        add_sizes(h, v);
+        sum += h.word();
+    }
+
+    std::uint64_t sum = 0;
+    std::unordered_set<std::uint64_t> classes;
+
+private:
+    struct open_scope {
+        std::uint64_t path;
+        std::uint64_t list;
+        ledger before;
+    };
+    static void add_sizes(mixer& h, const value& v) {
+        for (int i = 0; i < v.rank; ++i) h << static_cast<std::uint64_t>(v.size[i]);
+    }
+
+    std::vector<open_scope> open_;
+    std::uint64_t cached_layer_ = 0, cached_layers_ = 0, cached_tensors_ = 0;
+    bool roles_;
+};
+
+[[nodiscard]] inline std::uint64_t total_print(const llmcost::figures& f) {
+    mixer h;
+    for (const count n : columns_of(f)) h << n;
+    return (h << f.torch_flops << f.cache).word();
+}
+[[nodiscard]] inline std::uint64_t training_print(const llmcost::figures& f) {
+    return (mixer{} << f.torch_flops << f.backward_torch_flops << f.saved_bytes).word();
+}
+
+/// What became of a golden when something was changed.
+enum class outcome : std::uint8_t { green, red, refused };
+
+/// A golden with its configuration, the model that it makes, and what the library says of that unchanged.
+class subject {
+public:
+    explicit subject(golden_file golden)
+        : golden_(std::move(golden)),
+          document_(read_config_file(golden_.config_path.string())),
+          row_(find_architecture(golden_.model_type)),
+          sizes_(read(*row_)) {
+        print();
+    }
+
+    [[nodiscard]] const golden_file& golden() const noexcept { return golden_; }
+    [[nodiscard]] const architecture& row() const noexcept { return *row_; }
+    [[nodiscard]] const shape& sizes() const noexcept { return sizes_; }
+    /// What the configuration says through another row.
+    [[nodiscard]] shape read(const architecture& row) const {
+        return document_.read_with([&](config_view root) { return read_shape(row, root); });
+    }
+
+    /// A mixer that the configuration has no sizes for gets the smallest: a division by zero is no difference.
+    static void lend_sizes(shape& s) {
+        if (s.mla == mla_shape{}) s.mla = {0, 1, 1, 2, 1};
+        for (std::int64_t* n :
+             {&s.ssm.state_size, &s.ssm.conv_kernel, &s.ssm.intermediate_size, &s.ssm.time_step_rank, &s.ssm.n_groups,
+              &s.ssm.num_heads, &s.ssm.head_dim, &s.ssm.chunk_size, &s.delta.num_key_heads, &s.delta.num_value_heads,
+              &s.delta.key_head_dim, &s.delta.value_head_dim, &s.delta.conv_kernel})
+            if (*n == 0) *n = 1;
+    }
+    /// Whether the golden turns red: cheap figures first, and no further than the first difference.
+    [[nodiscard]] outcome hold(model m) const try {
+        lend_sizes(m.dims);
+        for (std::size_t i = 0; i < golden_.runs.size(); ++i)
+            if (golden_.runs[i].unknown.empty() && total_print(count_model(m, workload_of(golden_.runs[i]))) != totals_[i])
+                return outcome::red;
+        if (golden_.training && training_print(count_model(m, workload_of(*golden_.training))) != training_)
+            return outcome::red;
+        const print_listener now = listed(m, listed_run());
+        if (now.sum != listed_sum_) return outcome::red;
+        for (const std::uint64_t type : now.classes)
+            if (!listed_classes_.contains(type)) return outcome::red;
+        return outcome::green;
+    } catch (const std::exception&) {
+        return outcome::refused;
+    }
+    /// The same for a row, through which the configuration is read again.
+    [[nodiscard]] outcome hold(const architecture& row) const try {
+        return hold(model{&row, read(row)});
+    } catch (const std::exception&) {
+        return outcome::refused;
+    }
+
+    /// Whether nothing at all changes, in workloads that no golden has: other logits, sparse scores, roles of modules.
+    [[nodiscard]] bool changes_nothing(model m) const try {
+        lend_sizes(m.dims);
+        for (std::size_t i = 0; i < others_.size(); ++i)
+            if (everything(m, other_workloads()[i]) != others_[i]) return false;
+        return true;
+    } catch (const std::exception&) {
+        return false;
+    }
+
+    /// Whether the golden stays green under the prices of now, which change nothing but sums.
+    [[nodiscard]] bool holds_prices() const {
+        const model m{row_, sizes_};
+        if (golden_.training && training_print(count_model(m, workload_of(*golden_.training))) != training_) return false;
+        for (std::size_t i = 0; i < golden_.runs.size(); ++i)
+            if (golden_.runs[i].unknown.empty() && total_print(count_model(m, workload_of(golden_.runs[i]))) != totals_[i])
+                return false;
+        return true;
+    }
+    /// Whether any recorded run executes this operation.
+    [[nodiscard]] bool executes(op kind) const noexcept { return executed_[static_cast<std::size_t>(kind)]; }
+
+    /// The run whose modules the golden has; the first where it has none.
+    [[nodiscard]] const golden_run& listed_run() const {
+        for (const golden_run& run : golden_.runs)
+            if (run.modules) return run;
+        return golden_.runs.front();
+    }
+
+private:
+    struct operation_listener final : listener {
+        explicit operation_listener(std::array<bool, op_kinds>& kinds) noexcept : into(kinds) {}
+        void executed(const recorder&, const operation& o) override { into[static_cast<std::size_t>(o.kind)] = true; }
+        std::array<bool, op_kinds>& into;
+    };
+    void note_operations(const workload& load) {
+        operation_listener ear{executed_};
+        trace t{resolved(load, types_of({row_, sizes_}, load)), &ear};
+        row_->describe(*row_, sizes_, t);
+    }
+    void print() {
+        const model m{row_, sizes_};
+        for (const golden_run& run : golden_.runs) note_operations(workload_of(run));
+        if (golden_.training) note_operations(workload_of(*golden_.training));
+        for (const golden_run& run : golden_.runs) totals_.push_back(total_print(count_model(m, workload_of(run))));
+        if (golden_.training) training_ = training_print(count_model(m, workload_of(*golden_.training)));
+        print_listener now = listed(m, listed_run());
+        for (const workload& load : other_workloads()) others_.push_back(everything(m, load));
+        listed_sum_ = now.sum;
+        listed_classes_ = std::move(now.classes);
+    }
+    [[nodiscard]] static print_listener listed(const model& m, const golden_run& run) {
+        print_listener ear;
+        const workload load = workload_of(run);
+        trace t{resolved(load, types_of(m, load)), &ear};
+        m.describe(t);
+        return ear;
+    }
+    [[nodiscard]] static std::vector<workload> other_workloads() {
+        return {{.batch = 2,
+                 .sequence = 5,
+                 .head = logits::last,
+                 .attention = attention_scores::causal,
+                 .weights = dtype::float32},
+                {.batch = 1, .sequence = 3, .past = 9, .head = logits::none, .weights = dtype::float32},
+                {.batch = 2, .sequence = 3, .weights = dtype::bfloat16, .activations = dtype::bfloat16, .training = true}};
+    }
+    [[nodiscard]] static std::uint64_t everything(const model& m, const workload& load) {
+        print_listener ear{true};
+        trace t{resolved(load, types_of(m, load)), &ear};
+        m.describe(t);
+        const llmcost::figures f = count_model(m, load);
+        mixer h;
+        h << total_print(f) << training_print(f) << f.params << f.active_params << f.weight_bytes << f.cache_bytes
+          << ear.sum;
+        std::uint64_t classes = 0;
+        for (const std::uint64_t type : ear.classes) classes += type;
+        return (h << classes).word();
+    }
+
+    golden_file golden_;
+    config_document document_;
+    const architecture* row_;
+    shape sizes_;
+    std::vector<std::uint64_t> totals_;
+    std::array<bool, op_kinds> executed_{};
+    std::vector<std::uint64_t> others_;
+    std::uint64_t training_ = 0;
+    std::uint64_t listed_sum_ = 0;
+    std::unordered_set<std::uint64_t> listed_classes_;
+};
+
+/// Every golden of a known type, in the order of their names.
+[[nodiscard]] inline const std::vector<subject>& subjects() {
+    static const std::vector<subject> all = [] {
+        std::vector<subject> found;
+        for (const std::filesystem::path& path : golden_paths(golden_folder()))
+            if (golden_file golden = read_golden(path); find_architecture(golden.model_type) != nullptr)
+                found.emplace_back(std::move(golden));
+        return found;
+    }();
+    return all;
+}
+
+}  // namespace llmcost::testing
