@@ -138,7 +138,7 @@ private:
         change("names.embedding_type", embedding_type), change("names.moe_type", moe_type);
         change("names.router_type", router_type);
     }
-    void of(std::array<key_name, most_key_names>& keys) {
+    void of(key_name (&keys)[most_key_names]) {
         for (key_name& key : keys) {
             if (key.written.empty()) continue;
             const std::string field = "keys." + std::string(key.written);
@@ -201,7 +201,7 @@ private:
     void change(std::string_view field, std::int64_t& value) {
         if (now()) before_ = value, value = doubles_ ? 2 * value : value + 1, integer_ = true, say(field, "");
     }
-    void change(std::string_view field, std::string_view& name) {
+    void change(std::string_view field, string_ref& name) {
         static std::deque<std::string> pool;  // views of these outlive every mutation
         if (now()) name = pool.emplace_back(std::string(name) + "x"), say(field, "");
     }

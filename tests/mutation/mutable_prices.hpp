@@ -15,7 +15,7 @@
 
 namespace llmcost {
 namespace testing {
-inline std::array<op_price, op_kinds> prices = op_table;
+inline std::array<op_price, op_kinds> prices = std::to_array(op_table);
 }
 [[nodiscard]] constexpr const op_price& price_of(op kind) noexcept {
     if (std::is_constant_evaluated()) return built_in_price_of(kind);

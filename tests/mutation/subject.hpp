@@ -58,7 +58,7 @@ public:
                                                 : (mixer{} << parent << m.name).word();
         mixer type;
         type << path;
-        for (const std::string_view part : {m.type.prefix, m.type.base})
+        for (const string_ref part : {m.type.prefix, m.type.base})
             for (const char c : part) type << static_cast<std::uint64_t>(static_cast<unsigned char>(c));
         classes.insert(type.word());
         if (roles_) sum += (mixer{} << path << static_cast<std::uint64_t>(m.what)).word();
@@ -73,7 +73,7 @@ public:
                 for (std::size_t i = 0; i < columns.size(); ++i)
                     sum += (mixer{} << path << i).word() * static_cast<std::uint64_t>(columns[i].to_wide());
     }
-    void parameter(const recorder&, std::string_view name, const value& v, bool tied) override {
+    void parameter(const recorder&, string_ref name, const value& v, bool tied) override {
         mixer h;
         h << open_.back().path << name << std::uint64_t{tied};
         if (!tied) add_sizes(h, v);
