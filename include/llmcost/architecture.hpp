@@ -31,7 +31,9 @@ enum class qk_norm_kind : std::uint8_t {
     none,
     per_head,             ///< over each head's elements, before heads and positions change places
     per_head_transposed,  ///< the same, after
-    whole                 ///< over all heads together
+    whole,                ///< over all heads together
+    weight_per_head,      ///< where the configuration says so, each head with a row of the weight, before (Cohere)
+    module_per_head       ///< where the configuration says so, each head with a module of its own, after (StableLM)
 };
 
 /// What stands beside the routed experts.

@@ -62,12 +62,18 @@ struct self_attention {
         if (row.qk_norm == qk_norm_kind::per_head) {
             q = normed(t, n.q_norm, d, q);
             k = normed(t, n.k_norm, d, k);
+        } else if (row.qk_norm == qk_norm_kind::weight_per_head && dims.qk_norm) {
+            q = normed(t, n.q_norm, d, q, heads);
+            k = normed(t, n.k_norm, d, k, kv_heads);
         }
         q = q.transpose(1, 2);
         k = k.transpose(1, 2);
         if (row.qk_norm == qk_norm_kind::per_head_transposed) {
             q = normed(t, n.q_norm, d, q);
             k = normed(t, n.k_norm, d, k);
+        } else if (row.qk_norm == qk_norm_kind::module_per_head && dims.qk_norm) {
+            q = t.call(n.q_norm, norm_of_each_head{heads, d, {row.prefix, "LayerNormPerHead"}}, q);
+            k = t.call(n.k_norm, norm_of_each_head{kv_heads, d, {row.prefix, "LayerNormPerHead"}}, k);
         }
         q = turned(t, q);
         k = turned(t, k);
@@ -84,8 +90,8 @@ struct self_attention {
     }
 
 private:
-    constexpr value normed(trace& t, string_ref name, std::int64_t width, const value& x) const {
-        return call_norm(t, name, row.norm, width, {row.prefix, row.names.norm_type}, x);
+    constexpr value normed(trace& t, string_ref name, std::int64_t width, const value& x, std::int64_t groups = 0) const {
+        return call_norm(t, name, row.norm, width, {row.prefix, row.names.norm_type}, x, true, groups);
     }
     constexpr value turned(trace& t, const value& x) const {
         const auto part = [&]<rotation Kind>() {

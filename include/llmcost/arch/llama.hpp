@@ -40,13 +40,11 @@ constexpr void read_stablelm(config_view config, shape& s) {
     s.output_bias = false;
     s.parallel_residual = config.boolean("use_parallel_residual", false);
     s.qk_norm = config.boolean("qk_layernorm", false);
-    if (s.qk_norm) fail_unsupported(config, "qk_layernorm", "no row describes norms with weights of their own per head");
     s.rotary_dim = static_cast<std::int64_t>(static_cast<double>(s.head_dim) * detail::read_partial_rotary_factor(config, 0.25));
 }
 
 constexpr void read_cohere(config_view config, shape& s) {
     s.qk_norm = config.boolean("use_qk_norm", false);
-    if (s.qk_norm) fail_unsupported(config, "use_qk_norm", "no row describes norms with weights of their own per head");
 }
 
 /// Heads of the decoders that have classification heads besides the language model's.
@@ -135,7 +133,8 @@ inline constexpr architecture starcoder2 = [] {
 inline constexpr architecture cohere = [] {
     architecture a = llama;
     a.heads = language_heads;
-    a.model_type = "cohere", a.prefix = "Cohere", a.read = read_cohere, a.norm = norm_kind::layer_spelled;
+    a.model_type = "cohere", a.prefix = "Cohere", a.read = read_cohere, a.qk_norm = qk_norm_kind::weight_per_head,
+    a.norm = norm_kind::layer_spelled;
     a.placement = norm_placement::parallel, a.rotated = rotation::interleaved, a.scales_logits = true;
     a.names.norm_type = "LayerNorm";
     a.defaults = {.vocab_size = 256000,
@@ -171,6 +170,7 @@ inline constexpr architecture stablelm = [] {
     architecture a = llama;
     a.heads = decoder_heads;
     a.model_type = "stablelm", a.prefix = "StableLm", a.read = read_stablelm, a.norm = norm_kind::layer, a.joins_rotated = true;
+    a.qk_norm = qk_norm_kind::module_per_head, a.names.q_norm = "q_layernorm", a.names.k_norm = "k_layernorm";
     a.names.feed_forward_dropout = "dropout";
     a.defaults.vocab_size = 50304, a.defaults.hidden_size = 2560, a.defaults.intermediate_size = 6912;
     a.defaults.num_key_value_heads = 32, a.defaults.max_position_embeddings = 4096;

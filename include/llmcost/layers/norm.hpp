@@ -59,6 +59,28 @@ struct norm {
     }
 };
 
+/// A layer norm without bias for each head of x (batch, heads, sequence, width), joined again.
+///
+/// Source: transformers/models/stablelm/modeling_stablelm.py, `StableLmLayerNormPerHead`.
+struct norm_of_each_head {
+    std::int64_t heads;
+    std::int64_t width;
+    class_name named;
+
+    static constexpr role what = role::norm;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return named; }
+    constexpr value describe(trace& t, const value& x) const {
+        const value head = x.slice(1, 1);
+        value out = head;
+        for (repetition each = t.repeat(heads, out); each.next();)
+            out = t.call({"norms", each.index()}, norm<norm_kind::layer>{width, {}, true, false}, head);
+        value joined = t.cat({x}, 1);  // as large as the normed heads together
+        joined.requires_grad = out.requires_grad;
+        return joined;
+    }
+};
+
 /// Calls the norm of a kind that is known only when a configuration has been read.
 constexpr value call_norm(trace& t, string_ref name, norm_kind kind, std::int64_t width, class_name named, const value& x,
                           bool bias = true, std::int64_t groups = 0) {
