@@ -102,10 +102,19 @@ struct head_set {
     [[nodiscard]] constexpr bool has(head_kind h) const noexcept { return (bits >> static_cast<unsigned>(h) & 1U) != 0; }
 };
 
+/// Which of a key's two names is read.
+enum class key_rule : std::uint8_t {
+    written_first,   ///< the row's name, else the standard one (a keyword that old files have)
+    standard_first,  ///< the standard name, else the row's (`attribute_map` of the configuration class)
+    written_only,    ///< the row's name; the standard one means nothing to this type
+    absent           ///< neither: this type has no such key
+};
+
 /// A key that a configuration writes in its own way: `{"hidden_size", "n_embd"}`.
 struct key_name {
     string_ref standard{};
     string_ref written{};
+    key_rule rule = key_rule::written_first;
 };
 
 /// How many other spellings of keys one row may list.
@@ -138,7 +147,7 @@ struct architecture {
     bool scales_logits = false;         ///< logits times a constant
     bool divides_logits = false;        ///< logits by a constant
     bool rotary_per_mixer = false;      ///< tables of their own for full and sliding layers
-    bool joins_rotated = false;         ///< rotated and other elements are joined even where none are left
+    bool joins_rotated = false;         ///< a part of each head is rotated, and joined with the rest even where none is left
     head_set heads{head_kind::none, head_kind::causal_lm};
     decoder_names names{};
     key_name keys[most_key_names]{};

@@ -18,16 +18,25 @@ public:
     constexpr keys(const architecture& row, config_view config) noexcept : row_(row), config_(config) {}
 
     [[nodiscard]] constexpr config_view view() const noexcept { return config_; }
-    /// The name that this configuration uses for a standard key: the row's spelling, or the standard one where it stands.
+    /// The name that this configuration uses for a standard key, by the row's rule.
     [[nodiscard]] constexpr string_ref written(string_ref standard) const {
-        for (const key_name& k : row_.keys)
-            if (!k.written.empty() && k.standard == standard && (config_.contains(k.written) || !config_.contains(standard)))
-                return k.written;
+        for (const key_name& k : row_.keys) {
+            if (k.standard != standard || k.written.empty()) continue;
+            if (k.rule == key_rule::written_only) return k.written;
+            const bool here = config_.contains(k.written), there = config_.contains(standard);
+            if (here ? k.rule == key_rule::written_first || !there : !there) return k.written;
+        }
         return standard;
+    }
+    /// Whether this type has such a key.
+    [[nodiscard]] constexpr bool known(string_ref standard) const {
+        for (const key_name& k : row_.keys)
+            if (k.standard == standard && k.rule == key_rule::absent) return false;
+        return true;
     }
     [[nodiscard]] constexpr bool present(string_ref standard) const {
         const auto found = config_.find(written(standard));
-        return found && !found->is_null();
+        return found && !found->is_null() && known(standard);
     }
     /// A size: the file's, else the default; 0 as a default means that the key has none.
     [[nodiscard]] constexpr std::int64_t positive(string_ref standard, std::int64_t otherwise) const {
@@ -37,7 +46,7 @@ public:
         return config_.non_negative(written(standard), otherwise);
     }
     [[nodiscard]] constexpr bool boolean(string_ref standard, bool otherwise) const {
-        return config_.boolean(written(standard), otherwise);
+        return known(standard) ? config_.boolean(written(standard), otherwise) : otherwise;
     }
     /// A size that may be absent or null.
     [[nodiscard]] constexpr std::int64_t positive_or(string_ref standard, std::int64_t otherwise) const {
@@ -110,17 +119,29 @@ constexpr dtype read_dtype(config_view config) {
     return dtype::unspecified;
 }
 
+/// Where a configuration of whatever age keeps its rotary parameters (modeling_rope_utils.py,
+/// `convert_rope_params_to_dict`).
+constexpr maybe<config_view> rope_parameters(config_view config) {
+    const auto older = config.optional_object("rope_scaling");
+    return older && older->size() > 0 ? older : config.optional_object("rope_parameters");
+}
+constexpr bool has_rope_type(config_view config, string_ref type) {
+    const auto place = rope_parameters(config);
+    if (!place) return false;
+    for (const string_ref key : {string_ref("rope_type"), string_ref("type")})
+        if (const auto found = place->find(key); found && found->is_string()) return found->as_string() == type;
+    return false;
+}
+
 /// The part of a head that is rotated, from wherever a configuration of whatever age says it.
 constexpr double read_partial_rotary_factor(config_view config, double otherwise) {
     constexpr string_ref key = "partial_rotary_factor";
-    const auto from = [&](config_view place) {
-        const double factor = place.real(key, otherwise);
-        if (!(factor > 0 && factor <= 1)) fail_value(place, key, "a part of a head above 0 and up to 1");
-        return factor;
-    };
-    for (const string_ref rope : {string_ref("rope_parameters"), string_ref("rope_scaling")})
-        if (const auto found = config.optional_object(rope); found && found->contains(key)) return from(*found);
-    return from(config);
+    if (has_rope_type(config, "proportional")) return 1;  // the other elements are rotated too, by nothing
+    const auto rope = rope_parameters(config);
+    const config_view place = rope && rope->contains(key) ? *rope : config;
+    const double factor = place.real(key, otherwise);
+    if (!(factor > 0 && factor <= 1)) fail_value(place, key, "a part of a head above 0 and up to 1");
+    return factor;
 }
 
 }  // namespace detail
@@ -207,6 +228,32 @@ constexpr void plan_layers(config_view config, shape& s, KindOf kind_of) {
     }
 }
 
+/// All layers alike, as where one mask serves them: sliding where the file has a window or says so, else full.
+///
+/// Source: transformers/cache_utils.py, `get_layer_types_and_kwargs`, which looks at no `model_type`.
+constexpr void plan_one_mask(config_view config, shape& s, bool has_windows = true) {
+    const auto given = config.find("sliding_window");
+    if (has_windows && s.sliding_window == 0 && given && !given->is_null())
+        fail_value(config, "sliding_window", "at least 2 tokens, or null");
+    mixer_kind mixer = s.sliding_window > 0 ? mixer_kind::sliding_attention : mixer_kind::full_attention;
+    if (read_layer_types(config, s) && s.num_hidden_layers > 0) {
+        for (std::int64_t i = 1; i < s.num_hidden_layers; ++i)
+            if (s.layers.kinds[i] != s.layers.kinds[0])
+                fail_unsupported(config, "layer_types", "layers of this type share one mask and are all of one kind");
+        mixer = layer_kind::from(s.layers.kinds[0]).mixer;
+    }
+    if (mixer == mixer_kind::full_attention) s.sliding_window = 0;
+    plan_layers(s, {mixer, false});
+}
+
+/// Layers that slide do so through a window; of one token the reference's cache would keep everything.
+constexpr void check_window(config_view config, const shape& s) {
+    if (s.sliding_window >= 2 || !s.layers.has(mixer_kind::sliding_attention, s.num_hidden_layers)) return;
+    if (config.contains("use_sliding_window") && !config.boolean("use_sliding_window", false))
+        fail_value(config, "use_sliding_window", "true, as layers slide");
+    fail_value(config, "sliding_window", "at least 2 tokens, as layers slide");
+}
+
 /// What every walk takes for granted, whichever keys the sizes came from.
 constexpr void check_heads(const keys& k, const architecture& row, const shape& s) {
     if (s.num_attention_heads == 0) return;
@@ -224,7 +271,9 @@ constexpr shape read_shape(const architecture& row, config_view config) {
     s.intermediate_size = k.positive_or("intermediate_size", s.intermediate_size);
     s.num_hidden_layers = k.non_negative("num_hidden_layers", s.num_hidden_layers);
     s.num_attention_heads = k.positive_or("num_attention_heads", s.num_attention_heads);
-    s.num_key_value_heads = k.positive_or("num_key_value_heads", s.num_key_value_heads);
+    s.num_key_value_heads = !k.present("num_key_value_heads") && config.contains(k.written("num_key_value_heads"))
+                                ? 0  // null: as many as heads
+                                : k.positive_or("num_key_value_heads", s.num_key_value_heads);
     s.head_dim = k.positive_or("head_dim", s.head_dim);
     s.max_position_embeddings = k.positive_or("max_position_embeddings", s.max_position_embeddings);
     s.sliding_window = k.present("sliding_window") ? k.non_negative("sliding_window", 0)
@@ -247,11 +296,12 @@ constexpr shape read_shape(const architecture& row, config_view config) {
             s.head_dim = s.hidden_size / s.num_attention_heads;
             if (s.head_dim == 0) fail_value(config, k.written("num_attention_heads"), "at most hidden_size heads");
         }
-        const double rotated = static_cast<double>(s.head_dim) * detail::read_partial_rotary_factor(config, 1.0);
-        if (s.rotary_dim == 0) s.rotary_dim = static_cast<std::int64_t>(rotated);
+        const double part = row.joins_rotated ? detail::read_partial_rotary_factor(config, 1.0) : 1.0;
+        if (s.rotary_dim == 0) s.rotary_dim = static_cast<std::int64_t>(static_cast<double>(s.head_dim) * part);
     }
     if (row.read != nullptr) row.read(config, s);
     check_heads(k, row, s);
+    check_window(config, s);
     return s;
 }
 

@@ -110,7 +110,7 @@ constexpr void describe_bloom(const architecture& row, const shape& dims, trace&
         value x =
             t.call("word_embeddings", embedding{dims.vocab_size, dims.hidden_size}, extents{load.batch, load.sequence});
         x = t.call("word_embeddings_layernorm", normed, x);
-        shared_values shared{.where = context_of(t, 0)};
+        shared_values shared{.where = context_of(t, dims.sliding_window)};
         const value alibi = alibi_per_position(t, load.batch, dims.num_attention_heads, shared.where.length());
         shared.mask = eager_mask(t, shared.where, load.batch);
         for (repetition block = t.repeat(dims.num_hidden_layers, x); block.next();)
@@ -120,6 +120,7 @@ constexpr void describe_bloom(const architecture& row, const shape& dims, trace&
 }
 
 constexpr void read_bloom(config_view config, shape& s) {
+    plan_one_mask(config, s);
     share_among_heads(config, s, {"n_head", "num_attention_heads"});
     s.intermediate_size = 4 * s.hidden_size;
     s.residual_from_norm = config.boolean("apply_residual_connection_post_layernorm", false);
@@ -137,7 +138,9 @@ inline constexpr architecture bloom{
     .heads = {head_kind::none, head_kind::causal_lm, head_kind::sequence_classification, head_kind::token_classification,
               head_kind::question_answering},
     .names = {.base = "transformer", .base_under_answers = "transformer", .token_classifier = "classifier"},
-    .keys = {{"hidden_size", "n_embed"}, {"num_hidden_layers", "n_layer"}, {"num_attention_heads", "n_head"}},
+    .keys = {{"hidden_size", "n_embed"},
+             {"num_hidden_layers", "n_layer", key_rule::standard_first},
+             {"num_attention_heads", "n_head", key_rule::standard_first}},
     .defaults = {.vocab_size = 250880,
                  .hidden_size = 64,
                  .num_hidden_layers = 2,

@@ -7,7 +7,8 @@
 namespace llmcost::arch {
 
 /// Latent attention and experts behind the first `first_k_dense_replace` layers.
-constexpr void read_deepseek(config_view config, shape& s, std::int64_t dense_layers, std::int64_t shared_experts) {
+constexpr void read_deepseek(config_view config, shape& s, std::int64_t dense_layers, std::int64_t shared_experts,
+                             string_ref also_experts) {
     const auto rank = config.find("q_lora_rank");
     s.mla.q_lora_rank = rank && rank->is_null() ? 0 : config.positive("q_lora_rank", 1536);
     s.mla.kv_lora_rank = config.positive("kv_lora_rank", 512);
@@ -18,7 +19,7 @@ constexpr void read_deepseek(config_view config, shape& s, std::int64_t dense_la
     if (s.rotary_dim % 2 != 0) fail_value(config, "qk_rope_head_dim", "an even number");
     (void)checked_width(config, "qk_nope_head_dim", s.num_attention_heads, s.mla.qk_nope_head_dim);
     (void)checked_width(config, "v_head_dim", s.num_attention_heads, s.mla.v_head_dim);
-    read_experts(config, s, config.contains("num_experts") ? "num_experts" : "n_routed_experts");
+    read_experts(config, s, config.contains(also_experts) ? also_experts : "n_routed_experts");
     check_experts(config, s);
     s.moe.shared_intermediate_size = checked_width(
         config, "n_shared_experts", config.non_negative("n_shared_experts", shared_experts), s.moe.intermediate_size);
@@ -27,18 +28,20 @@ constexpr void read_deepseek(config_view config, shape& s, std::int64_t dense_la
     if (s.moe.num_experts % s.moe.n_group != 0) fail_value(config, "n_group", "a divisor of the number of experts");
     if (s.moe.topk_group > s.moe.n_group) fail_value(config, "topk_group", "at most n_group");
     const std::int64_t dense = config.non_negative("first_k_dense_replace", dense_layers);
-    plan_layers(config, s, [&](std::int64_t i) { return layer_kind{mixer_kind::full_attention, i >= dense}; });
+    plan_one_mask(config, s);
+    const mixer_kind mixer = layer_kind::from(s.layers.common).mixer;
+    plan_layers(config, s, [&](std::int64_t i) { return layer_kind{mixer, i >= dense}; });
 }
 
 constexpr void read_deepseek_v2(config_view config, shape& s) {
-    read_deepseek(config, s, 0, 2);
+    read_deepseek(config, s, 0, 2, "num_experts");
     const string_ref method = config.string("topk_method", "greedy");
     s.moe.limits_groups = method == "group_limited_greedy";
     if (!s.moe.limits_groups && method != "greedy") fail_unsupported(config, "topk_method", "no router describes this method");
 }
 
 constexpr void read_deepseek_v3(config_view config, shape& s) {
-    read_deepseek(config, s, 3, 1);
+    read_deepseek(config, s, 3, 1, "num_local_experts");
     s.moe.limits_groups = true;
     s.rope_interleave = config.boolean("rope_interleave", true);
     if (s.moe.num_experts / s.moe.n_group < 2) fail_value(config, "n_group", "at most half as many groups as experts");
@@ -77,6 +80,7 @@ inline constexpr architecture deepseek_v3 = [] {
                           .n_group = 8,
                           .topk_group = 4,
                           .norm_topk_prob = true}};
+    a.keys[0] = no_mlp_bias;
     return a;
 }();
 

@@ -155,7 +155,7 @@ constexpr void describe_falcon(const architecture& row, const shape& dims, trace
         const workload& load = t.load();
         value x =
             t.call("word_embeddings", embedding{dims.vocab_size, dims.hidden_size}, extents{load.batch, load.sequence});
-        shared_values shared{.where = context_of(t, 0)};
+        shared_values shared{.where = context_of(t, dims.sliding_window)};
         value alibi;
         if (dims.alibi)
             alibi = falcon_detail::alibi_and_mask(dims, t, shared);
@@ -172,6 +172,7 @@ constexpr void describe_falcon(const architecture& row, const shape& dims, trace
 
 /// The older wiring knows one key for all heads and blocks one after the other; the newer one has groups and is parallel.
 constexpr void read_falcon(config_view config, shape& s) {
+    plan_one_mask(config, s);
     share_among_heads(config, s, {"num_attention_heads"});
     s.rotary_dim = s.head_dim;
     if (s.intermediate_size == 0) s.intermediate_size = 4 * s.hidden_size;
@@ -203,7 +204,9 @@ inline constexpr architecture falcon{
     .heads = {head_kind::none, head_kind::causal_lm, head_kind::sequence_classification, head_kind::token_classification,
               head_kind::question_answering},
     .names = {.base = "transformer", .base_under_answers = "transformer", .token_classifier = "classifier"},
-    .keys = {{"hidden_size", "n_embed"}, {"intermediate_size", "ffn_hidden_size"}, {"hidden_act", "activation"}},
+    .keys = {{"hidden_size", "n_embed"},
+             {"intermediate_size", "ffn_hidden_size", key_rule::written_only},
+             {"hidden_act", "activation", key_rule::written_only}},
     .defaults = {.vocab_size = 65024,
                  .hidden_size = 4544,
                  .num_hidden_layers = 32,

@@ -7,7 +7,8 @@
 namespace llmcost::arch {
 
 /// Gemma wrote `gelu` and means its tanh approximation (configuration_gemma.py, `__post_init__`).
-constexpr void read_gemma(config_view, shape& s) {
+constexpr void read_gemma(config_view config, shape& s) {
+    plan_one_mask(config, s);
     if (s.hidden_act == activation::gelu) s.hidden_act = activation::gelu_pytorch_tanh;
 }
 
@@ -29,6 +30,7 @@ constexpr void read_gemma_layers(config_view config, shape& s, bool attention_ca
 constexpr void read_gemma2(config_view config, shape& s) { read_gemma_layers(config, s, true, true, 2); }
 constexpr void read_gemma3(config_view config, shape& s) {
     read_gemma_layers(config, s, false, false, config.positive("sliding_window_pattern", 6));
+    s.attention_soft_cap = false;  // its attention has the key and does not pass it on
 }
 
 // transformers/models/gemma: norms of 1 + weight, embeddings scaled inside of their module
@@ -41,6 +43,7 @@ inline constexpr architecture gemma{
     .scales_in_embedding = true,
     .heads = decoder_heads,
     .names = {.embedding_type = "TextScaledWordEmbedding"},
+    .keys = {no_mlp_bias},
     .defaults = {.vocab_size = 256000,
                  .hidden_size = 3072,
                  .intermediate_size = 24576,
@@ -58,7 +61,7 @@ inline constexpr architecture gemma2 = [] {
     architecture a = gemma;
     a.model_type = "gemma2", a.prefix = "Gemma2", a.read = read_gemma2, a.placement = norm_placement::both;
     a.masks = mask_rule::full_and_sliding;
-    a.keys[0] = {"hidden_act", "hidden_activation"};
+    a.keys[1] = {"hidden_act", "hidden_activation", key_rule::written_only};
     a.defaults.hidden_size = 2304, a.defaults.intermediate_size = 9216, a.defaults.num_hidden_layers = 26;
     a.defaults.num_attention_heads = 8, a.defaults.num_key_value_heads = 4, a.defaults.sliding_window = 4096;
     return a;

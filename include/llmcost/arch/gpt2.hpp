@@ -138,7 +138,7 @@ constexpr void describe_gpt2(const architecture& row, const shape& dims, trace& 
             t.positions(dims.max_position_embeddings, t.load().past + t.load().sequence);
             x = t.add(x, t.call("wpe", table, extents{1, load.sequence}));
         }
-        shared_values shared{.where = context_of(t, 0)};
+        shared_values shared{.where = context_of(t, dims.sliding_window)};
         shared.mask = eager_mask(t, shared.where, load.batch);
         x = t.call("drop", identity{}, x);
         for (repetition block = t.repeat(dims.num_hidden_layers, x); block.next();)
@@ -148,6 +148,7 @@ constexpr void describe_gpt2(const architecture& row, const shape& dims, trace& 
 }
 
 constexpr void read_gpt2(config_view config, shape& s) {
+    plan_one_mask(config, s);
     share_among_heads(config, s, {"n_head", "num_attention_heads"});
     if (s.intermediate_size == 0) s.intermediate_size = 4 * s.hidden_size;
     if (config.boolean("add_cross_attention", false))
@@ -158,6 +159,7 @@ constexpr void read_gpt2(config_view config, shape& s) {
 }
 
 constexpr void read_gptj(config_view config, shape& s) {
+    plan_one_mask(config, s);
     share_among_heads(config, s, {"n_head", "num_attention_heads"});
     if (s.intermediate_size == 0) s.intermediate_size = 4 * s.hidden_size;
     s.rotary_dim = config.contains("rotary_dim") ? config.positive("rotary_dim") : 64;
@@ -182,12 +184,12 @@ inline constexpr architecture gpt2{
               .token_classifier = "classifier",
               .mlp = {.up = "c_fc", .down = "c_proj", .act = "act"},
               .causal_lm_type = "LMHeadModel"},
-    .keys = {{"hidden_size", "n_embd"},
-              {"max_position_embeddings", "n_positions"},
-              {"num_attention_heads", "n_head"},
-              {"num_hidden_layers", "n_layer"},
-              {"intermediate_size", "n_inner"},
-              {"hidden_act", "activation_function"}},
+    .keys = {{"hidden_size", "n_embd", key_rule::standard_first},
+             {"max_position_embeddings", "n_positions", key_rule::standard_first},
+             {"num_attention_heads", "n_head", key_rule::standard_first},
+             {"num_hidden_layers", "n_layer", key_rule::standard_first},
+             {"intermediate_size", "n_inner", key_rule::written_only},
+             {"hidden_act", "activation_function", key_rule::written_only}},
     .defaults = {.vocab_size = 50257,
                  .hidden_size = 768,
                  .num_hidden_layers = 12,

@@ -66,7 +66,7 @@ constexpr void describe_gpt_neox(const architecture& row, const shape& dims, tra
     describe_under_head(row, dims, t, [&] {
         const workload& load = t.load();
         value x = t.call("embed_in", embedding{dims.vocab_size, dims.hidden_size}, extents{load.batch, load.sequence});
-        shared_values shared{.where = context_of(t, 0)};
+        shared_values shared{.where = context_of(t, dims.sliding_window)};
         shared.mask = eager_mask(t, shared.where, load.batch);
         x = t.call("emb_dropout", identity{}, x);
         const auto tables =
@@ -80,15 +80,16 @@ constexpr void describe_gpt_neox(const architecture& row, const shape& dims, tra
 
 /// The rotated part of a head: `partial_rotary_factor` of the rotary parameters, else `rotary_pct`, else a quarter.
 constexpr void read_gpt_neox(config_view config, shape& s) {
+    plan_one_mask(config, s);
+    const auto width = static_cast<double>(s.head_dim);  // of the tables, where a file has `head_dim`; heads do not read it
     share_among_heads(config, s, {"num_attention_heads"});
-    config_view place = config;
-    string_ref key = "rotary_pct";
-    for (const string_ref rope : {string_ref("rope_parameters"), string_ref("rope_scaling")})
-        if (const auto found = config.optional_object(rope); found && found->contains("partial_rotary_factor"))
-            place = *found, key = "partial_rotary_factor";
-    const double factor = place.real(key, 0.25);
+    const auto rope = detail::rope_parameters(config);
+    const bool stated = rope && rope->contains("partial_rotary_factor");
+    const config_view place = stated ? *rope : config;
+    const string_ref key = stated ? "partial_rotary_factor" : "rotary_pct";
+    const double factor = detail::has_rope_type(config, "proportional") ? 1 : place.real(key, 0.25);
     if (!(factor > 0 && factor <= 1)) fail_value(place, key, "a part of a head above 0 and up to 1");
-    s.rotary_dim = static_cast<std::int64_t>(static_cast<double>(s.head_dim) * factor);
+    s.rotary_dim = static_cast<std::int64_t>(width * factor);
     if (s.rotary_dim == 0 || s.rotary_dim % 2 != 0)
         fail_unsupported(place, key, "no row describes a rotated part that is no even number of elements");
     s.attention_bias = config.boolean("attention_bias", true);

@@ -60,7 +60,10 @@ constexpr void read_qwen3_next(config_view config, shape& s) {
 
 /// Attention and experts in every so many-th layer, Mamba mixers and plain blocks in the others.
 constexpr void read_jamba(config_view config, shape& s) {
-    read_experts(config, s, config.contains("num_local_experts") ? "num_local_experts" : "num_experts");
+    const string_ref experts = config.contains("num_local_experts") ? "num_local_experts" : "num_experts";
+    s.moe.num_experts = config.non_negative(experts, s.moe.num_experts);
+    if (s.moe.num_experts > 1) read_experts(config, s, experts);
+    s.moe.norm_topk_prob = false;
     s.moe.intermediate_size = s.intermediate_size;
     s.ssm = {.state_size = config.positive("mamba_d_state", 16),
              .conv_kernel = config.positive("mamba_d_conv", 4),

@@ -7,11 +7,8 @@
 
 namespace llmcost::arch {
 
-/// Every layer slides where the configuration has a window (Mistral, Phi-3, StarCoder2, Mixtral).
-constexpr void read_window(config_view, shape& s) {
-    const mixer_kind mixer = s.sliding_window > 0 ? mixer_kind::sliding_attention : mixer_kind::full_attention;
-    plan_layers(s, {mixer, false});
-}
+/// Every layer slides where the configuration has a window (Mistral, Phi-3, StarCoder2).
+constexpr void read_window(config_view config, shape& s) { plan_one_mask(config, s); }
 
 /// Qwen: a window only where `use_sliding_window` says so, for layers from `max_window_layers` on.
 constexpr void read_qwen_window(config_view config, shape& s) {
@@ -36,6 +33,8 @@ constexpr void read_starcoder2(config_view config, shape& s) {
 }
 
 constexpr void read_stablelm(config_view config, shape& s) {
+    plan_one_mask(config, s);
+    share_among_heads(config, s, {"num_attention_heads"});
     s.attention_bias = config.boolean("use_qkv_bias", false);
     s.output_bias = false;
     s.parallel_residual = config.boolean("use_parallel_residual", false);
@@ -44,8 +43,13 @@ constexpr void read_stablelm(config_view config, shape& s) {
 }
 
 constexpr void read_cohere(config_view config, shape& s) {
+    plan_one_mask(config, s);
     s.qk_norm = config.boolean("use_qk_norm", false);
 }
+
+/// Keys that Llama has and a relative has not.
+inline constexpr key_name no_attention_bias{"attention_bias", "", key_rule::absent};
+inline constexpr key_name no_mlp_bias{"mlp_bias", "", key_rule::absent};
 
 /// Heads of the decoders that have classification heads besides the language model's.
 inline constexpr head_set decoder_heads{head_kind::none, head_kind::causal_lm, head_kind::sequence_classification,
@@ -77,6 +81,7 @@ inline constexpr architecture mistral = [] {
     a.names.base_under_answers = "model";
     a.defaults.intermediate_size = 14336, a.defaults.num_key_value_heads = 8;
     a.defaults.max_position_embeddings = 131072, a.defaults.sliding_window = 4096;
+    a.keys[0] = no_attention_bias, a.keys[1] = no_mlp_bias;
     return a;
 }();
 
@@ -86,6 +91,7 @@ inline constexpr architecture qwen2 = [] {
     a.model_type = "qwen2", a.prefix = "Qwen2", a.read = read_qwen2, a.masks = mask_rule::full_and_present;
     a.defaults.vocab_size = 151936, a.defaults.intermediate_size = 22016, a.defaults.num_key_value_heads = 32;
     a.defaults.max_position_embeddings = 32768, a.defaults.sliding_window = 4096;
+    a.keys[0] = no_mlp_bias;
     return a;
 }();
 
@@ -101,12 +107,13 @@ inline constexpr architecture qwen3 = [] {
 inline constexpr architecture phi3 = [] {
     architecture a = llama;
     a.heads = decoder_heads;
-    a.model_type = "phi3", a.prefix = "Phi3", a.read = read_window, a.fused_qkv = true, a.joins_rotated = true;
+    a.model_type = "phi3", a.prefix = "Phi3", a.read = read_phi3, a.fused_qkv = true, a.joins_rotated = true;
     a.feed_forward = mlp_kind::fused_gated;
     a.names.q = "qkv_proj", a.names.mlp = {.gate = "gate_up_proj", .act = "activation_fn"};
     a.names.attention_dropout = "resid_attn_dropout", a.names.feed_forward_dropout = "resid_mlp_dropout";
     a.defaults.vocab_size = 32064, a.defaults.hidden_size = 3072, a.defaults.intermediate_size = 8192;
     a.defaults.max_position_embeddings = 4096;
+    a.keys[0] = no_attention_bias, a.keys[1] = no_mlp_bias;
     return a;
 }();
 
@@ -144,6 +151,7 @@ inline constexpr architecture cohere = [] {
                   .num_attention_heads = 64,
                   .max_position_embeddings = 8192,
                   .tie_word_embeddings = true};
+    a.keys[0] = no_mlp_bias;
     return a;
 }();
 
@@ -153,6 +161,7 @@ inline constexpr architecture olmo2 = [] {
     a.heads = classifying_decoder_heads;
     a.model_type = "olmo2", a.prefix = "Olmo2", a.placement = norm_placement::after, a.qk_norm = qk_norm_kind::whole;
     a.defaults.vocab_size = 50304;
+    a.keys[0] = no_mlp_bias;
     return a;
 }();
 
@@ -174,6 +183,7 @@ inline constexpr architecture stablelm = [] {
     a.names.feed_forward_dropout = "dropout";
     a.defaults.vocab_size = 50304, a.defaults.hidden_size = 2560, a.defaults.intermediate_size = 6912;
     a.defaults.num_key_value_heads = 32, a.defaults.max_position_embeddings = 4096;
+    a.keys[0] = no_mlp_bias;
     return a;
 }();
 

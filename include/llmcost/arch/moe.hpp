@@ -46,9 +46,9 @@ constexpr void read_mixtral(config_view config, shape& s) {
     read_experts(config, s, config.contains("num_experts") ? "num_experts" : "num_local_experts");
     s.moe.intermediate_size = s.intermediate_size;
     s.moe.norm_topk_prob = true;
-    const mixer_kind mixer = s.sliding_window > 0 ? mixer_kind::sliding_attention : mixer_kind::full_attention;
     check_experts(config, s);
-    plan_layers(s, {mixer, true});
+    plan_one_mask(config, s);
+    plan_layers(s, {layer_kind::from(s.layers.common).mixer, true});
 }
 
 constexpr void read_qwen2_moe(config_view config, shape& s) {
@@ -72,8 +72,10 @@ constexpr void read_qwen2_moe(config_view config, shape& s) {
 
 constexpr void read_qwen3_moe(config_view config, shape& s) {
     read_experts(config, s, config.contains("num_local_experts") ? "num_local_experts" : "num_experts");
-    if (!config.boolean("use_sliding_window", false)) s.sliding_window = 0;
-    const mixer_kind mixer = s.sliding_window > 0 ? mixer_kind::sliding_attention : mixer_kind::full_attention;
+    const bool slides = config.boolean("use_sliding_window", false);
+    if (!slides) s.sliding_window = 0;
+    plan_one_mask(config, s, slides);
+    const mixer_kind mixer = layer_kind::from(s.layers.common).mixer;
     const expert_places experts(config, s);
     plan_layers(config, s, [&](std::int64_t i) { return layer_kind{mixer, experts.has(i)}; });
 }
@@ -83,7 +85,8 @@ constexpr void read_olmoe(config_view config, shape& s) {
     s.moe.intermediate_size = s.intermediate_size;
     s.clips_qkv = config.optional_real("clip_qkv").has_value();
     check_experts(config, s);
-    plan_layers(s, {mixer_kind::full_attention, true});
+    plan_one_mask(config, s);
+    plan_layers(s, {layer_kind::from(s.layers.common).mixer, true});
 }
 
 constexpr void read_gpt_oss(config_view config, shape& s) {
@@ -122,6 +125,7 @@ inline constexpr architecture qwen2_moe = [] {
                   .max_position_embeddings = 32768,
                   .sliding_window = 4096,
                   .moe = {.num_experts = 60, .num_experts_per_tok = 4, .intermediate_size = 1408}};
+    a.keys[0] = no_mlp_bias;
     return a;
 }();
 
@@ -139,6 +143,7 @@ inline constexpr architecture qwen3_moe = [] {
                   .max_position_embeddings = 32768,
                   .sliding_window = 4096,
                   .moe = {.num_experts = 128, .num_experts_per_tok = 8, .intermediate_size = 768}};
+    a.keys[0] = no_mlp_bias;
     return a;
 }();
 
@@ -155,6 +160,7 @@ inline constexpr architecture olmoe = [] {
                   .num_attention_heads = 16,
                   .max_position_embeddings = 4096,
                   .moe = {.num_experts = 64, .num_experts_per_tok = 8}};
+    a.keys[0] = no_mlp_bias;
     return a;
 }();
 
@@ -176,6 +182,7 @@ inline constexpr architecture gpt_oss = [] {
                   .sliding_window = 128,
                   .attention_bias = true,
                   .moe = {.num_experts = 128, .num_experts_per_tok = 4}};
+    a.keys[0] = no_mlp_bias;
     return a;
 }();
 

@@ -80,7 +80,7 @@ constexpr value positions(const architecture& row, const shape& dims, trace& t) 
 constexpr value decoder(const architecture& row, const shape& dims, trace& t) {
     const workload& load = t.load();
     value x = t.call("embed_tokens", embedding{dims.vocab_size, dims.embedding_size}, extents{load.batch, load.sequence});
-    shared_values shared{.where = context_of(t, 0)};
+    shared_values shared{.where = context_of(t, dims.sliding_window)};
     shared.mask = eager_mask(t, shared.where, load.batch);
     const value places = positions(row, dims, t);
     const bool projects = dims.embedding_size != dims.hidden_size;
@@ -106,6 +106,7 @@ constexpr void describe_opt(const architecture& row, const shape& dims, trace& t
 }
 
 constexpr void read_opt(config_view config, shape& s) {
+    plan_one_mask(config, s);
     share_among_heads(config, s, {"num_attention_heads"});
     s.embedding_size = config.positive("word_embed_proj_dim", s.hidden_size);
     s.attention_bias = s.output_bias = s.mlp_bias = config.boolean("enable_bias", true);
@@ -122,7 +123,8 @@ inline constexpr architecture opt{
     .read = read_opt,
     .rotated = rotation::none,
     .heads = {head_kind::none, head_kind::causal_lm, head_kind::sequence_classification, head_kind::question_answering},
-    .keys = {{"intermediate_size", "ffn_dim"}, {"hidden_act", "activation_function"}},
+    .keys = {{"intermediate_size", "ffn_dim", key_rule::written_only},
+             {"hidden_act", "activation_function", key_rule::written_only}},
     .defaults = {.vocab_size = 50272,
                  .hidden_size = 768,
                  .intermediate_size = 3072,
