@@ -280,10 +280,11 @@ constexpr decoder_context describe_context(const architecture& row, const shape&
     if (row.masks != mask_rule::by_window || full) c.full.mask = eager_mask(t, longest, load.batch);
     if (row.masks == mask_rule::full_and_sliding || slides) c.sliding.mask = eager_mask(t, shortest, load.batch);
     if (row.rotated == rotation::none) return c;
-    const rotary_table table{dims.rotary_dim, {row.prefix, "RotaryEmbedding"}, row.rotated};
+    const rotary_table table{dims.rotary_dim, {row.prefix, "RotaryEmbedding"}, row.rotated, dims.picks_frequencies};
     const auto make = [&](shared_values& into) {
         if (row.rotated == rotation::complex_pairs) {
-            into.cos = t.call(row.names.rotary, complex_rotary_table{dims.rotary_dim, table.named}, load.sequence);
+            into.cos =
+                t.call(row.names.rotary, complex_rotary_table{dims.rotary_dim, table.named, table.picks}, load.sequence);
             return;
         }
         const auto tables = t.call(row.names.rotary, table, load.sequence);

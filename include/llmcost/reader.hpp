@@ -299,7 +299,11 @@ constexpr shape read_shape(const architecture& row, config_view config) {
         const double part = row.joins_rotated ? detail::read_partial_rotary_factor(config, 1.0) : 1.0;
         if (s.rotary_dim == 0) s.rotary_dim = static_cast<std::int64_t>(static_cast<double>(s.head_dim) * part);
     }
-    if (row.read != nullptr) row.read(config, s);
+    s.picks_frequencies = detail::has_rope_type(config, "longrope");
+    if (row.read != nullptr)
+        row.read(config, s);
+    else
+        plan_one_mask(config, s);
     check_heads(k, row, s);
     check_window(config, s);
     return s;

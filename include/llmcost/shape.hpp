@@ -135,8 +135,9 @@ struct shape {
     bool scales_output = false;  ///< last hidden states times a constant before the head
     bool head_bias = false;
     bool qk_norm = false;
-    bool clips_qkv = false;        ///< queries, keys and values clamped in place
-    bool rope_interleave = false;  ///< even and odd elements of a head are rotated together
+    bool clips_qkv = false;          ///< queries, keys and values clamped in place
+    bool picks_frequencies = false;  ///< rotary frequencies of short or long texts are chosen in each pass (longrope)
+    bool rope_interleave = false;    ///< even and odd elements of a head are rotated together
     bool parallel_residual = false;
     bool norms_apart = false;         ///< attention and feed-forward side by side have norms of their own
     bool norms_after_sums = false;    ///< norms follow the residual sums

@@ -162,7 +162,9 @@ constexpr void describe_falcon(const architecture& row, const shape& dims, trace
         else
             shared.mask = eager_mask(t, shared.where, load.batch);
         const auto tables =
-            t.call("rotary_emb", rotary_table{dims.rotary_dim, {row.prefix, "RotaryEmbedding"}}, load.sequence);
+            t.call("rotary_emb",
+                   rotary_table{dims.rotary_dim, {row.prefix, "RotaryEmbedding"}, rotation::half, dims.picks_frequencies},
+                   load.sequence);
         shared.cos = tables.first, shared.sin = tables.second;
         for (repetition layer = t.repeat(dims.num_hidden_layers, x); layer.next();)
             x = t.call({"h", layer.index()}, falcon_detail::layer{row, dims, shared, alibi}, x);

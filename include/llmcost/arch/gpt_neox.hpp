@@ -70,7 +70,9 @@ constexpr void describe_gpt_neox(const architecture& row, const shape& dims, tra
         shared.mask = eager_mask(t, shared.where, load.batch);
         x = t.call("emb_dropout", identity{}, x);
         const auto tables =
-            t.call("rotary_emb", rotary_table{dims.rotary_dim, {row.prefix, "RotaryEmbedding"}}, load.sequence);
+            t.call("rotary_emb",
+                   rotary_table{dims.rotary_dim, {row.prefix, "RotaryEmbedding"}, rotation::half, dims.picks_frequencies},
+                   load.sequence);
         shared.cos = tables.first, shared.sin = tables.second;
         for (repetition layer = t.repeat(dims.num_hidden_layers, x); layer.next();)
             x = t.call({"layers", layer.index()}, gpt_neox_detail::layer{row, dims, shared}, x);

@@ -27,6 +27,13 @@ constexpr void read_qwen2(config_view config, shape& s) {
     s.output_bias = false;
 }
 
+/// Phi-3 called longrope `su` and `yarn` at first (configuration_phi3.py, `convert_rope_params_to_dict`).
+constexpr void read_phi3(config_view config, shape& s) {
+    read_window(config, s);
+    for (const string_ref type : {string_ref("su"), string_ref("yarn")})
+        s.picks_frequencies = s.picks_frequencies || detail::has_rope_type(config, type);
+}
+
 constexpr void read_starcoder2(config_view config, shape& s) {
     read_window(config, s);
     s.attention_bias = s.output_bias = s.mlp_bias = config.boolean("use_bias", true);

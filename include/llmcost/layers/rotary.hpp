@@ -25,12 +25,14 @@ struct rotary_table {
     std::int64_t dim;
     class_name named;
     rotation form = rotation::half;  ///< decides how angles are doubled: joined, repeated, or not at all
+    bool picks = false;              ///< frequencies are chosen of two sets by the length of the text
 
     static constexpr role what = role::rotary;
     static constexpr bool leaf = true;
     [[nodiscard]] constexpr class_name type() const { return named; }
     constexpr two_values describe(trace& t, std::int64_t sequence) const {
         const trace::no_grad_guard quiet{t};
+        if (picks) (void)t.select(trace::buffer({dim / 2}));
         const value positions = t.constant({1, sequence, 1});
         const value angles = t.mul(positions, trace::buffer({dim / 2}));
         const value both = form == rotation::interleaved ? t.gather(angles, {1, sequence, dim})
@@ -45,12 +47,14 @@ struct rotary_table {
 struct complex_rotary_table {
     std::int64_t dim;
     class_name named;
+    bool picks = false;  ///< as `rotary_table` has it
 
     static constexpr role what = role::rotary;
     static constexpr bool leaf = true;
     [[nodiscard]] constexpr class_name type() const { return named; }
     constexpr value describe(trace& t, std::int64_t sequence) const {
         const trace::no_grad_guard quiet{t};
+        if (picks) (void)t.select(trace::buffer({dim / 2}));
         const value angles = t.mul(t.constant({1, sequence, 1}), trace::buffer({dim / 2}));
         const value ones = t.constant({1, sequence, dim / 2});
         value unit = t.binary(op::polar, ones, angles);
