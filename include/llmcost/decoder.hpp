@@ -340,6 +340,8 @@ constexpr value describe_head(const architecture& row, const shape& dims, trace&
     if (row.scales_logits) out = t.mul(out);
     if (row.divides_logits) out = t.div(out);
     if (dims.logits_soft_cap) out = t.mul(t.tanh(t.div(out)));
+    if (dims.moe.weighs_balance)
+        weigh_balance(t, dims.layers.with_experts(dims.num_hidden_layers), x.dim(0) * x.dim(1), dims.moe);
     return out;
 }
 

@@ -37,6 +37,12 @@ struct layer_plan {
             if (layer_kind::from(kinds[i]).mixer == mixer) return true;
         return false;
     }
+    [[nodiscard]] constexpr std::int64_t with_experts(std::int64_t layers) const noexcept {
+        if (!mixed) return layer_kind::from(common).experts ? layers : 0;
+        std::int64_t n = 0;
+        for (std::int64_t i = 0; i < layers; ++i) n += layer_kind::from(kinds[i]).experts ? 1 : 0;
+        return n;
+    }
     friend constexpr bool operator==(const layer_plan&, const layer_plan&) = default;
 };
 

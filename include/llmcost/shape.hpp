@@ -50,7 +50,8 @@ struct moe_shape {
     std::int64_t n_group = 1;
     std::int64_t topk_group = 1;
     bool norm_topk_prob = false;
-    bool limits_groups = false;  ///< experts are picked from the best groups only
+    bool limits_groups = false;   ///< experts are picked from the best groups only
+    bool weighs_balance = false;  ///< behind a language model's head, how evenly all routers pick (`output_router_logits`)
     friend constexpr bool operator==(const moe_shape&, const moe_shape&) = default;
 };
 

@@ -39,6 +39,7 @@ constexpr void read_lfm2(config_view config, shape& s) {
 /// Every `full_attention_interval`-th layer attends, the others keep a state; experts as in Qwen3-MoE.
 constexpr void read_qwen3_next(config_view config, shape& s) {
     read_experts(config, s, "num_experts");
+    read_balance(config, s);
     s.moe.shared_intermediate_size = config.positive("shared_expert_intermediate_size", 512);
     s.delta = {config.positive("linear_num_key_heads", 16), config.positive("linear_num_value_heads", 32),
                config.positive("linear_key_head_dim", 128), config.positive("linear_value_head_dim", 128),
@@ -63,6 +64,7 @@ constexpr void read_jamba(config_view config, shape& s) {
     const string_ref experts = config.contains("num_local_experts") ? "num_local_experts" : "num_experts";
     s.moe.num_experts = config.non_negative(experts, s.moe.num_experts);
     if (s.moe.num_experts > 1) read_experts(config, s, experts);
+    read_balance(config, s);
     s.moe.norm_topk_prob = false;
     s.moe.intermediate_size = s.intermediate_size;
     s.ssm = {.state_size = config.positive("mamba_d_state", 16),

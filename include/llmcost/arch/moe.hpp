@@ -33,6 +33,11 @@ constexpr void read_experts(config_view config, shape& s, string_ref number_of_e
     s.moe.norm_topk_prob = config.boolean("norm_topk_prob", s.moe.norm_topk_prob);
 }
 
+/// Types whose language model weighs how evenly its routers pick, where the configuration asks for it.
+constexpr void read_balance(config_view config, shape& s) {
+    s.moe.weighs_balance = config.boolean("output_router_logits", false) && s.moe.num_experts > 0;
+}
+
 /// Types whose layers have experts whatever a configuration says.
 constexpr void check_experts(config_view config, const shape& s) {
     if (s.moe.num_experts > 0) return;
@@ -44,6 +49,7 @@ constexpr void check_experts(config_view config, const shape& s) {
 /// Mixtral names its experts `num_local_experts`; they are as wide as `intermediate_size`.
 constexpr void read_mixtral(config_view config, shape& s) {
     read_experts(config, s, config.contains("num_experts") ? "num_experts" : "num_local_experts");
+    read_balance(config, s);
     s.moe.intermediate_size = s.intermediate_size;
     s.moe.norm_topk_prob = true;
     check_experts(config, s);
@@ -53,6 +59,7 @@ constexpr void read_mixtral(config_view config, shape& s) {
 
 constexpr void read_qwen2_moe(config_view config, shape& s) {
     read_experts(config, s, "num_experts");
+    read_balance(config, s);
     s.moe.shared_intermediate_size = config.positive("shared_expert_intermediate_size", 5632);
     s.attention_bias = config.boolean("qkv_bias", true);
     s.output_bias = false;
@@ -72,6 +79,7 @@ constexpr void read_qwen2_moe(config_view config, shape& s) {
 
 constexpr void read_qwen3_moe(config_view config, shape& s) {
     read_experts(config, s, config.contains("num_local_experts") ? "num_local_experts" : "num_experts");
+    read_balance(config, s);
     const bool slides = config.boolean("use_sliding_window", false);
     if (!slides) s.sliding_window = 0;
     plan_one_mask(config, s, slides);
@@ -82,6 +90,7 @@ constexpr void read_qwen3_moe(config_view config, shape& s) {
 
 constexpr void read_olmoe(config_view config, shape& s) {
     read_experts(config, s, config.contains("num_local_experts") ? "num_local_experts" : "num_experts");
+    read_balance(config, s);
     s.moe.intermediate_size = s.intermediate_size;
     s.clips_qkv = config.optional_real("clip_qkv").has_value();
     check_experts(config, s);
@@ -91,6 +100,7 @@ constexpr void read_olmoe(config_view config, shape& s) {
 
 constexpr void read_gpt_oss(config_view config, shape& s) {
     read_experts(config, s, config.contains("num_experts") ? "num_experts" : "num_local_experts");
+    read_balance(config, s);
     s.moe.intermediate_size = s.intermediate_size;
     check_experts(config, s);
     const bool listed = read_layer_types(config, s);

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include <llmcost/layers/mlp.hpp>
+#include <llmcost/shape.hpp>
 #include <llmcost/string_ref.hpp>
 
 namespace llmcost {
@@ -129,5 +130,24 @@ struct experts {
         return sum;
     }
 };
+
+/// How evenly the routers of all layers pick: a softmax of each one's logits again, summed over tokens.
+///
+/// Source: transformers/models/mixtral/modeling_mixtral.py, `load_balancing_loss_func`. The result is returned beside the
+/// logits; counts of picks are integers.
+constexpr void weigh_balance(trace& t, std::int64_t routers, std::int64_t tokens, const moe_shape& m) {
+    const extents per_expert{m.num_experts};
+    value picks = t.constant(per_expert), sums = t.constant(per_expert);
+    value logits = trace::buffer({tokens, m.num_experts});
+    logits.requires_grad = t.training();
+    for (repetition layer = t.steps(routers, sums); layer.next();) {
+        const value probabilities = t.softmax(logits);
+        (void)t.top_k(probabilities, m.num_experts_per_tok);
+        (void)t.add(picks);
+        sums = t.add(sums, t.sum(probabilities, 0));
+    }
+    const value product = t.mul(t.div(picks), t.div(sums).unsqueeze(0));
+    (void)t.mul(t.sum(product.view({m.num_experts}), 0));
+}
 
 }  // namespace llmcost
