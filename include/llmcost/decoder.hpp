@@ -272,6 +272,7 @@ constexpr decoder_context describe_context(const architecture& row, const shape&
     decoder_context c;
     c.full.where = context_of(t, 0);
     c.sliding.where = context_of(t, dims.sliding_window);
+    c.full.where.causal = c.sliding.where.causal = !dims.looks_ahead;
     const bool slides = dims.layers.has(mixer_kind::sliding_attention, dims.num_hidden_layers);
     const bool full = dims.layers.has(mixer_kind::full_attention, dims.num_hidden_layers);
     // as long as the cache of a layer that reads it, or where none does, of the first (masking_utils.py, `layer_idx`)

@@ -101,6 +101,8 @@ constexpr head_kind read_head(const architecture& row, config_view config) {
         string_ref name = entry.as_string();
         if (!name.starts_with(row.prefix)) continue;
         name.remove_prefix(row.prefix.size());
+        if (name == row.names.model_type && row.heads.has(head_kind::none)) return head_kind::none;
+        if (name.starts_with("Text")) name.remove_prefix(4);  // beside classes of the same name that see pictures, too
         for (const head_name& h : head_names)
             if (h.suffix == name && row.heads.has(h.head)) return h.head;
         fail_unsupported(config, "architectures", "no row describes this class");

@@ -148,6 +148,7 @@ struct shape {
     bool alibi = false;               ///< biases by distance instead of rotated positions
     bool upcast_attention = false;    ///< scores in float32, scaled inside of the product
     qkv_layout qkv = qkv_layout::stacked;
+    bool looks_ahead = false;         ///< tokens attend to later ones
     bool attention_soft_cap = false;
     bool logits_soft_cap = false;
     bool quantized = false;  ///< a `quantization_config` that the figures do not apply

@@ -19,8 +19,6 @@ constexpr void read_gemma_layers(config_view config, shape& s, bool attention_ca
     };
     s.attention_soft_cap = capped("attn_logit_softcapping", attention_cap);
     s.logits_soft_cap = capped("final_logit_softcapping", logits_cap);
-    if (const auto both = config.find("use_bidirectional_attention"); both && !both->is_null() && both->as_boolean())
-        fail_unsupported(config, "use_bidirectional_attention", "no row describes bidirectional attention of this type");
     if (read_layer_types(config, s)) return;
     plan_layers(config, s, [&](std::int64_t i) {
         const bool full = (i + 1) % pattern == 0;
@@ -30,6 +28,9 @@ constexpr void read_gemma_layers(config_view config, shape& s, bool attention_ca
 constexpr void read_gemma2(config_view config, shape& s) { read_gemma_layers(config, s, true, true, 2); }
 constexpr void read_gemma3(config_view config, shape& s) {
     read_gemma_layers(config, s, false, false, config.positive("sliding_window_pattern", 6));
+    const auto both = config.find("use_bidirectional_attention");
+    s.looks_ahead = both && !both->is_null() && both->as_boolean();
+    if (s.looks_ahead) s.sliding_window = s.sliding_window / 2 + 1;  // as far ahead as back
     s.attention_soft_cap = false;  // its attention has the key and does not pass it on
 }
 
@@ -70,7 +71,7 @@ inline constexpr architecture gemma2 = [] {
 // transformers/models/gemma3: norms of queries and keys, five sliding layers to a full one, a rotary table for each
 inline constexpr architecture gemma3_text = [] {
     architecture a = gemma2;
-    a.heads = language_heads;
+    a.heads = classifying_decoder_heads;
     a.model_type = "gemma3_text", a.prefix = "Gemma3", a.read = read_gemma3;
     a.qk_norm = qk_norm_kind::per_head_transposed, a.rotary_per_mixer = true;
     a.names.model_type = "TextModel";
