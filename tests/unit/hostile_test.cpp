@@ -212,12 +212,12 @@ TEST_CASE("rotated parts are parts") {
     const std::string expected = "/partial_rotary_factor: expected a part of a head above 0 and up to 1, found ";
     for (const char* factor : {"0", "-0.5", "1.5", "1e300"}) {
         const std::string entry = R"("partial_rotary_factor": )"s + factor;
-        CHECK(refusal(R"({"model_type": "llama", )" + entry + "}") == "x.json: " + expected + factor);
+        CHECK(refusal(R"({"model_type": "phi3", )" + entry + "}") == "x.json: " + expected + factor);
         CHECK(refusal(R"({"model_type": "stablelm", "rope_parameters": {)" + entry + "}}") ==
               "x.json: /rope_parameters" + expected + factor);
     }
     for (const char* factor : {"NaN", "Infinity", "1e400"})
-        CHECK(refusal(R"({"model_type": "llama", "rope_scaling": {"partial_rotary_factor": )"s + factor + "}}") ==
+        CHECK(refusal(R"({"model_type": "phi3", "rope_scaling": {"partial_rotary_factor": )"s + factor + "}}") ==
               "x.json: /rope_scaling/partial_rotary_factor: expected a finite number, found "s + factor);
     CHECK(refusal(R"({"model_type": "llama", "rope_scaling": "linear"})") ==
           "x.json: /rope_scaling: expected an object, found \"linear\"");

@@ -79,13 +79,13 @@ TEST_CASE("a context knows what a cache of its window holds") {
         }
 }
 
-// Models without a cache have nothing to extend.
+// Models without a cache have nothing to extend; tokens that look ahead see nothing of a later chunk.
 TEST_CASE("under causal scores, chunks of a prefill see the pairs that the whole sees") {
     constexpr std::array<std::array<std::int64_t, 3>, 6> chunks{
         {{1, 1, 1}, {5, 3, 2}, {60, 70, 9}, {120, 9, 200}, {500, 20, 3}, {4090, 7, 5000}}};
     for_all({{.batch = 2, .attention = attention_scores::causal, .weights = dtype::float32}},
             [&](const model& m, workload load) {
-                if (count_model(m, load).cache == count{}) return;
+                if (count_model(m, load).cache == count{} || m.dims.looks_ahead) return;
                 for (const auto& parts : chunks) {
                     load.encoder_sequence = 20;
                     load.past = 0, load.sequence = parts[0] + parts[1] + parts[2];
