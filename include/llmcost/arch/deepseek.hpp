@@ -6,6 +6,12 @@
 
 namespace llmcost::arch {
 
+/// Groups that a router picks experts from.
+constexpr void check_groups(config_view config, const shape& s) {
+    if (s.moe.num_experts % s.moe.n_group != 0) fail_value(config, "n_group", "a divisor of the number of experts");
+    if (s.moe.topk_group > s.moe.n_group) fail_value(config, "topk_group", "at most n_group");
+}
+
 /// Latent attention and experts behind the first `first_k_dense_replace` layers.
 constexpr void read_deepseek(config_view config, shape& s, std::int64_t dense_layers, std::int64_t shared_experts,
                              string_ref also_experts) {
@@ -25,8 +31,6 @@ constexpr void read_deepseek(config_view config, shape& s, std::int64_t dense_la
         config, "n_shared_experts", config.non_negative("n_shared_experts", shared_experts), s.moe.intermediate_size);
     s.moe.n_group = config.positive("n_group", s.moe.n_group);
     s.moe.topk_group = config.positive("topk_group", s.moe.topk_group);
-    if (s.moe.num_experts % s.moe.n_group != 0) fail_value(config, "n_group", "a divisor of the number of experts");
-    if (s.moe.topk_group > s.moe.n_group) fail_value(config, "topk_group", "at most n_group");
     const std::int64_t dense = config.non_negative("first_k_dense_replace", dense_layers);
     plan_one_mask(config, s);
     const mixer_kind mixer = layer_kind::from(s.layers.common).mixer;
@@ -38,11 +42,13 @@ constexpr void read_deepseek_v2(config_view config, shape& s) {
     const string_ref method = config.string("topk_method", "greedy");
     s.moe.limits_groups = method == "group_limited_greedy";
     if (!s.moe.limits_groups && method != "greedy") fail_unsupported(config, "topk_method", "no router describes this method");
+    if (s.moe.limits_groups) check_groups(config, s);
 }
 
 constexpr void read_deepseek_v3(config_view config, shape& s) {
     read_deepseek(config, s, 3, 1, "num_local_experts");
     s.moe.limits_groups = true;
+    check_groups(config, s);
     s.rope_interleave = config.boolean("rope_interleave", true);
     if (s.moe.num_experts / s.moe.n_group < 2) fail_value(config, "n_group", "at most half as many groups as experts");
 }
