@@ -17,18 +17,33 @@ struct projection_names {
     string_ref v = "value";
 };
 
-/// Queries, keys and values of all positions against all positions: no mask, no cache (BERT, ViT).
+/// What a layer's queries see: all positions, or behind a mask those before them, which a cache keeps (BERT as a decoder).
+struct encoder_reach {
+    context where{};
+    value mask{};
+
+    [[nodiscard]] constexpr const value* mask_or_none() const noexcept { return where.causal ? &mask : nullptr; }
+};
+
+/// The reach of an encoder: every position, no mask, no cache.
+[[nodiscard]] constexpr encoder_reach all_positions(std::int64_t sequence) noexcept {
+    return {.where = {.sequence = sequence, .causal = false}};
+}
+
+/// Queries, keys and values of x against each other (BERT, ViT).
 ///
 /// x (B, S, width) -> (B, S, width), before the output projection; see `eager_attention` for the scores.
-constexpr value attend_to_all(trace& t, const value& x, std::int64_t width, std::int64_t heads, bool bias,
-                              const projection_names& names, bool float_softmax) {
+constexpr value attend_within(trace& t, const value& x, std::int64_t width, std::int64_t heads, bool bias,
+                              const projection_names& names, bool float_softmax, const encoder_reach& reach) {
     const std::int64_t batch = x.dim(0), sequence = x.dim(1), d = width / heads;
     const auto split = [&](string_ref name) {
         return t.call(name, linear{width, width, bias}, x).view({batch, sequence, heads, d}).transpose(1, 2);
     };
-    const value q = split(names.q), k = split(names.k), v = split(names.v);
-    const context all{.sequence = sequence, .causal = false};
-    const value mixed = eager_attention(t, q, k, v, all, {.float_softmax = float_softmax});
+    const value q = split(names.q);
+    value k = split(names.k), v = split(names.v);
+    if (reach.where.causal) k = update_cache(t, k, reach.where), v = update_cache(t, v, reach.where);
+    const value mixed =
+        eager_attention(t, q, k, v, reach.where, {.mask = reach.mask_or_none(), .float_softmax = float_softmax});
     return t.contiguous(t.reshape(mixed, {batch, sequence, -1}));
 }
 
@@ -58,19 +73,23 @@ struct self_attention_block {
     static constexpr role what = role::none;
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return named; }
-    constexpr value describe(trace& t, const value& x) const { return attend_to_all(t, x, width, heads, true, {}, false); }
+    constexpr value describe(trace& t, const value& x, const encoder_reach& reach) const {
+        return attend_within(t, x, width, heads, true, {}, false, reach);
+    }
 };
 
+template <role What>
 struct attention_block {
     const shape& dims;
     string_ref prefix;
 
-    static constexpr role what = role::attn;
+    static constexpr role what = What;
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return {prefix, "Attention"}; }
-    constexpr value describe(trace& t, const value& x) const {
+    constexpr value describe(trace& t, const value& x, const encoder_reach& reach) const {
         const std::int64_t width = dims.hidden_size;
-        const value h = t.call("self", self_attention_block{width, dims.num_attention_heads, {prefix, "SelfAttention"}}, x);
+        const class_name named{prefix, What == role::cross_attn ? "CrossAttention" : "SelfAttention"};
+        const value h = t.call("self", self_attention_block{width, dims.num_attention_heads, named}, x, reach);
         return t.call("output", output_block{width, width, {prefix, "SelfOutput"}}, h, x);
     }
 };
@@ -101,14 +120,22 @@ struct feed_forward_output : output_block {
 struct bert_layer {
     const shape& dims;
     string_ref prefix;
+    const encoder_reach& reach;
 
     static constexpr role what = role::none;
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return {prefix, "Layer"}; }
     constexpr value describe(trace& t, const value& x) const {
-        const value a = t.call("attention", bert_layers::attention_block{dims, prefix}, x);
+        const value a = t.call("attention", bert_layers::attention_block<role::attn>{dims, prefix}, x, reach);
+        if (dims.add_cross_attention) {
+            const recorder::idle_guard no_encoder{t};  // called with an encoder's states only
+            (void)t.call("crossattention", bert_layers::attention_block<role::cross_attn>{dims, prefix}, a,
+                         all_positions(a.dim(1)));
+        }
         const value h = t.call("intermediate", bert_layers::intermediate_block{dims, prefix}, a);
-        return t.call("output", bert_layers::feed_forward_output{{dims.intermediate_size, dims.hidden_size, {prefix, "Output"}}}, h, a);
+        return t.call("output",
+                      bert_layers::feed_forward_output{{dims.intermediate_size, dims.hidden_size, {prefix, "Output"}}}, h,
+                      a);
     }
 };
 
@@ -127,7 +154,7 @@ struct bert_embeddings {
         const value words = t.call("word_embeddings", embedding{dims.vocab_size, width}, ids);
         value x = t.add(words, t.call("token_type_embeddings", embedding{dims.type_vocab_size, width}, ids));
         const extents places{positions_per_token ? batch : 1, sequence};
-        t.positions(dims.max_position_embeddings, sequence);
+        t.positions(dims.max_position_embeddings, dims.is_decoder ? t.load().past + sequence : sequence);
         x = t.add(x, t.call("position_embeddings", embedding{dims.max_position_embeddings, width}, places));
         return t.call("dropout", identity{}, t.call("LayerNorm", norm<norm_kind::layer>{width}, x));
     }

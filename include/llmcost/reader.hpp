@@ -86,6 +86,10 @@ inline constexpr head_name head_names[] = {
     {"ForQuestionAnswering", head_kind::question_answering},
     {"ForImageClassification", head_kind::image_classification},
     {"ForPreTraining", head_kind::pretraining},
+    {"EncoderModel", head_kind::encoder},
+    {"ForNextSentencePrediction", head_kind::next_sentence},
+    {"ForMultipleChoice", head_kind::multiple_choice},
+    {"ForMaskedImageModeling", head_kind::masked_image},
 };
 
 /// The class in `architectures` that this row's prefix begins, or what the type is by itself.

@@ -14,7 +14,7 @@ namespace llmcost {
 /// Which head sits on the base model; the class in `architectures` chooses it.
 enum class head_kind : std::uint8_t {
     none, causal_lm, masked_lm, conditional_generation, sequence_classification, token_classification,
-    question_answering, image_classification, pretraining
+    question_answering, image_classification, pretraining, encoder, next_sentence, multiple_choice, masked_image
 };
 
 /// What the class of a model with this head is called behind its prefix.
@@ -28,6 +28,10 @@ enum class head_kind : std::uint8_t {
         case head_kind::token_classification: return "ForTokenClassification";
         case head_kind::question_answering: return "ForQuestionAnswering";
         case head_kind::image_classification: return "ForImageClassification";
+        case head_kind::encoder: return "EncoderModel";
+        case head_kind::next_sentence: return "ForNextSentencePrediction";
+        case head_kind::multiple_choice: return "ForMultipleChoice";
+        case head_kind::masked_image: return "ForMaskedImageModeling";
         case head_kind::pretraining: break;
     }
     return "ForPreTraining";
@@ -105,6 +109,7 @@ struct vision_shape {
     std::int64_t image_width = 0;
     std::int64_t patch_size = 0;
     std::int64_t num_channels = 0;
+    std::int64_t encoder_stride = 0;  ///< pixels that a head makes of a patch, along each side
     friend constexpr bool operator==(const vision_shape&, const vision_shape&) = default;
 };
 
@@ -133,6 +138,8 @@ struct shape {
     bool output_bias = false;     ///< of attention's output projection
     bool mlp_bias = false;
     bool gated_mlp = false;
+    bool is_decoder = false;          ///< sees what came before only, and keeps it (types that are encoders else)
+    bool add_cross_attention = false; ///< layers hold attention to an encoder, which nothing calls without one
     bool scales_output = false;  ///< last hidden states times a constant before the head
     bool head_bias = false;
     bool qk_norm = false;

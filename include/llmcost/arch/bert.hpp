@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-
 #include <llmcost/encoder.hpp>
 #include <llmcost/reader.hpp>
 
@@ -16,19 +15,28 @@ struct bert_style {
 
 namespace bert_detail {
 
+/// Whether a head makes its scores of what the pooler gives.
+template <bert_style Style>
+constexpr bool reads_pooler(head_kind head) {
+    return head == head_kind::next_sentence || head == head_kind::multiple_choice ||
+           (head == head_kind::sequence_classification && !Style.flat_heads);
+}
+
 /// Embeddings, layers, and where a head reads it a pooler over the first position: {hidden states, pooled}.
 template <bert_style Style>
 constexpr two_values base(const architecture& row, const shape& dims, trace& t, bool pools) {
     const workload& load = t.load();
     const bert_embeddings words{dims, row.prefix, Style.positions_per_token};
     value x = t.call("embeddings", words, load.batch, load.sequence);
+    encoder_reach reach = all_positions(load.sequence);
+    if (dims.is_decoder) reach.where = context_of(t, 0), reach.mask = eager_mask(t, reach.where, load.batch);
     t.within({.name = "encoder", .type = {row.prefix, "Encoder"}}, [&] {
         for (repetition layer = t.repeat(dims.num_hidden_layers, x); layer.next();)
-            x = t.call({"layer", layer.index()}, bert_layer{dims, row.prefix}, x);
+            x = t.call({"layer", layer.index()}, bert_layer{dims, row.prefix, reach}, x);
         return x;
     });
     if (!pools) return {x, x};
-    const recorder::off_loss_guard unread{t, dims.head != head_kind::sequence_classification};
+    const recorder::off_loss_guard unread{t, !reads_pooler<Style>(dims.head)};
     return {x, t.within({.name = "pooler", .type = {row.prefix, "Pooler"}}, [&] {
                 const value first = t.call("dense", linear{dims.hidden_size, dims.hidden_size, true}, x.select(1));
                 return t.call("activation", activation_module{activation::tanh}, first);
@@ -62,6 +70,12 @@ constexpr value describe_cls(const architecture& row, const shape& dims, trace& 
     });
 }
 
+constexpr value describe_next_sentence(const architecture& row, const shape& dims, trace& t, const value& pooled) {
+    return t.within({.name = "cls", .type = {row.prefix, "OnlyNSPHead"}, .what = role::head}, [&] {
+        return t.call("seq_relationship", linear{dims.hidden_size, 2, true}, pooled);
+    });
+}
+
 constexpr value describe_lm_head(const architecture& row, const shape& dims, trace& t, const value& x) {
     return t.within({.name = "lm_head", .type = {row.prefix, "LMHead"}, .what = role::head}, [&] {
         (void)t.param("bias", {dims.vocab_size});  // executed as the decoder's, which is tied to it
@@ -91,14 +105,21 @@ constexpr value describe_head(const architecture& row, const shape& dims, trace&
         return t.call(name, head_linear{{dims.hidden_size, labels, true}}, h);
     };
     switch (dims.head) {
-        case head_kind::sequence_classification: return describe_sequence_classifier<Style>(row, dims, t, out.first, out.second);
-        case head_kind::token_classification: return classify("classifier", dims.num_labels, t.call("dropout", identity{}, out.first));
+        case head_kind::sequence_classification:
+            return describe_sequence_classifier<Style>(row, dims, t, out.first, out.second);
+        case head_kind::token_classification:
+            return classify("classifier", dims.num_labels, t.call("dropout", identity{}, out.first));
+        case head_kind::multiple_choice:
+            return classify("classifier", 1, t.call("dropout", identity{}, out.second));
+        case head_kind::next_sentence:
+            return describe_next_sentence(row, dims, t, out.second);
         case head_kind::question_answering: {
             const value both = classify("qa_outputs", 2, out.first);
             (void)t.contiguous(both.slice(-1, 1).squeeze(-1));
             return t.contiguous(both.slice(-1, 1).squeeze(-1));
         }
-        default: break;
+        default:
+            break;
     }
     const value kept = t.load().head == logits::last ? out.first.slice(1, 1) : out.first;
     if constexpr (Style.flat_heads) return describe_lm_head(row, dims, t, kept);
@@ -107,8 +128,10 @@ constexpr value describe_head(const architecture& row, const shape& dims, trace&
 
 }  // namespace bert_detail
 
-/// An encoder with learned positions and post-norms, bare or under its head.
+/// An encoder with learned positions and post-norms, or the same as a decoder, bare or under its head.
 ///
+/// Of a multiple-choice head one batch entry is one choice. Attention to an encoder is a decoder's parameters only: the
+/// pass is given no encoder's states.
 /// Source: transformers/models/bert/modeling_bert.py, transformers/models/roberta/modeling_roberta.py.
 template <bert_style Style>
 constexpr void describe_bert(const architecture& row, const shape& dims, trace& t) {
@@ -117,8 +140,7 @@ constexpr void describe_bert(const architecture& row, const shape& dims, trace& 
         t.within({.type = base}, [&] { return bert_detail::base<Style>(row, dims, t, true).first; });
         return;
     }
-    const bool pools =
-        dims.head == head_kind::pretraining || (dims.head == head_kind::sequence_classification && !Style.flat_heads);
+    const bool pools = dims.head == head_kind::pretraining || bert_detail::reads_pooler<Style>(dims.head);
     const string_ref type = dims.head == head_kind::causal_lm ? row.names.causal_lm_type : name_of(dims.head);
     t.within({.type = {row.prefix, type}}, [&] {
         two_values out;
@@ -130,10 +152,18 @@ constexpr void describe_bert(const architecture& row, const shape& dims, trace& 
     });
 }
 
-/// A BERT that decodes keeps a cache and may read an encoder: another walk, which no row describes.
 constexpr void read_bert(config_view config, shape& s) {
-    for (const string_ref key : {string_ref("is_decoder"), string_ref("add_cross_attention")})
-        if (config.boolean(key, false)) fail_unsupported(config, key, "no row describes this type as a decoder");
+    s.is_decoder = config.boolean("is_decoder", false);
+    s.add_cross_attention = config.boolean("add_cross_attention", false);
+    if (s.is_decoder && s.head != head_kind::none && s.head != head_kind::causal_lm)
+        fail_unsupported(config, "is_decoder", "no row describes this class as a decoder");
+    if (s.add_cross_attention && !s.is_decoder)
+        fail_value(config, "add_cross_attention", "false where is_decoder is not true");
+    if (config.non_negative("chunk_size_feed_forward", 0) != 0)
+        fail_unsupported(config, "chunk_size_feed_forward", "no row describes a feed-forward block in chunks");
+    if (s.head == head_kind::question_answering && s.num_labels != 2)
+        fail_value(config, config.contains("num_labels") ? "num_labels" : "id2label",
+                   "two labels under a question-answering head");
     if (s.hidden_size % s.num_attention_heads != 0) fail_value(config, "num_attention_heads", "a divisor of hidden_size");
     s.type_vocab_size = config.positive("type_vocab_size", s.type_vocab_size);
 }
@@ -145,8 +175,9 @@ inline constexpr architecture bert{
     .describe = describe_bert<bert_style{}>,
     .read = read_bert,
     .rotated = rotation::none,
-    .heads = {head_kind::none, head_kind::causal_lm, head_kind::masked_lm, head_kind::pretraining,
-              head_kind::sequence_classification, head_kind::token_classification, head_kind::question_answering},
+    .heads = {head_kind::none, head_kind::causal_lm, head_kind::masked_lm, head_kind::pretraining, head_kind::next_sentence,
+              head_kind::sequence_classification, head_kind::token_classification, head_kind::question_answering,
+              head_kind::multiple_choice},
     .names = {.base = "bert", .causal_lm_type = "LMHeadModel"},
     .defaults = {.vocab_size = 30522,
                  .hidden_size = 768,
@@ -163,8 +194,13 @@ inline constexpr architecture bert{
 inline constexpr architecture roberta = [] {
     architecture a = bert;
     a.model_type = "roberta", a.prefix = "Roberta", a.describe = describe_bert<bert_style{true, true}>;
-    a.heads = {head_kind::none, head_kind::causal_lm, head_kind::masked_lm, head_kind::sequence_classification,
-               head_kind::token_classification, head_kind::question_answering};
+    a.heads = {head_kind::none,
+               head_kind::causal_lm,
+               head_kind::masked_lm,
+               head_kind::sequence_classification,
+               head_kind::token_classification,
+               head_kind::question_answering,
+               head_kind::multiple_choice};
     a.names.base = "roberta", a.names.causal_lm_type = "ForCausalLM";
     a.defaults.vocab_size = 50265;
     return a;

@@ -52,8 +52,8 @@ struct vit_attention {
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return {prefix, "Attention"}; }
     constexpr value describe(trace& t, const value& x) const {
-        const value mixed = attend_to_all(t, x, dims.hidden_size, dims.num_attention_heads, dims.attention_bias,
-                                          {"q_proj", "k_proj", "v_proj"}, true);
+        const value mixed = attend_within(t, x, dims.hidden_size, dims.num_attention_heads, dims.attention_bias,
+                                          {"q_proj", "k_proj", "v_proj"}, true, all_positions(x.dim(1)));
         return t.call("o_proj", linear{dims.hidden_size, dims.hidden_size, true}, mixed);
     }
 };
