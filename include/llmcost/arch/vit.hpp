@@ -35,6 +35,7 @@ struct vit_embeddings {
         const std::int64_t width = dims.hidden_size, batch = pixels.dim(0);
         const std::int64_t patches = (image.image_height / image.patch_size) * (image.image_width / image.patch_size);
         const value token = t.param("cls_token", {1, 1, width}), places = t.param("position_embeddings", {1, patches + 1, width});
+        if (dims.head == head_kind::masked_image) (void)t.param("mask_token", {1, 1, width});  // nothing is masked
         const value tokens = t.within({.name = "patch_embeddings", .type = {prefix, "PatchEmbeddings"}}, [&] {
             return t.call("projection", patch_convolution{image, width}, pixels).view({batch, width, patches}).transpose(1, 2);
         });
@@ -77,7 +78,27 @@ struct vit_layer {
     }
 };
 
-/// A vision transformer, bare (with its pooler) or under an image classifier; one batch entry is one image.
+/// Pixels from patches: a convolution to stride² values per channel, and `nn.PixelShuffle`, which copies them to their places.
+constexpr value describe_pixel_decoder(const shape& dims, trace& t, const value& x) {
+    const vision_shape& image = dims.vision;
+    const std::int64_t batch = x.dim(0), tokens = x.dim(1) - 1, stride = image.encoder_stride;
+    const std::int64_t rows = image.image_height / image.patch_size;
+    const value patches = t.reshape(x.slice(1, tokens).permute({0, 2, 1}), {batch, dims.hidden_size, rows, rows});
+    return t.within({.name = "decoder", .type = {"", "Sequential"}, .what = role::head}, [&] {
+        const std::int64_t values = stride * stride * image.num_channels;
+        const value of_patches = t.within({.name = "0", .type = {"", "Conv2d"}, .leaf = true}, [&] {
+            const value weight = t.param("weight", {values, dims.hidden_size, 1, 1});
+            (void)t.param("bias", {values});
+            return t.convolution(patches, weight, true);
+        });
+        return t.within({.name = "1", .type = {"", "PixelShuffle"}, .leaf = true}, [&] {
+            const value spread = of_patches.view({batch, image.num_channels, stride, stride, rows, rows});
+            return t.contiguous(spread.permute({0, 1, 4, 2, 5, 3})).view({batch, image.num_channels, rows * stride, rows * stride});
+        });
+    });
+}
+
+/// A vision transformer, bare (with its pooler), under an image classifier or making pixels; one batch entry is one image.
 ///
 /// Source: transformers/models/vit/modeling_vit.py.
 constexpr void describe_vit(const architecture& row, const shape& dims, trace& t) {
@@ -103,6 +124,7 @@ constexpr void describe_vit(const architecture& row, const shape& dims, trace& t
     t.within({.type = {row.prefix, name_of(dims.head)}}, [&] {
         const value x = t.within({.name = "vit", .type = {row.prefix, "Model"}}, [&] { return base(false); });
         const recorder::idle_guard unused{t, t.load().head == logits::none};
+        if (dims.head == head_kind::masked_image) return describe_pixel_decoder(dims, t, x);
         if (dims.num_labels == 0) return t.call("classifier", identity{"Identity"}, x.select(1));
         return t.call("classifier", head_linear{{dims.hidden_size, dims.num_labels, true}}, x.select(1));
     });
@@ -117,10 +139,12 @@ constexpr void read_vit(config_view config, shape& s) {
         return (*found)[which].as_positive();
     };
     s.vision = {side("image_size", 224, 0), side("image_size", 224, 1), side("patch_size", 16, 0),
-                config.positive("num_channels", 3)};
+                config.positive("num_channels", 3), config.positive("encoder_stride", 16)};
     if (side("patch_size", 16, 1) != s.vision.patch_size) fail_unsupported(config, "patch_size", "no row describes oblong patches");
     if (s.vision.image_height < s.vision.patch_size || s.vision.image_width < s.vision.patch_size)
         fail_value(config, "patch_size", "at most the image's size");
+    if (s.head == head_kind::masked_image && s.vision.image_height / s.vision.patch_size != s.vision.image_width / s.vision.patch_size)
+        fail_value(config, "image_size", "as many patches in a row as in a column under this head");
     if (s.hidden_size % s.num_attention_heads != 0) fail_value(config, "num_attention_heads", "a divisor of hidden_size");
     s.attention_bias = config.boolean("qkv_bias", true);
     s.embedding_size = config.positive("pooler_output_size", s.hidden_size);
@@ -134,7 +158,7 @@ inline constexpr architecture vit{
     .describe = describe_vit,
     .read = read_vit,
     .rotated = rotation::none,
-    .heads = {head_kind::none, head_kind::image_classification},
+    .heads = {head_kind::none, head_kind::image_classification, head_kind::masked_image},
     .defaults = {.hidden_size = 768,
                  .intermediate_size = 3072,
                  .num_hidden_layers = 12,
