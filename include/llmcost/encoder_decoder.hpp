@@ -18,6 +18,11 @@ namespace llmcost {
 /// Whether the encoder's work lies behind: its output and the cross keys and values come from the cache.
 [[nodiscard]] constexpr bool encoder_is_done(const workload& load) noexcept { return load.past > 0; }
 
+/// The decoder's state where the encoder reads a sequence's one end-of-sequence token: (B, S, width) -> (B, width).
+///
+/// Both halves read the same length (modeling_bart.py, `hidden_states[eos_mask, :]`); the reference has no cached pass.
+constexpr value state_of_end(trace& t, const value& x) { return t.gather(x, {x.dim(0), x.dim(2)}); }
+
 /// Sizes and names of an attention that reads its own or another sequence.
 struct sequence_attention_shape {
     std::int64_t width;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/encoder_decoder.hpp>
+#include <llmcost/layers/heads.hpp>
 #include <llmcost/reader.hpp>
 
 namespace llmcost::arch {
@@ -23,6 +24,12 @@ struct stack_shape {
     activation act;
     string_ref prefix;
 };
+
+/// Words of a stack, whose table is the one in front of both where embeddings are tied.
+constexpr embedding words_of(const architecture& row, const shape& dims) {
+    const bool shared = dims.tie_word_embeddings && dims.head != head_kind::causal_lm;
+    return {dims.vocab_size, dims.hidden_size, true, {row.prefix, "ScaledWordEmbedding"}, shared};
+}
 
 template <role What>
 constexpr sequence_attention<What> attention_of(const stack_shape& s, bool caches) {
@@ -52,10 +59,10 @@ struct encoder_layer {
     }
 };
 
-/// A post-norm decoder layer with attention to the encoder's states.
+/// A post-norm decoder layer with attention to the encoder's states, which is not called where there are none.
 struct decoder_layer {
     stack_shape dims;
-    const value& encoded;
+    const value* encoded;
     const context& where;
     const value& mask;
 
@@ -63,30 +70,32 @@ struct decoder_layer {
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return {dims.prefix, "DecoderLayer"}; }
     constexpr value describe(trace& t, const value& x) const {
-        const context across{.sequence = encoded.dim(1), .causal = false};
-        value h = t.call("self_attn", attention_of<role::attn>(dims, true), x, x, where, &mask);
+        const value h = t.call("self_attn", attention_of<role::attn>(dims, true), x, x, where, &mask);
         const value own = normed(t, "self_attn_layer_norm", t.add(x, h));
-        h = t.call("encoder_attn", attention_of<role::cross_attn>(dims, true), own, encoded, across,
-                   static_cast<const value*>(nullptr));
-        return feed_forward(t, dims, normed(t, "encoder_attn_layer_norm", t.add(own, h)));
+        if (encoded != nullptr) return feed_forward(t, dims, crossed(t, own, *encoded));
+        {
+            const recorder::idle_guard no_encoder{t};
+            (void)crossed(t, own, own);
+        }
+        return feed_forward(t, dims, own);
+    }
+    constexpr value crossed(trace& t, const value& x, const value& source) const {
+        const context across{.sequence = source.dim(1), .causal = false};
+        const auto attention = attention_of<role::cross_attn>(dims, true);
+        const value h = t.call("encoder_attn", attention, x, source, across, static_cast<const value*>(nullptr));
+        return normed(t, "encoder_attn_layer_norm", t.add(x, h));
     }
 };
-
-constexpr value embed(trace& t, const shape& dims, string_ref prefix, std::int64_t batch, std::int64_t sequence,
-                      std::int64_t position_batch) {
-    const embedding words{dims.vocab_size, dims.hidden_size, true, {prefix, "ScaledWordEmbedding"}, true};
-    const value x = t.call("embed_tokens", words, extents{batch, sequence});
-    t.positions(dims.max_position_embeddings, sequence);
-    const value places = t.call("embed_positions", position_table{dims, prefix}, extents{position_batch, sequence});
-    return normed(t, "layernorm_embedding", t.add(x, places));
-}
 
 constexpr value describe_encoder(const architecture& row, const shape& dims, trace& t) {
     const workload& load = t.load();
     const std::int64_t length = encoder_length(load);
     const recorder::idle_guard done{t, encoder_is_done(load)};
     const value out = t.within({.name = "encoder", .type = {row.prefix, "Encoder"}, .what = role::encoder}, [&] {
-        value x = embed(t, dims, row.prefix, load.batch, length, load.batch);
+        value x = t.call("embed_tokens", words_of(row, dims), extents{load.batch, length});
+        t.positions(dims.max_position_embeddings, length);
+        x = t.add(x, t.call("embed_positions", position_table{dims, row.prefix}, extents{load.batch, length}));
+        x = normed(t, "layernorm_embedding", x);
         const encoder_shape& e = dims.encoder;
         const stack_shape stack{dims.hidden_size, e.num_attention_heads, e.intermediate_size, dims.hidden_act, row.prefix};
         for (repetition layer = t.repeat(e.num_hidden_layers, x); layer.next();)
@@ -96,13 +105,12 @@ constexpr value describe_encoder(const architecture& row, const shape& dims, tra
     return encoder_is_done(load) ? t.input({load.batch, length, dims.hidden_size}) : out;
 }
 
-constexpr value describe_decoder(const architecture& row, const shape& dims, trace& t, const value& encoded) {
+constexpr value describe_decoder(const architecture& row, const shape& dims, trace& t, const value* encoded) {
     const workload& load = t.load();
     return t.within({.name = "decoder", .type = {row.prefix, "Decoder"}, .what = role::decoder}, [&] {
         const context where = context_of(t, 0);
         // words, a mask of ones where none is given, the causal mask, positions: modeling_bart.py, `BartDecoder.forward`
-        const embedding words{dims.vocab_size, dims.hidden_size, true, {row.prefix, "ScaledWordEmbedding"}, true};
-        value x = t.call("embed_tokens", words, extents{load.batch, load.sequence});
+        value x = t.call("embed_tokens", words_of(row, dims), extents{load.batch, load.sequence});
         (void)t.constant({load.batch, where.length()});
         const value mask = eager_mask(t, where, load.batch);
         t.positions(dims.max_position_embeddings, where.length());
@@ -117,30 +125,40 @@ constexpr value describe_decoder(const architecture& row, const shape& dims, tra
 
 }  // namespace bart_detail
 
-/// An encoder-decoder with learned positions and post-norms, bare or under its language head.
+/// An encoder-decoder with learned positions and post-norms, bare or under its head, or its decoder as a language model.
 ///
+/// The language model is given no encoder's states, so that its cross attention is parameters only.
 /// Source: transformers/models/bart/modeling_bart.py.
 constexpr void describe_bart(const architecture& row, const shape& dims, trace& t) {
     const auto base = [&] {
         {
-            const recorder::idle_guard unused{t};  // both stacks have embeddings of their own, tied to this one
+            const recorder::idle_guard unused{t};  // each stack has words of its own, tied to these or not
             const embedding words{dims.vocab_size, dims.hidden_size, true, {row.prefix, "ScaledWordEmbedding"}};
             (void)t.call("shared", words, extents{1, 1});
         }
         const value encoded = bart_detail::describe_encoder(row, dims, t);
-        return bart_detail::describe_decoder(row, dims, t, encoded);
+        return bart_detail::describe_decoder(row, dims, t, &encoded);
     };
     const class_name type{row.prefix, "Model"};
     if (dims.head == head_kind::none) {
         t.within({.type = type}, base);
         return;
     }
+    const bool alone = dims.head == head_kind::causal_lm;
     t.within({.type = {row.prefix, name_of(dims.head)}}, [&] {
-        const value x = t.within({.name = "model", .type = type}, base);
+        const value x = alone ? t.within({.name = "model", .type = {row.prefix, "DecoderWrapper"}},
+                                         [&] { return bart_detail::describe_decoder(row, dims, t, nullptr); })
+                              : t.within({.name = "model", .type = type}, base);
         const recorder::idle_guard unused{t, t.load().head == logits::none};
+        if (dims.head == head_kind::question_answering) return answer_scores(t, x);
+        if (dims.head == head_kind::sequence_classification) {
+            const classification_head labels{dims.hidden_size, dims.num_labels, {row.prefix, "ClassificationHead"}};
+            return t.call("classification_head", labels, state_of_end(t, x));
+        }
         const value kept = t.load().head == logits::last ? x.slice(1, 1) : x;
         const linear head{dims.hidden_size, dims.vocab_size, false, dims.tie_word_embeddings};
-        return t.add(t.call("lm_head", head_linear{head}, kept), trace::buffer({1, dims.vocab_size}));
+        const value scores = t.call("lm_head", head_linear{head}, kept);
+        return alone ? scores : t.add(scores, trace::buffer({1, dims.vocab_size}));
     });
 }
 
@@ -150,6 +168,8 @@ constexpr void read_bart(config_view config, shape& s) {
     s.num_hidden_layers = config.non_negative("decoder_layers", 12);
     s.num_attention_heads = s.num_key_value_heads = config.positive("decoder_attention_heads", 16);
     s.intermediate_size = config.positive("decoder_ffn_dim", 4096);
+    if (s.head == head_kind::causal_lm && s.num_hidden_layers > s.encoder.num_hidden_layers)  // configuration_bart.py, `attribute_map`
+        fail_unsupported(config, "decoder_layers", "the cache of this class has as many layers as the encoder, too few");
     for (const std::int64_t heads : {s.encoder.num_attention_heads, s.num_attention_heads})
         if (s.hidden_size % heads != 0) fail_value(config, "d_model", "a multiple of the number of attention heads");
 }
@@ -161,7 +181,8 @@ inline constexpr architecture bart{
     .describe = describe_bart,
     .read = read_bart,
     .rotated = rotation::none,
-    .heads = {head_kind::none, head_kind::conditional_generation},
+    .heads = {head_kind::none, head_kind::causal_lm, head_kind::conditional_generation, head_kind::sequence_classification,
+              head_kind::question_answering},
     .keys = {{"hidden_size", "d_model"},
               {"num_attention_heads", "encoder_attention_heads"},
               {"num_hidden_layers", "encoder_layers"},
@@ -171,6 +192,7 @@ inline constexpr architecture bart{
                  .num_hidden_layers = 12,
                  .num_attention_heads = 16,
                  .max_position_embeddings = 1024,
+                 .num_labels = 3,
                  .hidden_act = activation::gelu,
                  .tie_word_embeddings = true},
 };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/encoder.hpp>
+#include <llmcost/layers/heads.hpp>
 #include <llmcost/reader.hpp>
 
 namespace llmcost::arch {
@@ -91,11 +92,8 @@ constexpr value describe_sequence_classifier(const architecture& row, const shap
                                              const value& pooled) {
     const linear labels{dims.hidden_size, dims.num_labels, true};
     if constexpr (!Style.flat_heads) return t.call("classifier", head_linear{labels}, t.call("dropout", identity{}, pooled));
-    return t.within({.name = "classifier", .type = {row.prefix, "ClassificationHead"}, .what = role::head}, [&] {
-        value h = t.call("dropout", identity{}, x.select(1));
-        h = t.tanh(t.call("dense", linear{dims.hidden_size, dims.hidden_size, true}, h));
-        return t.call("out_proj", labels, t.call("dropout", identity{}, h));
-    });
+    const classification_head head{dims.hidden_size, dims.num_labels, {row.prefix, "ClassificationHead"}};
+    return t.call("classifier", head, x.select(1));
 }
 
 template <bert_style Style>
@@ -113,11 +111,7 @@ constexpr value describe_head(const architecture& row, const shape& dims, trace&
             return classify("classifier", 1, t.call("dropout", identity{}, out.second));
         case head_kind::next_sentence:
             return describe_next_sentence(row, dims, t, out.second);
-        case head_kind::question_answering: {
-            const value both = classify("qa_outputs", 2, out.first);
-            (void)t.contiguous(both.slice(-1, 1).squeeze(-1));
-            return t.contiguous(both.slice(-1, 1).squeeze(-1));
-        }
+        case head_kind::question_answering: return answer_scores(t, out.first);
         default:
             break;
     }
