@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/encoder_decoder.hpp>
+#include <llmcost/layers/heads.hpp>
 #include <llmcost/reader.hpp>
 
 namespace llmcost::arch {
@@ -132,35 +133,73 @@ constexpr value describe_stack(const architecture& row, const shape& dims, trace
     return t.call("dropout", identity{}, normed(t, "final_layer_norm", row.prefix, x));
 }
 
+/// The table of words that both stacks name as theirs; no pass calls it by this name.
+constexpr void declare_words(const shape& dims, trace& t) {
+    const recorder::idle_guard unused{t};
+    (void)t.call("shared", embedding{dims.vocab_size, dims.hidden_size}, extents{1, 1});
+}
+
+/// Words and the encoder: all that an encoder's model has.
+constexpr value describe_encoder(const architecture& row, const shape& dims, trace& t, std::int64_t length) {
+    declare_words(dims, t);
+    return t.within({.name = "encoder", .type = {row.prefix, "Stack"}, .what = role::encoder}, [&] {
+        stack_values encoder{.decodes = false, .where = {.sequence = length, .causal = false}};
+        return describe_stack(row, dims, t, dims.encoder.num_hidden_layers, length, encoder);
+    });
+}
+
+/// Words, encoder and decoder; the encoder's output is given where a past says that it has run.
+constexpr value describe_both(const architecture& row, const shape& dims, trace& t) {
+    const workload& load = t.load();
+    const std::int64_t length = encoder_length(load);
+    stack_values decoder{.decodes = true};
+    {
+        const recorder::idle_guard done{t, encoder_is_done(load)};
+        decoder.encoded = describe_encoder(row, dims, t, length);
+    }
+    if (encoder_is_done(load)) decoder.encoded = t.input({load.batch, length, dims.hidden_size});
+    decoder.where = context_of(t, 0);
+    decoder.across = {.sequence = length, .causal = false};
+    return t.within({.name = "decoder", .type = {row.prefix, "Stack"}, .what = role::decoder},
+                    [&] { return describe_stack(row, dims, t, dims.num_hidden_layers, load.sequence, decoder); });
+}
+
+/// The part of a model in front of its head: both stacks in place, or a model of its own under `transformer`.
+constexpr value describe_base(const architecture& row, const shape& dims, trace& t) {
+    const auto encode = [&] { return describe_encoder(row, dims, t, t.load().sequence); };
+    const auto both = [&] { return describe_both(row, dims, t); };
+    switch (dims.head) {
+        case head_kind::encoder: return encode();
+        case head_kind::token_classification:
+            return t.within({.name = "transformer", .type = {row.prefix, "EncoderModel"}}, encode);
+        case head_kind::sequence_classification: return t.within({.name = "transformer", .type = {row.prefix, "Model"}}, both);
+        default: return both();
+    }
+}
+
 }  // namespace t5_detail
 
-/// An encoder-decoder with relative positions and pre-norms, bare or under its language head.
+/// An encoder-decoder with relative positions and pre-norms, bare or under its head, or its encoder by itself.
 ///
 /// Source: transformers/models/t5/modeling_t5.py.
 constexpr void describe_t5(const architecture& row, const shape& dims, trace& t) {
     const workload& load = t.load();
-    const std::int64_t length = encoder_length(load);
-    const class_name stack{row.prefix, "Stack"};
     t.within({.type = {row.prefix, name_of(dims.head)}}, [&] {
-        {
-            const recorder::idle_guard unused{t};  // both stacks have embeddings of their own, tied to this one
-            (void)t.call("shared", embedding{dims.vocab_size, dims.hidden_size}, extents{1, 1});
-        }
-        t5_detail::stack_values encoder{.decodes = false, .where = {.sequence = length, .causal = false}}, decoder{.decodes = true};
-        {
-            const recorder::idle_guard done{t, encoder_is_done(load)};
-            decoder.encoded = t.within({.name = "encoder", .type = stack, .what = role::encoder}, [&] {
-                return t5_detail::describe_stack(row, dims, t, dims.encoder.num_hidden_layers, length, encoder);
-            });
-        }
-        if (encoder_is_done(load)) decoder.encoded = t.input({load.batch, length, dims.hidden_size});
-        decoder.where = context_of(t, 0);
-        decoder.across = {.sequence = length, .causal = false};
-        value x = t.within({.name = "decoder", .type = stack, .what = role::decoder}, [&] {
-            return t5_detail::describe_stack(row, dims, t, dims.num_hidden_layers, load.sequence, decoder);
-        });
-        if (dims.head == head_kind::none) return x;
+        value x = t5_detail::describe_base(row, dims, t);
+        if (dims.head == head_kind::none || dims.head == head_kind::encoder) return x;
         const recorder::idle_guard unused{t, load.head == logits::none};
+        switch (dims.head) {
+            case head_kind::token_classification: {
+                const linear labels{dims.hidden_size, dims.num_labels, true};
+                return t.call("classifier", head_linear{labels}, t.call("dropout", identity{}, x));
+            }
+            case head_kind::sequence_classification: {
+                const classification_head labels{dims.hidden_size, dims.num_labels, {row.prefix, "ClassificationHead"}};
+                return t.call("classification_head", labels, state_of_end(t, x));
+            }
+            case head_kind::question_answering: return answer_scores(t, x);
+            default: break;
+        }
         if (load.head == logits::last) x = x.slice(1, 1);
         if (dims.scales_output) x = t.mul(x);
         return t.call("lm_head", head_linear{{dims.hidden_size, dims.vocab_size, false, true}}, x);
@@ -173,6 +212,8 @@ constexpr void read_t5(config_view config, shape& s) {
     s.num_hidden_layers = config.optional_non_negative("num_decoder_layers").value_or(s.num_hidden_layers);
     s.relative_attention_num_buckets = config.positive("relative_attention_num_buckets", 32);
     s.scales_output = config.boolean("tie_word_embeddings", true);
+    if (s.head == head_kind::question_answering && s.num_labels != 2)
+        fail_value(config, config.contains("num_labels") ? "num_labels" : "id2label", "two labels under a question-answering head");
     string_ref kind = config.string("feed_forward_proj", "relu");
     s.gated_mlp = kind.starts_with("gated-");
     if (s.gated_mlp) kind.remove_prefix(6);
@@ -192,7 +233,8 @@ inline constexpr architecture t5{
     .describe = describe_t5,
     .read = read_t5,
     .rotated = rotation::none,
-    .heads = {head_kind::none, head_kind::conditional_generation},
+    .heads = {head_kind::none, head_kind::conditional_generation, head_kind::encoder, head_kind::sequence_classification,
+              head_kind::token_classification, head_kind::question_answering},
     .keys = {{"hidden_size", "d_model"},
               {"num_attention_heads", "num_heads"},
               {"num_hidden_layers", "num_layers"},
