@@ -133,9 +133,7 @@ struct bert_layer {
                          all_positions(a.dim(1)));
         }
         const value h = t.call("intermediate", bert_layers::intermediate_block{dims, prefix}, a);
-        return t.call("output",
-                      bert_layers::feed_forward_output{{dims.intermediate_size, dims.hidden_size, {prefix, "Output"}}}, h,
-                      a);
+        return t.call("output", bert_layers::feed_forward_output{{dims.intermediate_size, dims.hidden_size, {prefix, "Output"}}}, h, a);
     }
 };
 
@@ -154,7 +152,8 @@ struct bert_embeddings {
         const value words = t.call("word_embeddings", embedding{dims.vocab_size, width}, ids);
         value x = t.add(words, t.call("token_type_embeddings", embedding{dims.type_vocab_size, width}, ids));
         const extents places{positions_per_token ? batch : 1, sequence};
-        t.positions(dims.max_position_embeddings, dims.is_decoder ? t.load().past + sequence : sequence);
+        const std::int64_t held = dims.max_position_embeddings - dims.first_position;
+        t.positions(held, dims.is_decoder ? t.load().past + sequence : sequence);
         x = t.add(x, t.call("position_embeddings", embedding{dims.max_position_embeddings, width}, places));
         return t.call("dropout", identity{}, t.call("LayerNorm", norm<norm_kind::layer>{width}, x));
     }

@@ -124,6 +124,7 @@ struct shape {
     std::int64_t head_dim = 0;
     std::int64_t rotary_dim = 0;  ///< rotated elements of a head
     std::int64_t max_position_embeddings = 0;
+    std::int64_t first_position = 0;  ///< rows of the table of positions in front of the first token's
     std::int64_t sliding_window = 0;  ///< 0: none
     std::int64_t type_vocab_size = 0;
     std::int64_t embedding_size = 0;  ///< of word embeddings, where it is not hidden_size

@@ -165,10 +165,11 @@ constexpr void describe_bart(const architecture& row, const shape& dims, trace& 
 constexpr void read_bart(config_view config, shape& s) {
     s.encoder = {config.non_negative("encoder_layers", 12), config.positive("encoder_attention_heads", 16),
                  config.positive("encoder_ffn_dim", 4096)};
-    s.num_hidden_layers = config.non_negative("decoder_layers", 12);
+    s.num_hidden_layers = config.positive("decoder_layers", 12);  // of none, the cache would forget how much it has seen
     s.num_attention_heads = s.num_key_value_heads = config.positive("decoder_attention_heads", 16);
     s.intermediate_size = config.positive("decoder_ffn_dim", 4096);
-    if (s.head == head_kind::causal_lm && s.num_hidden_layers > s.encoder.num_hidden_layers)  // configuration_bart.py, `attribute_map`
+    // configuration_bart.py: `attribute_map` makes num_hidden_layers, which the cache reads, those of the encoder
+    if (s.head == head_kind::causal_lm && s.num_hidden_layers > s.encoder.num_hidden_layers)
         fail_unsupported(config, "decoder_layers", "the cache of this class has as many layers as the encoder, too few");
     for (const std::int64_t heads : {s.encoder.num_attention_heads, s.num_attention_heads})
         if (s.hidden_size % heads != 0) fail_value(config, "d_model", "a multiple of the number of attention heads");

@@ -103,17 +103,12 @@ constexpr value describe_head(const architecture& row, const shape& dims, trace&
         return t.call(name, head_linear{{dims.hidden_size, labels, true}}, h);
     };
     switch (dims.head) {
-        case head_kind::sequence_classification:
-            return describe_sequence_classifier<Style>(row, dims, t, out.first, out.second);
-        case head_kind::token_classification:
-            return classify("classifier", dims.num_labels, t.call("dropout", identity{}, out.first));
-        case head_kind::multiple_choice:
-            return classify("classifier", 1, t.call("dropout", identity{}, out.second));
-        case head_kind::next_sentence:
-            return describe_next_sentence(row, dims, t, out.second);
+        case head_kind::sequence_classification: return describe_sequence_classifier<Style>(row, dims, t, out.first, out.second);
+        case head_kind::token_classification: return classify("classifier", dims.num_labels, t.call("dropout", identity{}, out.first));
+        case head_kind::multiple_choice: return classify("classifier", 1, t.call("dropout", identity{}, out.second));
+        case head_kind::next_sentence: return describe_next_sentence(row, dims, t, out.second);
         case head_kind::question_answering: return answer_scores(t, out.first);
-        default:
-            break;
+        default: break;
     }
     const value kept = t.load().head == logits::last ? out.first.slice(1, 1) : out.first;
     if constexpr (Style.flat_heads) return describe_lm_head(row, dims, t, kept);
@@ -162,6 +157,13 @@ constexpr void read_bert(config_view config, shape& s) {
     s.type_vocab_size = config.positive("type_vocab_size", s.type_vocab_size);
 }
 
+/// Positions begin behind the padding's (modeling_roberta.py, `create_position_ids_from_input_ids`).
+constexpr void read_roberta(config_view config, shape& s) {
+    read_bert(config, s);
+    s.first_position = config.non_negative("pad_token_id", 1) + 1;
+    if (s.first_position >= s.max_position_embeddings) fail_value(config, "pad_token_id", "one of the first positions");
+}
+
 // transformers/models/bert: configuration_bert.py, modeling_bert.py
 inline constexpr architecture bert{
     .model_type = "bert",
@@ -188,13 +190,9 @@ inline constexpr architecture bert{
 inline constexpr architecture roberta = [] {
     architecture a = bert;
     a.model_type = "roberta", a.prefix = "Roberta", a.describe = describe_bert<bert_style{true, true}>;
-    a.heads = {head_kind::none,
-               head_kind::causal_lm,
-               head_kind::masked_lm,
-               head_kind::sequence_classification,
-               head_kind::token_classification,
-               head_kind::question_answering,
-               head_kind::multiple_choice};
+    a.read = read_roberta;
+    a.heads = {head_kind::none, head_kind::causal_lm, head_kind::masked_lm, head_kind::sequence_classification,
+               head_kind::token_classification, head_kind::question_answering, head_kind::multiple_choice};
     a.names.base = "roberta", a.names.causal_lm_type = "ForCausalLM";
     a.defaults.vocab_size = 50265;
     return a;

@@ -210,6 +210,8 @@ constexpr void describe_t5(const architecture& row, const shape& dims, trace& t)
 constexpr void read_t5(config_view config, shape& s) {
     s.encoder.num_hidden_layers = s.num_hidden_layers;
     s.num_hidden_layers = config.optional_non_negative("num_decoder_layers").value_or(s.num_hidden_layers);
+    if (s.num_hidden_layers == 0 && s.head != head_kind::encoder && s.head != head_kind::token_classification)
+        fail_value(config, config.contains("num_decoder_layers") ? "num_decoder_layers" : "num_layers", "a decoder with layers");
     s.relative_attention_num_buckets = config.positive("relative_attention_num_buckets", 32);
     s.scales_output = config.boolean("tie_word_embeddings", true);
     if (s.head == head_kind::question_answering && s.num_labels != 2)

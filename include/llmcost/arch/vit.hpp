@@ -78,7 +78,7 @@ struct vit_layer {
     }
 };
 
-/// Pixels from patches: a convolution to stride² values per channel, and `nn.PixelShuffle`, which copies them to their places.
+/// Pixels from patches: a convolution to stride² values per channel, copied to their places by `nn.PixelShuffle`.
 constexpr value describe_pixel_decoder(const shape& dims, trace& t, const value& x) {
     const vision_shape& image = dims.vision;
     const std::int64_t batch = x.dim(0), tokens = x.dim(1) - 1, stride = image.encoder_stride;
@@ -93,7 +93,8 @@ constexpr value describe_pixel_decoder(const shape& dims, trace& t, const value&
         });
         return t.within({.name = "1", .type = {"", "PixelShuffle"}, .leaf = true}, [&] {
             const value spread = of_patches.view({batch, image.num_channels, stride, stride, rows, rows});
-            return t.contiguous(spread.permute({0, 1, 4, 2, 5, 3})).view({batch, image.num_channels, rows * stride, rows * stride});
+            return t.copy(spread.permute({0, 1, 4, 2, 5, 3}))
+                .view({batch, image.num_channels, rows * stride, rows * stride});
         });
     });
 }
@@ -143,7 +144,8 @@ constexpr void read_vit(config_view config, shape& s) {
     if (side("patch_size", 16, 1) != s.vision.patch_size) fail_unsupported(config, "patch_size", "no row describes oblong patches");
     if (s.vision.image_height < s.vision.patch_size || s.vision.image_width < s.vision.patch_size)
         fail_value(config, "patch_size", "at most the image's size");
-    if (s.head == head_kind::masked_image && s.vision.image_height / s.vision.patch_size != s.vision.image_width / s.vision.patch_size)
+    const std::int64_t rows = s.vision.image_height / s.vision.patch_size, columns = s.vision.image_width / s.vision.patch_size;
+    if (s.head == head_kind::masked_image && rows != columns)
         fail_value(config, "image_size", "as many patches in a row as in a column under this head");
     if (s.hidden_size % s.num_attention_heads != 0) fail_value(config, "num_attention_heads", "a divisor of hidden_size");
     s.attention_bias = config.boolean("qkv_bias", true);
