@@ -80,6 +80,10 @@ class Subject:
         text = getattr(config, "text_config", None)
         limits = [getattr(c, name, None) for c in (config, text) if c is not None for name in POSITION_LIMITS]
         self.longest = min((n for n in limits if isinstance(n, int) and n > 8), default=1 << 40)
+        for module in model.modules():
+            if hasattr(module, "create_position_ids_from_input_ids"):
+                self.longest -= module.padding_idx + 1  # the first token's position stands behind the padding's
+                break
 
     def encoder_length(self, sequence):
         if self.reads_last_state:
