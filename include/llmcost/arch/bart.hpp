@@ -163,8 +163,7 @@ constexpr void describe_bart(const architecture& row, const shape& dims, trace& 
 }
 
 constexpr void read_bart(config_view config, shape& s) {
-    s.encoder = {config.non_negative("encoder_layers", 12), config.positive("encoder_attention_heads", 16),
-                 config.positive("encoder_ffn_dim", 4096)};
+    s.encoder = {s.num_hidden_layers, s.num_attention_heads, config.positive("encoder_ffn_dim", 4096)};
     s.num_hidden_layers = config.positive("decoder_layers", 12);  // of none, the cache would forget how much it has seen
     s.num_attention_heads = s.num_key_value_heads = config.positive("decoder_attention_heads", 16);
     s.intermediate_size = config.positive("decoder_ffn_dim", 4096);
@@ -184,10 +183,10 @@ inline constexpr architecture bart{
     .rotated = rotation::none,
     .heads = {head_kind::none, head_kind::causal_lm, head_kind::conditional_generation, head_kind::sequence_classification,
               head_kind::question_answering},
-    .keys = {{"hidden_size", "d_model"},
-              {"num_attention_heads", "encoder_attention_heads"},
-              {"num_hidden_layers", "encoder_layers"},
-              {"hidden_act", "activation_function"}},
+    .keys = {{"hidden_size", "d_model", key_rule::standard_first},
+              {"num_attention_heads", "encoder_attention_heads", key_rule::standard_first},
+              {"num_hidden_layers", "encoder_layers", key_rule::standard_first},
+              {"hidden_act", "activation_function", key_rule::written_only}},
     .defaults = {.vocab_size = 50265,
                  .hidden_size = 1024,
                  .num_hidden_layers = 12,

@@ -209,17 +209,19 @@ constexpr void describe_t5(const architecture& row, const shape& dims, trace& t)
 /// T5 ties its embeddings always; the key says whether outputs are scaled (configuration_t5.py, `__post_init__`).
 constexpr void read_t5(config_view config, shape& s) {
     s.encoder.num_hidden_layers = s.num_hidden_layers;
-    s.num_hidden_layers = config.optional_non_negative("num_decoder_layers").value_or(s.num_hidden_layers);
+    s.num_hidden_layers = config.non_negative("num_decoder_layers", config.non_negative("num_layers", 6));
     if (s.num_hidden_layers == 0 && s.head != head_kind::encoder && s.head != head_kind::token_classification)
         fail_value(config, config.contains("num_decoder_layers") ? "num_decoder_layers" : "num_layers", "a decoder with layers");
     s.relative_attention_num_buckets = config.positive("relative_attention_num_buckets", 32);
-    s.scales_output = config.boolean("tie_word_embeddings", true);
+    s.scales_output = config.boolean("scale_decoder_outputs", config.boolean("tie_word_embeddings", true));
     if (s.head == head_kind::question_answering && s.num_labels != 2)
         fail_value(config, config.contains("num_labels") ? "num_labels" : "id2label", "two labels under a question-answering head");
     string_ref kind = config.string("feed_forward_proj", "relu");
     s.gated_mlp = kind.starts_with("gated-");
     if (s.gated_mlp) kind.remove_prefix(6);
     if (s.gated_mlp && kind == "gelu") kind = "gelu_new";
+    s.gated_mlp = config.boolean("is_gated_act", s.gated_mlp);  // what a saved configuration says of itself counts
+    kind = config.string("dense_act_fn", kind);
     for (const activation_row& a : activation_table)
         if (a.name == kind) {
             s.hidden_act = a.kind;
@@ -237,11 +239,11 @@ inline constexpr architecture t5{
     .rotated = rotation::none,
     .heads = {head_kind::none, head_kind::conditional_generation, head_kind::encoder, head_kind::sequence_classification,
               head_kind::token_classification, head_kind::question_answering},
-    .keys = {{"hidden_size", "d_model"},
-              {"num_attention_heads", "num_heads"},
-              {"num_hidden_layers", "num_layers"},
-              {"head_dim", "d_kv"},
-              {"intermediate_size", "d_ff"}},
+    .keys = {{"hidden_size", "d_model", key_rule::standard_first},
+              {"num_attention_heads", "num_heads", key_rule::standard_first},
+              {"num_hidden_layers", "num_layers", key_rule::standard_first},
+              {"head_dim", "d_kv", key_rule::standard_first},
+              {"intermediate_size", "d_ff", key_rule::written_only}},
     .defaults = {.vocab_size = 32128,
                  .hidden_size = 512,
                  .intermediate_size = 2048,
