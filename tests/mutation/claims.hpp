@@ -44,7 +44,7 @@ struct price_claim {
 };
 
 inline constexpr price_claim price_claims[] = {
-    {"batched_matmul_bias matrix_vector add_scaled erf sqrt reciprocal cumprod vector_norm log_softmax layer_norm layer_norm_weight "
+    {"batched_matmul_bias matrix_vector add_scaled erf sqrt reciprocal cumprod vector_norm log_softmax "
      "rms_norm rms_norm_weight scatter", "per_work per_row torch_flops", "no golden executes it"},
     {"copy cat gather constant select top_k", "per_work per_row torch_flops", "has no amounts: it moves numbers, and picks them"},
     {"add mul div neg exp log trig tanh rsqrt integer_power power complex_mul polar sigmoid silu gelu gelu_tanh relu softplus compare "
@@ -61,7 +61,6 @@ inline constexpr price_claim price_claims[] = {
      "the second factor is a parameter, which is kept anyway"},
     {"convolution", "kept=input_and_result", "the activation that follows keeps the result, too"},
     {"batched_matmul batched_matmul_scaled batched_matmul_bias_scaled", "kept=dividend kept=operands", "both factors want gradients"},
-    {"mul", "kept=dividend", "both factors want gradients, or one is a number"},
     {"div", "kept=other_operand", "both want gradients, or one is a number"},
 };
 
@@ -84,13 +83,14 @@ struct row_claim {
 
 inline constexpr row_claim row_claims[] = {
     // fields that a walk never reads
-    {"norm norm_bias placement qk_norm rotated feed_forward masks router expert shared_experts mixer latent gates_attention sinks "
+    {"norm norm_bias placement qk_norm feed_forward masks router expert shared_experts mixer latent gates_attention sinks "
      "fused_qkv scales_in_embedding scales_embedding scales_residual rotary_per_mixer joins_rotated names.embed_tokens names.layers "
      "names.norm names.rotary names.attention names.q names.k names.v names.o names.q_norm names.k_norm names.linear_mixer "
      "names.feed_forward names.norm_1 names.norm_2 names.norm_3 names.norm_4 names.attention_dropout names.feed_forward_dropout "
      "names.mlp.gate names.router names.layer_type names.linear_layer_type names.norm_type names.embedding_type names.moe_type "
      "names.router_type", [](const architecture& a) { return !is_decoder(a); },
-     "a walk of its own says itself how layers are built; the reader only asks whether positions are rotated"},
+     "a walk of its own says itself how layers are built"},
+    {"rotated", [](const architecture& a) { return !is_decoder(a) && !is(a, "bart t5"); }, "the reader only asks whether a head is rotated"},
     {"names.mlp.up names.mlp.down names.mlp.act", [](const architecture& a) { return !is_decoder(a) && !is(a, "gpt2 gpt-sw3 gptj gpt_neox"); },
      "a walk of its own names its feed-forward block"},
     {"scales_logits divides_logits names.base_under_answers names.token_classifier names.lm_head names.model_type",
@@ -128,8 +128,8 @@ inline constexpr row_claim row_claims[] = {
                       "qwen3_next");
      }, "attention of one kind only: one table"},
     {"masks=full_and_present", [](const architecture& a) {
-         return is(a, "llama gemma deepseek_v2 deepseek_v3 olmoe stablelm granite olmo2 cohere");
-     }, "no layer of this type slides, so that every rule but one makes the full mask"},
+         return is(a, "gemma deepseek_v3 olmoe stablelm granite olmo2 cohere");
+     }, "no golden of this type slides, so that every rule but one makes the full mask"},
     {"masks=by_window", [](const architecture& a) { return is(a, "jamba lfm2 qwen3_next"); },
      "the reference cannot run without a full layer (cache_utils.py, `get_seq_length`), so that there is a full mask always"},
     {"shared_experts=added", [](const architecture& a) { return is(a, "mixtral olmoe qwen3_moe gpt_oss jamba"); },
@@ -149,12 +149,8 @@ inline constexpr row_claim row_claims[] = {
     {"rotated=half", [](const architecture& a) { return is_decoder(a) && a.rotated == rotation::interleaved; }, "other elements, as many of them"},
     {"rotated=half rotated=interleaved", [](const architecture& a) { return a.latent && a.rotated == rotation::split_pairs; },
      "the configuration chooses between halves and pairs; the tables are as large"},
-    // keys that are read and overwritten
-    {"keys.encoder_attention_heads keys.encoder_layers", [](const architecture& a) { return is(a, "bart"); },
-     "`read_bart` reads both stacks by their own keys"},
     // what more goldens would hold
-    {"keys.activation_function", [](const architecture& a) { return is(a, "bart"); }, "bart-base has the default", false},
-    {"names.causal_lm_type", [](const architecture& a) { return is(a, "bert roberta"); }, "no golden of the language model as a decoder", false},
+    {"names.causal_lm_type", [](const architecture& a) { return is(a, "bert"); }, "no golden of the language model as a decoder", false},
 };
 
 // ---- sizes
@@ -176,7 +172,7 @@ struct size_claim {
 inline constexpr size_claim size_claims[] = {
     {"type quantized", true, "", "bytes of what a workload leaves open, and a word to the user; no count"},
     {"ssm.residual_in_fp32", true, "", "goldens are float32, where a cast is nothing", false},
-    {"qk_norm", true, "", "the readers refuse it"},
+    {"qk_norm", true, "cohere stablelm", "a key of these types"},
     {"alibi norms_apart qkv=grouped qkv=one_key qkv=per_head", true, "falcon", "a key of this type"},
     {"delta.*", true, "qwen3_next", "a mixer of this type"},
     {"encoder.intermediate_size encoder.num_attention_heads", true, "bart", "T5's stacks are alike, other types have none"},
@@ -185,7 +181,7 @@ inline constexpr size_claim size_claims[] = {
     {"norms_after_sums residual_from_norm", true, "", "as many operations on as many elements, in another order (OPT, BLOOM)"},
     {"gated_mlp relative_attention_num_buckets scales_output", true, "t5", "a key of this type"},
     {"pooler_act=relu", false, "vit", "the golden with a pooler has it", false},
-    {"num_labels", true, "bert vit", "no golden of the type has a head with labels"},
+    {"num_labels", true, "bart bert jamba mistral t5 vit", "no golden of the type has a head with labels"},
     {"pooler_act vision.*", true, "vit", "of images"},
     {"embedding_size", true, "opt vit", "embeddings are as wide as layers"},
     {"rope_interleave", true, "deepseek_v3", "a key of this type"},
@@ -231,9 +227,8 @@ inline constexpr size_claim size_claims[] = {
      "hidden_act=relu2 hidden_act=sigmoid hidden_act=tanh", false, "bloom gpt_oss", "the activation is the type's own"},
     {"intermediate_size", false, "falcon_mamba gpt_oss mamba mamba2 mixtral olmoe", "mixers and experts have a width of their own"},
     {"tie_word_embeddings=false", false, "t5", "ties its embeddings always"},
-    {"tie_word_embeddings=false", false, "bart", "no golden under a head", false},
     {"tie_word_embeddings=true vocab_size", false, "vit", "no words"},
-    {"sliding_window", true, "gemma2 gemma3_text gpt_oss mistral mixtral phi3 qwen2 qwen2_moe qwen3 qwen3_moe starcoder2", "no layer slides"},
+    {"sliding_window", true, "bloom deepseek_v2 falcon gemma2 gemma3_text gpt-sw3 gpt2 gpt_neox gpt_oss gptj llama mistral mixtral phi3 qwen2 qwen2_moe opt qwen3 qwen3_moe starcoder2", "no layer of the goldens slides"},
 };
 #undef LLMCOST_OWN_WALKS
 

@@ -89,17 +89,20 @@ public:
 
     void of(shape& sizes) {
         auto& [vocab_size, hidden_size, intermediate_size, num_hidden_layers, num_attention_heads, num_key_value_heads,
-               head_dim, rotary_dim, max_position_embeddings, sliding_window, type_vocab_size, embedding_size,
+               head_dim, rotary_dim, max_position_embeddings, first_position, sliding_window, type_vocab_size, embedding_size,
                relative_attention_num_buckets, num_labels, hidden_act, pooler_act, type, head, tie_word_embeddings,
-               attention_bias, output_bias, mlp_bias, gated_mlp, scales_output, head_bias, qk_norm, clips_qkv,
-               rope_interleave, parallel_residual, norms_apart, norms_after_sums, residual_from_norm, norm_affine,
-               final_norm, alibi, upcast_attention, qkv, attention_soft_cap, logits_soft_cap, quantized, moe, mla, ssm,
+               attention_bias, output_bias, mlp_bias, gated_mlp, is_decoder, add_cross_attention, scales_output, head_bias,
+               qk_norm, clips_qkv, picks_frequencies, rope_interleave, parallel_residual, norms_apart, norms_after_sums, residual_from_norm, norm_affine,
+               final_norm, alibi, upcast_attention, qkv, looks_ahead, attention_soft_cap, logits_soft_cap, quantized, moe, mla, ssm,
                delta, encoder, vision, layers] = sizes;
         change("vocab_size", vocab_size), change("hidden_size", hidden_size), change("intermediate_size", intermediate_size);
         change("num_hidden_layers", num_hidden_layers), change("num_attention_heads", num_attention_heads);
         change("num_key_value_heads", num_key_value_heads), change("head_dim", head_dim), change("rotary_dim", rotary_dim);
         change("max_position_embeddings", max_position_embeddings), change("sliding_window", sliding_window);
         change("type_vocab_size", type_vocab_size), change("embedding_size", embedding_size);
+        change("first_position", first_position), change("is_decoder", is_decoder);
+        change("add_cross_attention", add_cross_attention), change("picks_frequencies", picks_frequencies);
+        change("looks_ahead", looks_ahead);
         change("relative_attention_num_buckets", relative_attention_num_buckets), change("num_labels", num_labels);
         change("hidden_act", hidden_act), change("pooler_act", pooler_act), change("type", type), change("head", head);
         change("tie_word_embeddings", tie_word_embeddings), change("attention_bias", attention_bias);
@@ -147,12 +150,12 @@ private:
     }
     void of(moe_shape& moe) {
         auto& [num_experts, num_experts_per_tok, intermediate_size, shared_intermediate_size, n_group, topk_group,
-               norm_topk_prob, limits_groups] = moe;
+               norm_topk_prob, limits_groups, weighs_balance] = moe;
         change("moe.num_experts", num_experts), change("moe.num_experts_per_tok", num_experts_per_tok);
         change("moe.intermediate_size", intermediate_size);
         change("moe.shared_intermediate_size", shared_intermediate_size), change("moe.n_group", n_group);
         change("moe.topk_group", topk_group), change("moe.norm_topk_prob", norm_topk_prob);
-        change("moe.limits_groups", limits_groups);
+        change("moe.limits_groups", limits_groups), change("moe.weighs_balance", weighs_balance);
     }
     void of(mla_shape& mla) {
         auto& [q_lora_rank, kv_lora_rank, qk_nope_head_dim, qk_rope_head_dim, v_head_dim] = mla;
@@ -181,9 +184,10 @@ private:
         change("encoder.intermediate_size", intermediate_size);
     }
     void of(vision_shape& vision) {
-        auto& [image_height, image_width, patch_size, num_channels] = vision;
+        auto& [image_height, image_width, patch_size, num_channels, encoder_stride] = vision;
         change("vision.image_height", image_height), change("vision.image_width", image_width);
         change("vision.patch_size", patch_size), change("vision.num_channels", num_channels);
+        change("vision.encoder_stride", encoder_stride);
     }
     /// The first and the last layer each of every other kind; where all are of one kind, all of them.
     void of(layer_plan& layers, std::int64_t n) {

@@ -6,6 +6,7 @@
 
 #include "../golden/golden_compare.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -45,8 +46,8 @@ private:
 /// As in a golden, the order of modules means nothing, and a module that has done nothing may be missing.
 class print_listener final : public listener {
 public:
-    /// `roles`: what a golden does not record and people can ask for.
-    explicit print_listener(bool roles = false) : roles_(roles) {}
+    /// `roles`: what a golden does not record and people can ask for; `figures`: not only tensors and classes.
+    explicit print_listener(bool roles = false, bool figures = true) : roles_(roles), figures_(figures) {}
 
     void enter(const recorder& r, const module_info& m) override {
         std::uint64_t parent = open_.empty() ? 0 : open_.back().path;
@@ -67,6 +68,7 @@ public:
     void leave(const recorder& r, const module_info&) override {
         const open_scope top = open_.back();
         open_.pop_back();
+        if (!figures_) return;
         const std::vector<count> columns = columns_of(figures_of(r.sums().since(top.before)));
         for (const std::uint64_t path : {top.path, top.list})
             if (path != 0)
@@ -80,6 +82,7 @@ public:
         sum += h.word();
     }
     void cached(const recorder&, const value& v) override {
+        if (!figures_) return;
         std::uint64_t layer = 0;
         for (const open_scope& s : open_)
             if (layer == 0 && s.list != 0) layer = s.path;
@@ -106,6 +109,7 @@ private:
     std::vector<open_scope> open_;
     std::uint64_t cached_layer_ = 0, cached_layers_ = 0, cached_tensors_ = 0;
     bool roles_;
+    bool figures_;
 };
 
 [[nodiscard]] inline std::uint64_t total_print(const llmcost::figures& f) {
@@ -156,7 +160,7 @@ public:
                 return outcome::red;
         if (golden_.training && training_print(count_model(m, workload_of(*golden_.training))) != training_)
             return outcome::red;
-        const print_listener now = listed(m, listed_run());
+        const print_listener now = listed(m);
         if (now.sum != listed_sum_) return outcome::red;
         for (const std::uint64_t type : now.classes)
             if (!listed_classes_.contains(type)) return outcome::red;
@@ -193,13 +197,6 @@ public:
     /// Whether any recorded run executes this operation.
     [[nodiscard]] bool executes(op kind) const noexcept { return executed_[static_cast<std::size_t>(kind)]; }
 
-    /// The run whose modules the golden has; the first where it has none.
-    [[nodiscard]] const golden_run& listed_run() const {
-        for (const golden_run& run : golden_.runs)
-            if (run.modules) return run;
-        return golden_.runs.front();
-    }
-
 private:
     struct operation_listener final : listener {
         explicit operation_listener(std::array<bool, op_kinds>& kinds) noexcept : into(kinds) {}
@@ -217,14 +214,17 @@ private:
         if (golden_.training) note_operations(workload_of(*golden_.training));
         for (const golden_run& run : golden_.runs) totals_.push_back(total_print(count_model(m, workload_of(run))));
         if (golden_.training) training_ = training_print(count_model(m, workload_of(*golden_.training)));
-        print_listener now = listed(m, listed_run());
+        print_listener now = listed(m);
         for (const workload& load : other_workloads()) others_.push_back(everything(m, load));
         listed_sum_ = now.sum;
         listed_classes_ = std::move(now.classes);
     }
-    [[nodiscard]] static print_listener listed(const model& m, const golden_run& run) {
-        print_listener ear;
-        const workload load = workload_of(run);
+    /// The run whose modules the golden has; where it has none, tensors and classes.
+    [[nodiscard]] print_listener listed(const model& m) const {
+        const auto run = std::find_if(golden_.runs.begin(), golden_.runs.end(), [](const golden_run& r) { return r.modules.has_value(); });
+        const bool figures = run != golden_.runs.end();
+        print_listener ear{false, figures};
+        const workload load = figures ? workload_of(*run) : workload{.sequence = 3, .weights = dtype::float32};
         trace t{resolved(load, types_of(m, load)), &ear};
         m.describe(t);
         return ear;
