@@ -141,7 +141,10 @@ constexpr void read_vit(config_view config, shape& s) {
     };
     s.vision = {side("image_size", 224, 0), side("image_size", 224, 1), side("patch_size", 16, 0),
                 config.positive("num_channels", 3)};
-    if (s.head == head_kind::masked_image) s.vision.encoder_stride = config.positive("encoder_stride", 16);
+    if (s.head == head_kind::masked_image) {
+        const std::int64_t stride = s.vision.encoder_stride = config.positive("encoder_stride", 16);
+        (void)checked_width(config, "encoder_stride", checked_width(config, "encoder_stride", stride, stride), s.vision.num_channels);
+    }
     if (side("patch_size", 16, 1) != s.vision.patch_size) fail_unsupported(config, "patch_size", "no row describes oblong patches");
     if (s.vision.image_height < s.vision.patch_size || s.vision.image_width < s.vision.patch_size)
         fail_value(config, "patch_size", "at most the image's size");
