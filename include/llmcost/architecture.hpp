@@ -147,12 +147,23 @@ struct architecture {
     bool scales_logits = false;         ///< logits times a constant
     bool divides_logits = false;        ///< logits by a constant
     bool rotary_per_mixer = false;      ///< tables of their own for full and sliding layers
+    bool positions_per_token = false;   ///< padding moves positions, so that every sequence looks up its own (RoBERTa)
+    bool flat_heads = false;            ///< `lm_head` and a classification head instead of `cls` and the pooler (RoBERTa)
     bool joins_rotated = false;         ///< a part of each head is rotated, and joined with the rest even where none is left
     head_set heads{head_kind::none, head_kind::causal_lm};
     decoder_names names{};
     key_name keys[most_key_names]{};
     shape defaults{};
 };
+
+/// Part of a model as a row and sizes describe it: its last hidden states, or whatever it hands on.
+using model_part = value (*)(const architecture&, const shape&, trace&);
+
+/// Describes a part under a path of its own.
+constexpr value describe_within(const module_info& m, model_part part, const architecture& row, const shape& dims, trace& t) {
+    t.enter(m);
+    return t.leave(m, part(row, dims, t));
+}
 
 /// A model: its row and its sizes. Trivially copyable, a literal.
 struct model {

@@ -346,25 +346,24 @@ constexpr value describe_head(const architecture& row, const shape& dims, trace&
     return out;
 }
 
-/// A base model, bare or under its head; `base()` describes it and gives its last hidden states.
-template <class Base>
-constexpr void describe_under_head(const architecture& row, const shape& dims, trace& t, Base base) {
+/// A base model, bare or under its head.
+constexpr void describe_under_head(const architecture& row, const shape& dims, trace& t, model_part base) {
     const class_name type{row.prefix, row.names.model_type};
     if (dims.head == head_kind::none) {
-        t.within({.type = type}, base);
+        describe_within({.type = type}, base, row, dims, t);
         return;
     }
     const bool answers = dims.head == head_kind::question_answering;
-    const string_ref head = dims.head == head_kind::causal_lm ? row.names.causal_lm_type : name_of(dims.head);
-    t.within({.type = {row.prefix, head}}, [&] {
-        const string_ref name = answers ? row.names.base_under_answers : row.names.base;
-        return describe_head(row, dims, t, t.within({.name = name, .type = type}, base));
-    });
+    const string_ref name = answers ? row.names.base_under_answers : row.names.base;
+    const module_info whole{.type = {row.prefix, dims.head == head_kind::causal_lm ? row.names.causal_lm_type : name_of(dims.head)}};
+    t.enter(whole);
+    describe_head(row, dims, t, describe_within({.name = name, .type = type}, base, row, dims, t));
+    t.leave(whole);
 }
 
 /// A decoder, bare or under its head: what most `model_type`s are.
 constexpr void describe_decoder(const architecture& row, const shape& dims, trace& t) {
-    describe_under_head(row, dims, t, [&] { return describe_base(row, dims, t); });
+    describe_under_head(row, dims, t, describe_base);
 }
 
 }  // namespace llmcost

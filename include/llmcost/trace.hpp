@@ -41,11 +41,9 @@ public:
         leave(m);
         return out;
     }
-    /// A part of a module that has a path of its own, described in place: `t.within({"self"}, [&] { … })`.
-    template <class Body>
-    constexpr auto within(const module_info& m, Body body) {
-        enter(m);
-        auto out = body();
+    using tensor_calls::leave;
+    /// Ends what `enter` with the same began, a part of a module that has a path of its own: `return t.leave(m, x);`
+    constexpr value leave(const module_info& m, const value& out) {
         if (m.leaf) returned(out);
         leave(m);
         return out;

@@ -90,6 +90,7 @@ inline constexpr row_claim row_claims[] = {
      "names.mlp.gate names.router names.layer_type names.linear_layer_type names.norm_type names.embedding_type names.moe_type "
      "names.router_type", [](const architecture& a) { return !is_decoder(a); },
      "a walk of its own says itself how layers are built"},
+    {"positions_per_token flat_heads", [](const architecture& a) { return !is(a, "bert roberta"); }, "of these two"},
     {"rotated", [](const architecture& a) { return !is_decoder(a) && !is(a, "bart t5"); }, "the reader only asks whether a head is rotated"},
     {"names.mlp.up names.mlp.down names.mlp.act", [](const architecture& a) { return !is_decoder(a) && !is(a, "gpt2 gpt-sw3 gptj gpt_neox"); },
      "a walk of its own names its feed-forward block"},

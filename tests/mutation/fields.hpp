@@ -70,7 +70,8 @@ public:
     void of(architecture& row) {
         auto& [model_type, prefix, describe, read, norm, placement, qk_norm, rotated, feed_forward, masks, router, expert,
                shared_experts, mixer, latent, gates_attention, sinks, fused_qkv, norm_bias, scales_in_embedding,
-               scales_embedding, scales_residual, scales_logits, divides_logits, rotary_per_mixer, joins_rotated, heads,
+               scales_embedding, scales_residual, scales_logits, divides_logits, rotary_per_mixer, positions_per_token,
+               flat_heads, joins_rotated, heads,
                names, keys, defaults] = row;
         (void)model_type;  // how a row is found
         (void)describe;    // the walk itself
@@ -84,6 +85,7 @@ public:
         change("scales_embedding", scales_embedding), change("scales_residual", scales_residual);
         change("scales_logits", scales_logits), change("divides_logits", divides_logits);
         change("rotary_per_mixer", rotary_per_mixer), change("joins_rotated", joins_rotated);
+        change("positions_per_token", positions_per_token), change("flat_heads", flat_heads);
         change(heads), of(names), of(keys);
     }
 

@@ -91,36 +91,63 @@ constexpr value describe_encoder(const architecture& row, const shape& dims, tra
     const workload& load = t.load();
     const std::int64_t length = encoder_length(load);
     const recorder::idle_guard done{t, encoder_is_done(load)};
-    const value out = t.within({.name = "encoder", .type = {row.prefix, "Encoder"}, .what = role::encoder}, [&] {
-        value x = t.call("embed_tokens", words_of(row, dims), extents{load.batch, length});
-        t.positions(dims.max_position_embeddings, length);
-        x = t.add(x, t.call("embed_positions", position_table{dims, row.prefix}, extents{load.batch, length}));
-        x = normed(t, "layernorm_embedding", x);
-        const encoder_shape& e = dims.encoder;
-        const stack_shape stack{dims.hidden_size, e.num_attention_heads, e.intermediate_size, dims.hidden_act, row.prefix};
-        for (repetition layer = t.repeat(e.num_hidden_layers, x); layer.next();)
-            x = t.call({"layers", layer.index()}, encoder_layer{stack}, x);
-        return x;
-    });
-    return encoder_is_done(load) ? t.input({load.batch, length, dims.hidden_size}) : out;
+    const module_info encoder{.name = "encoder", .type = {row.prefix, "Encoder"}, .what = role::encoder};
+    t.enter(encoder);
+    value x = t.call("embed_tokens", words_of(row, dims), extents{load.batch, length});
+    t.positions(dims.max_position_embeddings, length);
+    x = t.add(x, t.call("embed_positions", position_table{dims, row.prefix}, extents{load.batch, length}));
+    x = normed(t, "layernorm_embedding", x);
+    const encoder_shape& e = dims.encoder;
+    const stack_shape stack{dims.hidden_size, e.num_attention_heads, e.intermediate_size, dims.hidden_act, row.prefix};
+    for (repetition layer = t.repeat(e.num_hidden_layers, x); layer.next();)
+        x = t.call({"layers", layer.index()}, encoder_layer{stack}, x);
+    t.leave(encoder);
+    return encoder_is_done(load) ? t.input({load.batch, length, dims.hidden_size}) : x;
 }
 
 constexpr value describe_decoder(const architecture& row, const shape& dims, trace& t, const value* encoded) {
     const workload& load = t.load();
-    return t.within({.name = "decoder", .type = {row.prefix, "Decoder"}, .what = role::decoder}, [&] {
-        const context where = context_of(t, 0);
-        // words, a mask of ones where none is given, the causal mask, positions: modeling_bart.py, `BartDecoder.forward`
-        value x = t.call("embed_tokens", words_of(row, dims), extents{load.batch, load.sequence});
-        (void)t.constant({load.batch, where.length()});
-        const value mask = eager_mask(t, where, load.batch);
-        t.positions(dims.max_position_embeddings, where.length());
-        const value places = t.call("embed_positions", position_table{dims, row.prefix}, extents{1, load.sequence});
-        x = normed(t, "layernorm_embedding", t.add(x, places));
-        const stack_shape stack{dims.hidden_size, dims.num_attention_heads, dims.intermediate_size, dims.hidden_act, row.prefix};
-        for (repetition layer = t.repeat(dims.num_hidden_layers, x); layer.next();)
-            x = t.call({"layers", layer.index()}, decoder_layer{stack, encoded, where, mask}, x);
-        return x;
-    });
+    const module_info decoder{.name = "decoder", .type = {row.prefix, "Decoder"}, .what = role::decoder};
+    t.enter(decoder);
+    const context where = context_of(t, 0);
+    // words, a mask of ones where none is given, the causal mask, positions: modeling_bart.py, `BartDecoder.forward`
+    value x = t.call("embed_tokens", words_of(row, dims), extents{load.batch, load.sequence});
+    (void)t.constant({load.batch, where.length()});
+    const value mask = eager_mask(t, where, load.batch);
+    t.positions(dims.max_position_embeddings, where.length());
+    const value places = t.call("embed_positions", position_table{dims, row.prefix}, extents{1, load.sequence});
+    x = normed(t, "layernorm_embedding", t.add(x, places));
+    const stack_shape stack{dims.hidden_size, dims.num_attention_heads, dims.intermediate_size, dims.hidden_act, row.prefix};
+    for (repetition layer = t.repeat(dims.num_hidden_layers, x); layer.next();)
+        x = t.call({"layers", layer.index()}, decoder_layer{stack, encoded, where, mask}, x);
+    return t.leave(decoder, x);
+}
+
+constexpr value describe_both(const architecture& row, const shape& dims, trace& t) {
+    {
+        const recorder::idle_guard unused{t};  // each stack has words of its own, tied to these or not
+        const embedding words{dims.vocab_size, dims.hidden_size, true, {row.prefix, "ScaledWordEmbedding"}};
+        (void)t.call("shared", words, extents{1, 1});
+    }
+    const value encoded = describe_encoder(row, dims, t);
+    return describe_decoder(row, dims, t, &encoded);
+}
+
+constexpr value describe_decoder_alone(const architecture& row, const shape& dims, trace& t) {
+    return describe_decoder(row, dims, t, nullptr);
+}
+
+constexpr value describe_head(const architecture& row, const shape& dims, trace& t, const value& x) {
+    const recorder::idle_guard unused{t, t.load().head == logits::none};
+    if (dims.head == head_kind::question_answering) return answer_scores(t, x);
+    if (dims.head == head_kind::sequence_classification) {
+        const classification_head labels{dims.hidden_size, dims.num_labels, {row.prefix, "ClassificationHead"}};
+        return t.call("classification_head", labels, state_of_end(t, x));
+    }
+    const value kept = t.load().head == logits::last ? x.slice(1, 1) : x;
+    const linear head{dims.hidden_size, dims.vocab_size, false, dims.tie_word_embeddings};
+    const value scores = t.call("lm_head", head_linear{head}, kept);
+    return dims.head == head_kind::causal_lm ? scores : t.add(scores, trace::buffer({1, dims.vocab_size}));
 }
 
 }  // namespace bart_detail
@@ -130,36 +157,18 @@ constexpr value describe_decoder(const architecture& row, const shape& dims, tra
 /// The language model is given no encoder's states, so that its cross attention is parameters only.
 /// Source: transformers/models/bart/modeling_bart.py.
 constexpr void describe_bart(const architecture& row, const shape& dims, trace& t) {
-    const auto base = [&] {
-        {
-            const recorder::idle_guard unused{t};  // each stack has words of its own, tied to these or not
-            const embedding words{dims.vocab_size, dims.hidden_size, true, {row.prefix, "ScaledWordEmbedding"}};
-            (void)t.call("shared", words, extents{1, 1});
-        }
-        const value encoded = bart_detail::describe_encoder(row, dims, t);
-        return bart_detail::describe_decoder(row, dims, t, &encoded);
-    };
     const class_name type{row.prefix, "Model"};
     if (dims.head == head_kind::none) {
-        t.within({.type = type}, base);
+        describe_within({.type = type}, bart_detail::describe_both, row, dims, t);
         return;
     }
     const bool alone = dims.head == head_kind::causal_lm;
-    t.within({.type = {row.prefix, name_of(dims.head)}}, [&] {
-        const value x = alone ? t.within({.name = "model", .type = {row.prefix, "DecoderWrapper"}},
-                                         [&] { return bart_detail::describe_decoder(row, dims, t, nullptr); })
-                              : t.within({.name = "model", .type = type}, base);
-        const recorder::idle_guard unused{t, t.load().head == logits::none};
-        if (dims.head == head_kind::question_answering) return answer_scores(t, x);
-        if (dims.head == head_kind::sequence_classification) {
-            const classification_head labels{dims.hidden_size, dims.num_labels, {row.prefix, "ClassificationHead"}};
-            return t.call("classification_head", labels, state_of_end(t, x));
-        }
-        const value kept = t.load().head == logits::last ? x.slice(1, 1) : x;
-        const linear head{dims.hidden_size, dims.vocab_size, false, dims.tie_word_embeddings};
-        const value scores = t.call("lm_head", head_linear{head}, kept);
-        return alone ? scores : t.add(scores, trace::buffer({1, dims.vocab_size}));
-    });
+    const module_info whole{.type = {row.prefix, name_of(dims.head)}};
+    t.enter(whole);
+    const module_info base{.name = "model", .type = alone ? class_name{row.prefix, "DecoderWrapper"} : type};
+    const model_part part = alone ? bart_detail::describe_decoder_alone : bart_detail::describe_both;
+    bart_detail::describe_head(row, dims, t, describe_within(base, part, row, dims, t));
+    t.leave(whole);
 }
 
 constexpr void read_bart(config_view config, shape& s) {

@@ -8,111 +8,96 @@
 
 namespace llmcost::arch {
 
-/// In what BERT and RoBERTa differ: how positions are looked up, and how heads are built.
-struct bert_style {
-    bool positions_per_token = false;  ///< padding moves positions, so that every sequence has its own
-    bool flat_heads = false;           ///< `lm_head` and a classification head instead of `cls` and the pooler
-};
-
 namespace bert_detail {
 
 /// Whether a head makes its scores of what the pooler gives.
-template <bert_style Style>
-constexpr bool reads_pooler(head_kind head) {
+constexpr bool reads_pooler(const architecture& row, head_kind head) {
     return head == head_kind::next_sentence || head == head_kind::multiple_choice ||
-           (head == head_kind::sequence_classification && !Style.flat_heads);
+           (head == head_kind::sequence_classification && !row.flat_heads);
 }
 
-/// Embeddings, layers, and where a head reads it a pooler over the first position: {hidden states, pooled}.
-template <bert_style Style>
+/// Embeddings, layers, and where there is one a pooler over the first position: {hidden states, pooled}.
 constexpr two_values base(const architecture& row, const shape& dims, trace& t, bool pools) {
     const workload& load = t.load();
-    const bert_embeddings words{dims, row.prefix, Style.positions_per_token};
-    value x = t.call("embeddings", words, load.batch, load.sequence);
+    value x = t.call("embeddings", bert_embeddings{dims, row.prefix, row.positions_per_token}, load.batch, load.sequence);
     encoder_reach reach = all_positions(load.sequence);
     if (dims.is_decoder) reach.where = context_of(t, 0), reach.mask = eager_mask(t, reach.where, load.batch);
-    t.within({.name = "encoder", .type = {row.prefix, "Encoder"}}, [&] {
-        for (repetition layer = t.repeat(dims.num_hidden_layers, x); layer.next();)
-            x = t.call({"layer", layer.index()}, bert_layer{dims, row.prefix, reach}, x);
-        return x;
-    });
+    const module_info encoder{.name = "encoder", .type = {row.prefix, "Encoder"}};
+    t.enter(encoder);
+    for (repetition layer = t.repeat(dims.num_hidden_layers, x); layer.next();)
+        x = t.call({"layer", layer.index()}, bert_layer{dims, row.prefix, reach}, x);
+    t.leave(encoder);
     if (!pools) return {x, x};
-    const recorder::off_loss_guard unread{t, !reads_pooler<Style>(dims.head)};
-    return {x, t.within({.name = "pooler", .type = {row.prefix, "Pooler"}}, [&] {
-                const value first = t.call("dense", linear{dims.hidden_size, dims.hidden_size, true}, x.select(1));
-                return t.call("activation", activation_module{activation::tanh}, first);
-            })};
+    const recorder::off_loss_guard unread{t, !reads_pooler(row, dims.head)};
+    const module_info pooler{.name = "pooler", .type = {row.prefix, "Pooler"}};
+    t.enter(pooler);
+    const value first = t.call("dense", linear{dims.hidden_size, dims.hidden_size, true}, x.select(1));
+    return {x, t.leave(pooler, t.call("activation", activation_module{activation::tanh}, first))};
 }
 
-/// A dense layer, the activation, a norm, and a decoder tied to the word embeddings with a bias of its own.
-constexpr value word_scores(const architecture& row, const shape& dims, trace& t, const value& x) {
-    const value bias = t.param("bias", {dims.vocab_size});
-    (void)bias;  // executed as the decoder's, which is tied to it
-    const value h = t.within({.name = "transform", .type = {row.prefix, "PredictionHeadTransform"}}, [&] {
-        const value dense = t.call("dense", linear{dims.hidden_size, dims.hidden_size, true}, x);
-        const value active = t.call("transform_act_fn", activation_module{dims.hidden_act}, dense);
-        return t.call("LayerNorm", norm<norm_kind::layer>{dims.hidden_size}, active);
-    });
+/// Scores of words: a decoder tied to the word embeddings, with a bias of its own.
+constexpr value word_scores(const shape& dims, trace& t, const value& h) {
     const bool tied = dims.tie_word_embeddings;
     return t.call("decoder", linear{dims.hidden_size, dims.vocab_size, true, tied, tied}, h);
 }
 
-constexpr value describe_cls(const architecture& row, const shape& dims, trace& t, const value& x, const value& pooled) {
-    const bool pretrains = dims.head == head_kind::pretraining;
-    const string_ref type = pretrains ? "PreTrainingHeads" : "OnlyMLMHead";
-    return t.within({.name = "cls", .type = {row.prefix, type}, .what = role::head}, [&] {
-        const value scores = t.within({.name = "predictions", .type = {row.prefix, "LMPredictionHead"}},
-                                      [&] { return word_scores(row, dims, t, x); });
-        if (pretrains) {
-            const recorder::off_loss_guard unread{t};
-            (void)t.call("seq_relationship", linear{dims.hidden_size, 2, true}, pooled);
-        }
-        return scores;
-    });
+/// A dense layer, the activation and a norm in front of the scores.
+constexpr value describe_predictions(const architecture& row, const shape& dims, trace& t, const value& x) {
+    const module_info predictions{.name = "predictions", .type = {row.prefix, "LMPredictionHead"}};
+    const module_info transform{.name = "transform", .type = {row.prefix, "PredictionHeadTransform"}};
+    t.enter(predictions);
+    (void)t.param("bias", {dims.vocab_size});  // executed as the decoder's, which is tied to it
+    t.enter(transform);
+    value h = t.call("dense", linear{dims.hidden_size, dims.hidden_size, true}, x);
+    h = t.call("transform_act_fn", activation_module{dims.hidden_act}, h);
+    h = t.call("LayerNorm", norm<norm_kind::layer>{dims.hidden_size}, h);
+    t.leave(transform);
+    return t.leave(predictions, word_scores(dims, t, h));
 }
 
-constexpr value describe_next_sentence(const architecture& row, const shape& dims, trace& t, const value& pooled) {
-    return t.within({.name = "cls", .type = {row.prefix, "OnlyNSPHead"}, .what = role::head}, [&] {
-        return t.call("seq_relationship", linear{dims.hidden_size, 2, true}, pooled);
-    });
+/// Scores of words, of what the next sentence is, or of both.
+constexpr value describe_cls(const architecture& row, const shape& dims, trace& t, const value& x, const value& pooled) {
+    const bool sentences = dims.head == head_kind::next_sentence, pretrains = dims.head == head_kind::pretraining;
+    const string_ref type = sentences ? "OnlyNSPHead" : pretrains ? "PreTrainingHeads" : "OnlyMLMHead";
+    const module_info cls{.name = "cls", .type = {row.prefix, type}, .what = role::head};
+    t.enter(cls);
+    value out;
+    if (!sentences) out = describe_predictions(row, dims, t, x);
+    if (sentences || pretrains) {
+        const recorder::off_loss_guard unread{t, pretrains};
+        const value is_next = t.call("seq_relationship", linear{dims.hidden_size, 2, true}, pooled);
+        if (sentences) out = is_next;
+    }
+    return t.leave(cls, out);
 }
 
 constexpr value describe_lm_head(const architecture& row, const shape& dims, trace& t, const value& x) {
-    return t.within({.name = "lm_head", .type = {row.prefix, "LMHead"}, .what = role::head}, [&] {
-        (void)t.param("bias", {dims.vocab_size});  // executed as the decoder's, which is tied to it
-        value h = t.call("dense", linear{dims.hidden_size, dims.hidden_size, true}, x);
-        h = t.call("layer_norm", norm<norm_kind::layer>{dims.hidden_size}, activate(t, activation::gelu, h));
-        const bool tied = dims.tie_word_embeddings;
-        return t.call("decoder", linear{dims.hidden_size, dims.vocab_size, true, tied, tied}, h);
-    });
+    const module_info lm_head{.name = "lm_head", .type = {row.prefix, "LMHead"}, .what = role::head};
+    t.enter(lm_head);
+    (void)t.param("bias", {dims.vocab_size});  // executed as the decoder's, which is tied to it
+    value h = t.call("dense", linear{dims.hidden_size, dims.hidden_size, true}, x);
+    h = t.call("layer_norm", norm<norm_kind::layer>{dims.hidden_size}, activate(t, activation::gelu, h));
+    return t.leave(lm_head, word_scores(dims, t, h));
 }
 
-template <bert_style Style>
-constexpr value describe_sequence_classifier(const architecture& row, const shape& dims, trace& t, const value& x,
-                                             const value& pooled) {
-    const linear labels{dims.hidden_size, dims.num_labels, true};
-    if constexpr (!Style.flat_heads) return t.call("classifier", head_linear{labels}, t.call("dropout", identity{}, pooled));
-    const classification_head head{dims.hidden_size, dims.num_labels, {row.prefix, "ClassificationHead"}};
-    return t.call("classifier", head, x.select(1));
-}
-
-template <bert_style Style>
 constexpr value describe_head(const architecture& row, const shape& dims, trace& t, const two_values& out) {
     const recorder::idle_guard unused{t, t.load().head == logits::none};
-    const auto classify = [&](string_ref name, std::int64_t labels, const value& h) {
-        return t.call(name, head_linear{{dims.hidden_size, labels, true}}, h);
+    const auto classify = [&](std::int64_t labels, const value& h) {
+        return t.call("classifier", head_linear{{dims.hidden_size, labels, true}}, t.call("dropout", identity{}, h));
     };
+    const value kept = t.load().head == logits::last ? out.first.slice(1, 1) : out.first;
     switch (dims.head) {
-        case head_kind::sequence_classification: return describe_sequence_classifier<Style>(row, dims, t, out.first, out.second);
-        case head_kind::token_classification: return classify("classifier", dims.num_labels, t.call("dropout", identity{}, out.first));
-        case head_kind::multiple_choice: return classify("classifier", 1, t.call("dropout", identity{}, out.second));
-        case head_kind::next_sentence: return describe_next_sentence(row, dims, t, out.second);
+        case head_kind::sequence_classification: {
+            if (!row.flat_heads) return classify(dims.num_labels, out.second);
+            const classification_head labels{dims.hidden_size, dims.num_labels, {row.prefix, "ClassificationHead"}};
+            return t.call("classifier", labels, out.first.select(1));
+        }
+        case head_kind::token_classification: return classify(dims.num_labels, out.first);
+        case head_kind::multiple_choice: return classify(1, out.second);
         case head_kind::question_answering: return answer_scores(t, out.first);
         default: break;
     }
-    const value kept = t.load().head == logits::last ? out.first.slice(1, 1) : out.first;
-    if constexpr (Style.flat_heads) return describe_lm_head(row, dims, t, kept);
-    return describe_cls(row, dims, t, kept, out.second);
+    return row.flat_heads ? describe_lm_head(row, dims, t, kept) : describe_cls(row, dims, t, kept, out.second);
 }
 
 }  // namespace bert_detail
@@ -122,23 +107,18 @@ constexpr value describe_head(const architecture& row, const shape& dims, trace&
 /// Of a multiple-choice head one batch entry is one choice. Attention to an encoder is a decoder's parameters only: the
 /// pass is given no encoder's states.
 /// Source: transformers/models/bert/modeling_bert.py, transformers/models/roberta/modeling_roberta.py.
-template <bert_style Style>
 constexpr void describe_bert(const architecture& row, const shape& dims, trace& t) {
-    const class_name base{row.prefix, "Model"};
-    if (dims.head == head_kind::none) {
-        t.within({.type = base}, [&] { return bert_detail::base<Style>(row, dims, t, true).first; });
-        return;
-    }
-    const bool pools = dims.head == head_kind::pretraining || bert_detail::reads_pooler<Style>(dims.head);
+    const bool bare = dims.head == head_kind::none;
     const string_ref type = dims.head == head_kind::causal_lm ? row.names.causal_lm_type : name_of(dims.head);
-    t.within({.type = {row.prefix, type}}, [&] {
-        two_values out;
-        t.within({.name = row.names.base, .type = base}, [&] {
-            out = bert_detail::base<Style>(row, dims, t, pools);
-            return out.first;
-        });
-        return bert_detail::describe_head<Style>(row, dims, t, out);
-    });
+    const module_info whole{.type = {row.prefix, type}};
+    const module_info base{.name = bare ? "" : row.names.base, .type = {row.prefix, "Model"}};
+    if (!bare) t.enter(whole);
+    t.enter(base);
+    const bool pools = bare || dims.head == head_kind::pretraining || bert_detail::reads_pooler(row, dims.head);
+    const two_values out = bert_detail::base(row, dims, t, pools);
+    t.leave(base);
+    if (bare) return;
+    t.leave(whole, bert_detail::describe_head(row, dims, t, out));
 }
 
 constexpr void read_bert(config_view config, shape& s) {
@@ -168,7 +148,7 @@ constexpr void read_roberta(config_view config, shape& s) {
 inline constexpr architecture bert{
     .model_type = "bert",
     .prefix = "Bert",
-    .describe = describe_bert<bert_style{}>,
+    .describe = describe_bert,
     .read = read_bert,
     .rotated = rotation::none,
     .heads = {head_kind::none, head_kind::causal_lm, head_kind::masked_lm, head_kind::pretraining, head_kind::next_sentence,
@@ -189,7 +169,7 @@ inline constexpr architecture bert{
 // transformers/models/roberta: positions follow padding, a language head of its own
 inline constexpr architecture roberta = [] {
     architecture a = bert;
-    a.model_type = "roberta", a.prefix = "Roberta", a.describe = describe_bert<bert_style{true, true}>;
+    a.model_type = "roberta", a.prefix = "Roberta", a.positions_per_token = a.flat_heads = true;
     a.read = read_roberta;
     a.heads = {head_kind::none, head_kind::causal_lm, head_kind::masked_lm, head_kind::sequence_classification,
                head_kind::token_classification, head_kind::question_answering, head_kind::multiple_choice};

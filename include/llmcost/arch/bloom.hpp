@@ -98,25 +98,27 @@ struct block {
     }
 };
 
+constexpr value base(const architecture& row, const shape& dims, trace& t) {
+    const workload& load = t.load();
+    const norm<norm_kind::layer> normed{dims.hidden_size};
+    value x =
+        t.call("word_embeddings", embedding{dims.vocab_size, dims.hidden_size}, extents{load.batch, load.sequence});
+    x = t.call("word_embeddings_layernorm", normed, x);
+    shared_values shared{.where = context_of(t, dims.sliding_window)};
+    const value alibi = alibi_per_position(t, load.batch, dims.num_attention_heads, shared.where.length());
+    shared.mask = eager_mask(t, shared.where, load.batch);
+    for (repetition each = t.repeat(dims.num_hidden_layers, x); each.next();)
+        x = t.call({"h", each.index()}, block{row, dims, shared, alibi}, x);
+    return t.call("ln_f", normed, x);
+}
+
 }  // namespace bloom_detail
 
 /// BLOOM: normed word embeddings, attention with linear biases.
 ///
 /// Source: transformers/models/bloom/modeling_bloom.py, `BloomModel`.
 constexpr void describe_bloom(const architecture& row, const shape& dims, trace& t) {
-    describe_under_head(row, dims, t, [&] {
-        const workload& load = t.load();
-        const norm<norm_kind::layer> normed{dims.hidden_size};
-        value x =
-            t.call("word_embeddings", embedding{dims.vocab_size, dims.hidden_size}, extents{load.batch, load.sequence});
-        x = t.call("word_embeddings_layernorm", normed, x);
-        shared_values shared{.where = context_of(t, dims.sliding_window)};
-        const value alibi = alibi_per_position(t, load.batch, dims.num_attention_heads, shared.where.length());
-        shared.mask = eager_mask(t, shared.where, load.batch);
-        for (repetition block = t.repeat(dims.num_hidden_layers, x); block.next();)
-            x = t.call({"h", block.index()}, bloom_detail::block{row, dims, shared, alibi}, x);
-        return t.call("ln_f", normed, x);
-    });
+    describe_under_head(row, dims, t, bloom_detail::base);
 }
 
 constexpr void read_bloom(config_view config, shape& s) {

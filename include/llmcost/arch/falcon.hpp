@@ -145,31 +145,33 @@ constexpr value alibi_and_mask(const shape& dims, trace& t, shared_values& share
     return biases;
 }
 
+constexpr value base(const architecture& row, const shape& dims, trace& t) {
+    const workload& load = t.load();
+    value x =
+        t.call("word_embeddings", embedding{dims.vocab_size, dims.hidden_size}, extents{load.batch, load.sequence});
+    shared_values shared{.where = context_of(t, dims.sliding_window)};
+    value alibi;
+    if (dims.alibi)
+        alibi = alibi_and_mask(dims, t, shared);
+    else
+        shared.mask = eager_mask(t, shared.where, load.batch);
+    const auto tables =
+        t.call("rotary_emb",
+               rotary_table{dims.rotary_dim, {row.prefix, "RotaryEmbedding"}, rotation::half, dims.picks_frequencies},
+               load.sequence);
+    shared.cos = tables.first, shared.sin = tables.second;
+    for (repetition each = t.repeat(dims.num_hidden_layers, x); each.next();)
+        x = t.call({"h", each.index()}, layer{row, dims, shared, alibi}, x);
+    return t.call("ln_f", norm<norm_kind::layer>{dims.hidden_size}, x);
+}
+
 }  // namespace falcon_detail
 
 /// Falcon: layer norms, one projection for queries, keys and values, rotary positions or linear biases.
 ///
 /// Source: transformers/models/falcon/modeling_falcon.py, `FalconModel`.
 constexpr void describe_falcon(const architecture& row, const shape& dims, trace& t) {
-    describe_under_head(row, dims, t, [&] {
-        const workload& load = t.load();
-        value x =
-            t.call("word_embeddings", embedding{dims.vocab_size, dims.hidden_size}, extents{load.batch, load.sequence});
-        shared_values shared{.where = context_of(t, dims.sliding_window)};
-        value alibi;
-        if (dims.alibi)
-            alibi = falcon_detail::alibi_and_mask(dims, t, shared);
-        else
-            shared.mask = eager_mask(t, shared.where, load.batch);
-        const auto tables =
-            t.call("rotary_emb",
-                   rotary_table{dims.rotary_dim, {row.prefix, "RotaryEmbedding"}, rotation::half, dims.picks_frequencies},
-                   load.sequence);
-        shared.cos = tables.first, shared.sin = tables.second;
-        for (repetition layer = t.repeat(dims.num_hidden_layers, x); layer.next();)
-            x = t.call({"h", layer.index()}, falcon_detail::layer{row, dims, shared, alibi}, x);
-        return t.call("ln_f", norm<norm_kind::layer>{dims.hidden_size}, x);
-    });
+    describe_under_head(row, dims, t, falcon_detail::base);
 }
 
 /// The older wiring knows one key for all heads and blocks one after the other; the newer one has groups and is parallel.

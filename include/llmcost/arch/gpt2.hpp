@@ -123,6 +123,23 @@ struct parallel_block : parts {
     }
 };
 
+template <class Block, bool LearnedPositions>
+constexpr value base(const architecture& row, const shape& dims, trace& t) {
+    const workload& load = t.load();
+    value x = t.call("wte", embedding{dims.vocab_size, dims.hidden_size}, extents{load.batch, load.sequence});
+    if constexpr (LearnedPositions) {
+        const embedding table{dims.max_position_embeddings, dims.hidden_size};
+        t.positions(dims.max_position_embeddings, load.past + load.sequence);
+        x = t.add(x, t.call("wpe", table, extents{1, load.sequence}));
+    }
+    shared_values shared{.where = context_of(t, dims.sliding_window)};
+    shared.mask = eager_mask(t, shared.where, load.batch);
+    x = t.call("drop", identity{}, x);
+    for (repetition block = t.repeat(dims.num_hidden_layers, x); block.next();)
+        x = t.call({"h", block.index()}, Block{{row, dims, shared}}, x);
+    return t.call("ln_f", norm<norm_kind::layer>{dims.hidden_size}, x);
+}
+
 }  // namespace gpt2_detail
 
 /// GPT-2 and GPT-J: words, learned positions where they have them, blocks, a last norm.
@@ -130,21 +147,7 @@ struct parallel_block : parts {
 /// Source: transformers/models/gpt2/modeling_gpt2.py, `GPT2Model`; transformers/models/gptj/modeling_gptj.py, `GPTJModel`.
 template <class Block, bool LearnedPositions>
 constexpr void describe_gpt2(const architecture& row, const shape& dims, trace& t) {
-    describe_under_head(row, dims, t, [&] {
-        const workload& load = t.load();
-        value x = t.call("wte", embedding{dims.vocab_size, dims.hidden_size}, extents{load.batch, load.sequence});
-        if constexpr (LearnedPositions) {
-            const embedding table{dims.max_position_embeddings, dims.hidden_size};
-            t.positions(dims.max_position_embeddings, t.load().past + t.load().sequence);
-            x = t.add(x, t.call("wpe", table, extents{1, load.sequence}));
-        }
-        shared_values shared{.where = context_of(t, dims.sliding_window)};
-        shared.mask = eager_mask(t, shared.where, load.batch);
-        x = t.call("drop", identity{}, x);
-        for (repetition block = t.repeat(dims.num_hidden_layers, x); block.next();)
-            x = t.call({"h", block.index()}, Block{{row, dims, shared}}, x);
-        return t.call("ln_f", norm<norm_kind::layer>{dims.hidden_size}, x);
-    });
+    describe_under_head(row, dims, t, gpt2_detail::base<Block, LearnedPositions>);
 }
 
 constexpr void read_gpt2(config_view config, shape& s) {

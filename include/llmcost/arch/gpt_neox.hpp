@@ -57,27 +57,29 @@ struct layer {
     }
 };
 
+constexpr value base(const architecture& row, const shape& dims, trace& t) {
+    const workload& load = t.load();
+    value x = t.call("embed_in", embedding{dims.vocab_size, dims.hidden_size}, extents{load.batch, load.sequence});
+    shared_values shared{.where = context_of(t, dims.sliding_window)};
+    shared.mask = eager_mask(t, shared.where, load.batch);
+    x = t.call("emb_dropout", identity{}, x);
+    const auto tables =
+        t.call("rotary_emb",
+               rotary_table{dims.rotary_dim, {row.prefix, "RotaryEmbedding"}, rotation::half, dims.picks_frequencies},
+               load.sequence);
+    shared.cos = tables.first, shared.sin = tables.second;
+    for (repetition each = t.repeat(dims.num_hidden_layers, x); each.next();)
+        x = t.call({"layers", each.index()}, layer{row, dims, shared}, x);
+    return t.call("final_layer_norm", norm<norm_kind::layer>{dims.hidden_size}, x);
+}
+
 }  // namespace gpt_neox_detail
 
 /// GPT-NeoX: a decoder with layer norms, fused projections and rotary positions.
 ///
 /// Source: transformers/models/gpt_neox/modeling_gpt_neox.py, `GPTNeoXModel`.
 constexpr void describe_gpt_neox(const architecture& row, const shape& dims, trace& t) {
-    describe_under_head(row, dims, t, [&] {
-        const workload& load = t.load();
-        value x = t.call("embed_in", embedding{dims.vocab_size, dims.hidden_size}, extents{load.batch, load.sequence});
-        shared_values shared{.where = context_of(t, dims.sliding_window)};
-        shared.mask = eager_mask(t, shared.where, load.batch);
-        x = t.call("emb_dropout", identity{}, x);
-        const auto tables =
-            t.call("rotary_emb",
-                   rotary_table{dims.rotary_dim, {row.prefix, "RotaryEmbedding"}, rotation::half, dims.picks_frequencies},
-                   load.sequence);
-        shared.cos = tables.first, shared.sin = tables.second;
-        for (repetition layer = t.repeat(dims.num_hidden_layers, x); layer.next();)
-            x = t.call({"layers", layer.index()}, gpt_neox_detail::layer{row, dims, shared}, x);
-        return t.call("final_layer_norm", norm<norm_kind::layer>{dims.hidden_size}, x);
-    });
+    describe_under_head(row, dims, t, gpt_neox_detail::base);
 }
 
 /// The rotated part of a head: `partial_rotary_factor` of the rotary parameters, else `rotary_pct`, else a quarter.

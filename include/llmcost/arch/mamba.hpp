@@ -70,24 +70,22 @@ struct state_space_block {
 /// Embedding, blocks with this mixer, last norm, and the head where there is one.
 template <Layer Mixer>
 constexpr void describe_state_space(const architecture& row, const shape& dims, trace& t, const Mixer& mixer) {
-    const auto base = [&] {
-        const extents ids{t.load().batch, t.load().sequence};
-        value x = t.call("embeddings", embedding{dims.vocab_size, dims.hidden_size}, ids);
-        for (repetition layer = t.repeat(dims.num_hidden_layers, x); layer.next();)
-            x = t.call({"layers", layer.index()}, state_space_block<Mixer>{row, dims, mixer}, x);
-        return t.call("norm_f", norm<norm_kind::rms>{dims.hidden_size, {row.prefix, "RMSNorm"}}, x);
-    };
-    if (dims.head == head_kind::none) {
-        t.within({.type = {row.prefix, "Model"}}, base);
-        return;
-    }
-    t.within({.type = {row.prefix, "ForCausalLM"}}, [&] {
-        const value x = t.within({.name = "backbone", .type = {row.prefix, "Model"}}, base);
-        const recorder::idle_guard unused{t, t.load().head == logits::none};
-        const linear head{dims.hidden_size, dims.vocab_size, false, dims.tie_word_embeddings};
-        const value scores = t.call("lm_head", head_linear{head}, t.to(kept_positions(t, x), t.activation_type()));
-        return t.to(scores, dtype::float32);
-    });
+    const bool bare = dims.head == head_kind::none;
+    const module_info whole{.type = {row.prefix, "ForCausalLM"}};
+    const module_info base{.name = bare ? "" : "backbone", .type = {row.prefix, "Model"}};
+    if (!bare) t.enter(whole);
+    t.enter(base);
+    const extents ids{t.load().batch, t.load().sequence};
+    value x = t.call("embeddings", embedding{dims.vocab_size, dims.hidden_size}, ids);
+    for (repetition layer = t.repeat(dims.num_hidden_layers, x); layer.next();)
+        x = t.call({"layers", layer.index()}, state_space_block<Mixer>{row, dims, mixer}, x);
+    x = t.call("norm_f", norm<norm_kind::rms>{dims.hidden_size, {row.prefix, "RMSNorm"}}, x);
+    t.leave(base);
+    if (bare) return;
+    const recorder::idle_guard unused{t, t.load().head == logits::none};
+    const linear head{dims.hidden_size, dims.vocab_size, false, dims.tie_word_embeddings};
+    x = t.call("lm_head", head_linear{head}, t.to(kept_positions(t, x), t.activation_type()));
+    t.leave(whole, t.to(x, dtype::float32));
 }
 
 template <state_norm Norm>

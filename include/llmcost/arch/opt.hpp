@@ -93,16 +93,17 @@ constexpr value decoder(const architecture& row, const shape& dims, trace& t) {
     return projects ? t.call("project_out", linear{dims.hidden_size, dims.embedding_size}, x) : x;
 }
 
+constexpr value base(const architecture& row, const shape& dims, trace& t) {
+    return describe_within({.name = "decoder", .type = {row.prefix, "Decoder"}}, decoder, row, dims, t);
+}
+
 }  // namespace opt_detail
 
 /// OPT: a decoder with learned positions and a feed-forward block over rows.
 ///
 /// Source: transformers/models/opt/modeling_opt.py, `OPTDecoder`.
 constexpr void describe_opt(const architecture& row, const shape& dims, trace& t) {
-    describe_under_head(row, dims, t, [&] {
-        return t.within({.name = "decoder", .type = {row.prefix, "Decoder"}},
-                        [&] { return opt_detail::decoder(row, dims, t); });
-    });
+    describe_under_head(row, dims, t, opt_detail::base);
 }
 
 constexpr void read_opt(config_view config, shape& s) {

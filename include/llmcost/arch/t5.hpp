@@ -142,39 +142,64 @@ constexpr void declare_words(const shape& dims, trace& t) {
 /// Words and the encoder: all that an encoder's model has.
 constexpr value describe_encoder(const architecture& row, const shape& dims, trace& t, std::int64_t length) {
     declare_words(dims, t);
-    return t.within({.name = "encoder", .type = {row.prefix, "Stack"}, .what = role::encoder}, [&] {
-        stack_values encoder{.decodes = false, .where = {.sequence = length, .causal = false}};
-        return describe_stack(row, dims, t, dims.encoder.num_hidden_layers, length, encoder);
-    });
+    const module_info encoder{.name = "encoder", .type = {row.prefix, "Stack"}, .what = role::encoder};
+    t.enter(encoder);
+    stack_values stack{.decodes = false, .where = {.sequence = length, .causal = false}};
+    return t.leave(encoder, describe_stack(row, dims, t, dims.encoder.num_hidden_layers, length, stack));
 }
 
 /// Words, encoder and decoder; the encoder's output is given where a past says that it has run.
 constexpr value describe_both(const architecture& row, const shape& dims, trace& t) {
     const workload& load = t.load();
     const std::int64_t length = encoder_length(load);
-    stack_values decoder{.decodes = true};
+    stack_values stack{.decodes = true};
     {
         const recorder::idle_guard done{t, encoder_is_done(load)};
-        decoder.encoded = describe_encoder(row, dims, t, length);
+        stack.encoded = describe_encoder(row, dims, t, length);
     }
-    if (encoder_is_done(load)) decoder.encoded = t.input({load.batch, length, dims.hidden_size});
-    decoder.where = context_of(t, 0);
-    decoder.across = {.sequence = length, .causal = false};
-    return t.within({.name = "decoder", .type = {row.prefix, "Stack"}, .what = role::decoder},
-                    [&] { return describe_stack(row, dims, t, dims.num_hidden_layers, load.sequence, decoder); });
+    if (encoder_is_done(load)) stack.encoded = t.input({load.batch, length, dims.hidden_size});
+    stack.where = context_of(t, 0);
+    stack.across = {.sequence = length, .causal = false};
+    const module_info decoder{.name = "decoder", .type = {row.prefix, "Stack"}, .what = role::decoder};
+    t.enter(decoder);
+    return t.leave(decoder, describe_stack(row, dims, t, dims.num_hidden_layers, load.sequence, stack));
+}
+
+constexpr value describe_encoder_alone(const architecture& row, const shape& dims, trace& t) {
+    return describe_encoder(row, dims, t, t.load().sequence);
 }
 
 /// The part of a model in front of its head: both stacks in place, or a model of its own under `transformer`.
-constexpr value describe_base(const architecture& row, const shape& dims, trace& t) {
-    const auto encode = [&] { return describe_encoder(row, dims, t, t.load().sequence); };
-    const auto both = [&] { return describe_both(row, dims, t); };
+constexpr value describe_stacks(const architecture& row, const shape& dims, trace& t) {
+    const module_info encoder{.name = "transformer", .type = {row.prefix, "EncoderModel"}};
+    const module_info whole{.name = "transformer", .type = {row.prefix, "Model"}};
     switch (dims.head) {
-        case head_kind::encoder: return encode();
-        case head_kind::token_classification:
-            return t.within({.name = "transformer", .type = {row.prefix, "EncoderModel"}}, encode);
-        case head_kind::sequence_classification: return t.within({.name = "transformer", .type = {row.prefix, "Model"}}, both);
-        default: return both();
+        case head_kind::encoder: return describe_encoder_alone(row, dims, t);
+        case head_kind::token_classification: return describe_within(encoder, describe_encoder_alone, row, dims, t);
+        case head_kind::sequence_classification: return describe_within(whole, describe_both, row, dims, t);
+        default: return describe_both(row, dims, t);
     }
+}
+
+constexpr value describe_whole(const architecture& row, const shape& dims, trace& t) {
+    value x = describe_stacks(row, dims, t);
+    if (dims.head == head_kind::none || dims.head == head_kind::encoder) return x;
+    const recorder::idle_guard unused{t, t.load().head == logits::none};
+    switch (dims.head) {
+        case head_kind::token_classification: {
+            const linear labels{dims.hidden_size, dims.num_labels, true};
+            return t.call("classifier", head_linear{labels}, t.call("dropout", identity{}, x));
+        }
+        case head_kind::sequence_classification: {
+            const classification_head labels{dims.hidden_size, dims.num_labels, {row.prefix, "ClassificationHead"}};
+            return t.call("classification_head", labels, state_of_end(t, x));
+        }
+        case head_kind::question_answering: return answer_scores(t, x);
+        default: break;
+    }
+    if (t.load().head == logits::last) x = x.slice(1, 1);
+    if (dims.scales_output) x = t.mul(x);
+    return t.call("lm_head", head_linear{{dims.hidden_size, dims.vocab_size, false, true}}, x);
 }
 
 }  // namespace t5_detail
@@ -183,27 +208,7 @@ constexpr value describe_base(const architecture& row, const shape& dims, trace&
 ///
 /// Source: transformers/models/t5/modeling_t5.py.
 constexpr void describe_t5(const architecture& row, const shape& dims, trace& t) {
-    const workload& load = t.load();
-    t.within({.type = {row.prefix, name_of(dims.head)}}, [&] {
-        value x = t5_detail::describe_base(row, dims, t);
-        if (dims.head == head_kind::none || dims.head == head_kind::encoder) return x;
-        const recorder::idle_guard unused{t, load.head == logits::none};
-        switch (dims.head) {
-            case head_kind::token_classification: {
-                const linear labels{dims.hidden_size, dims.num_labels, true};
-                return t.call("classifier", head_linear{labels}, t.call("dropout", identity{}, x));
-            }
-            case head_kind::sequence_classification: {
-                const classification_head labels{dims.hidden_size, dims.num_labels, {row.prefix, "ClassificationHead"}};
-                return t.call("classification_head", labels, state_of_end(t, x));
-            }
-            case head_kind::question_answering: return answer_scores(t, x);
-            default: break;
-        }
-        if (load.head == logits::last) x = x.slice(1, 1);
-        if (dims.scales_output) x = t.mul(x);
-        return t.call("lm_head", head_linear{{dims.hidden_size, dims.vocab_size, false, true}}, x);
-    });
+    describe_within({.type = {row.prefix, name_of(dims.head)}}, t5_detail::describe_whole, row, dims, t);
 }
 
 /// T5 ties its embeddings always; the key says whether outputs are scaled (configuration_t5.py, `__post_init__`).

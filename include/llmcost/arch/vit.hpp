@@ -36,9 +36,10 @@ struct vit_embeddings {
         const std::int64_t patches = (image.image_height / image.patch_size) * (image.image_width / image.patch_size);
         const value token = t.param("cls_token", {1, 1, width}), places = t.param("position_embeddings", {1, patches + 1, width});
         if (dims.head == head_kind::masked_image) (void)t.param("mask_token", {1, 1, width});  // nothing is masked
-        const value tokens = t.within({.name = "patch_embeddings", .type = {prefix, "PatchEmbeddings"}}, [&] {
-            return t.call("projection", patch_convolution{image, width}, pixels).view({batch, width, patches}).transpose(1, 2);
-        });
+        const module_info patch_embeddings{.name = "patch_embeddings", .type = {prefix, "PatchEmbeddings"}};
+        t.enter(patch_embeddings);
+        const value projected = t.call("projection", patch_convolution{image, width}, pixels);
+        const value tokens = t.leave(patch_embeddings, projected.view({batch, width, patches}).transpose(1, 2));
         const value x = t.add(t.cat({token.expand({batch, 1, width}), tokens}, 1), places);
         return t.call("dropout", identity{}, x);
     }
@@ -84,51 +85,57 @@ constexpr value describe_pixel_decoder(const shape& dims, trace& t, const value&
     const std::int64_t batch = x.dim(0), tokens = x.dim(1) - 1, stride = image.encoder_stride;
     const std::int64_t rows = image.image_height / image.patch_size;
     const value patches = t.reshape(x.slice(1, tokens).permute({0, 2, 1}), {batch, dims.hidden_size, rows, rows});
-    return t.within({.name = "decoder", .type = {"", "Sequential"}, .what = role::head}, [&] {
-        const std::int64_t values = stride * stride * image.num_channels;
-        const value of_patches = t.within({.name = "0", .type = {"", "Conv2d"}, .leaf = true}, [&] {
-            const value weight = t.param("weight", {values, dims.hidden_size, 1, 1});
-            (void)t.param("bias", {values});
-            return t.convolution(patches, weight, true);
-        });
-        return t.within({.name = "1", .type = {"", "PixelShuffle"}, .leaf = true}, [&] {
-            const value spread = of_patches.view({batch, image.num_channels, stride, stride, rows, rows});
-            return t.copy(spread.permute({0, 1, 4, 2, 5, 3}))
-                .view({batch, image.num_channels, rows * stride, rows * stride});
-        });
-    });
+    const module_info decoder{.name = "decoder", .type = {"", "Sequential"}, .what = role::head};
+    const module_info convolution{.name = "0", .type = {"", "Conv2d"}, .leaf = true};
+    const module_info shuffle{.name = "1", .type = {"", "PixelShuffle"}, .leaf = true};
+    const std::int64_t values = stride * stride * image.num_channels;
+    t.enter(decoder);
+    t.enter(convolution);
+    const value weight = t.param("weight", {values, dims.hidden_size, 1, 1});
+    (void)t.param("bias", {values});
+    const value of_patches = t.leave(convolution, t.convolution(patches, weight, true));
+    t.enter(shuffle);
+    const value spread = of_patches.view({batch, image.num_channels, stride, stride, rows, rows}).permute({0, 1, 4, 2, 5, 3});
+    const value pixels = t.copy(spread).view({batch, image.num_channels, rows * stride, rows * stride});
+    return t.leave(decoder, t.leave(shuffle, pixels));
+}
+
+/// Embeddings, layers, a norm; the bare model has a pooler over the first token, which no loss reads.
+constexpr value describe_vit_base(const architecture& row, const shape& dims, trace& t) {
+    const vision_shape& image = dims.vision;
+    const value pixels = t.input({t.load().batch, image.num_channels, image.image_height, image.image_width});
+    value x = t.call("embeddings", vit_embeddings{dims, row.prefix}, pixels);
+    for (repetition layer = t.repeat(dims.num_hidden_layers, x); layer.next();)
+        x = t.call({"layers", layer.index()}, vit_layer{dims, row.prefix}, x);
+    x = t.call("layernorm", norm<norm_kind::layer>{dims.hidden_size}, x);
+    if (dims.head != head_kind::none) return x;
+    const recorder::off_loss_guard unread{t};
+    const module_info pooler{.name = "pooler", .type = {row.prefix, "Pooler"}};
+    t.enter(pooler);
+    const value first = t.call("dense", linear{dims.hidden_size, dims.embedding_size, true}, x.select(1));
+    t.leave(pooler, t.call("activation", activation_module{dims.pooler_act}, first));
+    return x;
+}
+
+constexpr value describe_vit_head(const shape& dims, trace& t, const value& x) {
+    const recorder::idle_guard unused{t, t.load().head == logits::none};
+    if (dims.head == head_kind::masked_image) return describe_pixel_decoder(dims, t, x);
+    if (dims.num_labels == 0) return t.call("classifier", identity{"Identity"}, x.select(1));
+    return t.call("classifier", head_linear{{dims.hidden_size, dims.num_labels, true}}, x.select(1));
 }
 
 /// A vision transformer, bare (with its pooler), under an image classifier or making pixels; one batch entry is one image.
 ///
 /// Source: transformers/models/vit/modeling_vit.py.
 constexpr void describe_vit(const architecture& row, const shape& dims, trace& t) {
-    const auto base = [&](bool pools) {
-        const vision_shape& image = dims.vision;
-        const value pixels = t.input({t.load().batch, image.num_channels, image.image_height, image.image_width});
-        value x = t.call("embeddings", vit_embeddings{dims, row.prefix}, pixels);
-        for (repetition layer = t.repeat(dims.num_hidden_layers, x); layer.next();)
-            x = t.call({"layers", layer.index()}, vit_layer{dims, row.prefix}, x);
-        x = t.call("layernorm", norm<norm_kind::layer>{dims.hidden_size}, x);
-        if (!pools) return x;
-        const recorder::off_loss_guard unread{t};
-        t.within({.name = "pooler", .type = {row.prefix, "Pooler"}}, [&] {
-            const value first = t.call("dense", linear{dims.hidden_size, dims.embedding_size, true}, x.select(1));
-            return t.call("activation", activation_module{dims.pooler_act}, first);
-        });
-        return x;
-    };
+    const class_name type{row.prefix, "Model"};
     if (dims.head == head_kind::none) {
-        t.within({.type = {row.prefix, "Model"}}, [&] { return base(true); });
+        describe_within({.type = type}, describe_vit_base, row, dims, t);
         return;
     }
-    t.within({.type = {row.prefix, name_of(dims.head)}}, [&] {
-        const value x = t.within({.name = "vit", .type = {row.prefix, "Model"}}, [&] { return base(false); });
-        const recorder::idle_guard unused{t, t.load().head == logits::none};
-        if (dims.head == head_kind::masked_image) return describe_pixel_decoder(dims, t, x);
-        if (dims.num_labels == 0) return t.call("classifier", identity{"Identity"}, x.select(1));
-        return t.call("classifier", head_linear{{dims.hidden_size, dims.num_labels, true}}, x.select(1));
-    });
+    const module_info whole{.type = {row.prefix, name_of(dims.head)}};
+    t.enter(whole);
+    t.leave(whole, describe_vit_head(dims, t, describe_within({.name = "vit", .type = type}, describe_vit_base, row, dims, t)));
 }
 
 constexpr void read_vit(config_view config, shape& s) {

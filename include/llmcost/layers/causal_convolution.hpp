@@ -24,11 +24,11 @@ constexpr void cache_recurrent_state(trace& t, const extents& sizes) {
 
 /// Declares the weight, and perhaps the bias, of an `nn.Conv1d` per channel that a mixer applies by itself.
 constexpr value declare_convolution(trace& t, string_ref name, std::int64_t channels, std::int64_t kernel, bool bias) {
-    return t.within({.name = name, .type = {"", "Conv1d"}}, [&] {
-        const value weight = t.param("weight", {channels, 1, kernel});
-        if (bias) (void)t.param("bias", {channels});
-        return weight;
-    });
+    const module_info conv{.name = name, .type = {"", "Conv1d"}};
+    t.enter(conv);
+    const value weight = t.param("weight", {channels, 1, kernel});
+    if (bias) (void)t.param("bias", {channels});
+    return t.leave(conv, weight);
 }
 
 /// A causal convolution per channel over x (B, channels, S), its last inputs kept in the cache.

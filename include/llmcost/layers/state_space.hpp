@@ -106,9 +106,10 @@ struct selective_state_space {
         in.time_step = normed(t, "dt_layernorm", rank, chosen.slice(-1, rank));
         in.b = normed(t, "b_layernorm", states, chosen.slice(-1, states));
         in.c = normed(t, "c_layernorm", states, chosen.slice(-1, states));
-        const auto [weight, bias] = t.within({.name = "dt_proj", .type = {"", "Linear"}}, [&] {
-            return two_values{t.param("weight", {inner, rank}), t.param("bias", {inner})};
-        });
+        const module_info dt_proj{.name = "dt_proj", .type = {"", "Linear"}};
+        t.enter(dt_proj);
+        const value weight = t.param("weight", {inner, rank}), bias = t.param("bias", {inner});
+        t.leave(dt_proj);
         in.time_step = t.matmul(weight, in.time_step.transpose(1, 2));
         in.time_step_bias = t.to(bias, dtype::float32);
         const bool steps = has_recurrent_state(t) && x.dim(1) == 1;
