@@ -46,6 +46,17 @@ struct operation {
     const value* const* inputs;
     int input_count;
     const value& output;
+
+    /// Elements that it reads from memory if nothing is kept in caches or registers from one operation to the next.
+    [[nodiscard]] constexpr count elements_read() const {
+        const reads what = price_of(kind).read;
+        count n;
+        for (int i = 0; i < input_count && what != reads::nothing; ++i)
+            n += count(i == 0 && what == reads::picked ? output.elements : inputs[i]->distinct_elements());
+        return n;
+    }
+    /// Elements that it writes: its output, also where that lies in a tensor that was there.
+    [[nodiscard]] constexpr count elements_written() const { return count(output.elements); }
 };
 
 /// Whoever wants more of a walk than its sums: scopes, tensors, operations, in the order of the forward pass.

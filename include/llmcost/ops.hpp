@@ -42,6 +42,13 @@ enum class keeps : std::uint8_t {
     second_input,       ///< what is added in, where it is added to
 };
 
+/// What an operation reads of its inputs.
+enum class reads : std::uint8_t {
+    inputs,   ///< every element once, however often a broadcast shows it
+    picked,   ///< of the first input as many as it gives out, of others every element
+    nothing,
+};
+
 /// The price of an operation: primitives per unit of work plus primitives per row, and what surrounds it.
 ///
 /// `work` and `rows` are what the operation is measured in: products and results of a matmul, elements and rows of a
@@ -53,6 +60,7 @@ struct op_price {
     primitives<std::int8_t> per_row;
     int torch_flops;  ///< FlopCounterMode's FLOPs per unit of work, forward, and again per input that needs a gradient
     keeps kept;
+    reads read = reads::inputs;  ///< what it writes is its output, in place or not
 };
 
 // Prices: docs/counting.md, section "Primitives". FLOPs: torch/utils/flop_counter.py. Kept: torch derivatives.yaml.
@@ -108,8 +116,8 @@ inline constexpr op_price op_table[op_kinds]{
     {op::triangular_solve,    "triangular_solve",    {.add = 1, .mult = 1},                         {.div = 1},             0, keeps::input_and_result},
     {op::copy,                "copy",                {},                                            {},                     0, keeps::nothing},
     {op::cat,                 "cat",                 {},                                            {},                     0, keeps::nothing},
-    {op::gather,              "gather",              {},                                            {},                     0, keeps::nothing},
-    {op::constant,            "constant",            {},                                            {},                     0, keeps::nothing},
+    {op::gather,              "gather",              {},                                            {},                     0, keeps::nothing, reads::picked},
+    {op::constant,            "constant",            {},                                            {},                     0, keeps::nothing, reads::nothing},
     {op::select,              "select",              {},                                            {},                     0, keeps::nothing},
     {op::top_k,               "top_k",               {},                                            {},                     0, keeps::nothing},
     {op::scatter,             "scatter",             {},                                            {},                     0, keeps::nothing},

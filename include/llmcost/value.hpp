@@ -222,6 +222,13 @@ struct value {
         v.type = dtype::float32;
         return v;
     }
+    /// Elements that lie apart in memory: those that a broadcast repeats count once.
+    [[nodiscard]] constexpr std::uint64_t distinct_elements() const noexcept {
+        std::uint64_t n = elements;
+        for (int i = 0; i < rank; ++i)
+            if (stride[i] == 0 && size[i] > 0) n /= static_cast<std::uint64_t>(size[i]);
+        return n;
+    }
     /// Strides of four dimensions laid out as channels-last images.
     constexpr void make_channels_last_strides() noexcept {
         std::int64_t next = 1;
