@@ -275,7 +275,7 @@ constexpr shape read_shape(const architecture& row, config_view config) {
     s.vocab_size = k.positive_or("vocab_size", s.vocab_size);
     s.hidden_size = k.positive("hidden_size", s.hidden_size);
     s.intermediate_size = k.positive_or("intermediate_size", s.intermediate_size);
-    s.num_hidden_layers = k.non_negative("num_hidden_layers", s.num_hidden_layers);
+    s.num_hidden_layers = k.positive("num_hidden_layers", s.num_hidden_layers);
     s.num_attention_heads = k.positive_or("num_attention_heads", s.num_attention_heads);
     s.num_key_value_heads = !k.present("num_key_value_heads") && config.contains(k.written("num_key_value_heads"))
                                 ? 0  // null: as many as heads
@@ -294,6 +294,8 @@ constexpr shape read_shape(const architecture& row, config_view config) {
     s.quantized = config.optional_object("quantization_config").has_value();
     if (const auto labels = config.optional_object("id2label")) s.num_labels = static_cast<std::int64_t>(labels->size());
     s.num_labels = k.positive_or("num_labels", s.num_labels);
+    if (s.head == head_kind::token_classification && !config.boolean("token_classification_bias", true))
+        fail_unsupported(config, "token_classification_bias", "no row describes a classifier of tokens without a bias");
     if (s.num_attention_heads > 0) {
         if (s.num_key_value_heads == 0) s.num_key_value_heads = s.num_attention_heads;
         if (s.num_attention_heads % s.num_key_value_heads != 0)

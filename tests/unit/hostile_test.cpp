@@ -74,9 +74,9 @@ TEST_CASE("numbers of layers that no integer holds are out of range") {
     const std::string range = " (out of range: at most 2147483647)";
     for (const char* n : {"1000000000000000000", "2147483648", "1e30", "1000000000000000000000000000000"})
         CHECK(refusal(R"({"model_type": "llama", "num_hidden_layers": )"s + n + "}") ==
-              "x.json: /num_hidden_layers: expected a non-negative integer, found "s + n + range);
+              "x.json: /num_hidden_layers: expected a positive integer, found "s + n + range);
     CHECK(refusal(R"({"model_type": "llama", "num_hidden_layers": -1})") ==
-          "x.json: /num_hidden_layers: expected a non-negative integer, found -1");
+          "x.json: /num_hidden_layers: expected a positive integer, found -1");
 }
 
 TEST_CASE("layers without number are counted, where they are of one kind, and never listed") {

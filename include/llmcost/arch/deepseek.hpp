@@ -28,7 +28,7 @@ constexpr void read_deepseek(config_view config, shape& s, std::int64_t dense_la
     read_experts(config, s, config.contains(also_experts) ? also_experts : "n_routed_experts");
     check_experts(config, s);
     s.moe.shared_intermediate_size = checked_width(
-        config, "n_shared_experts", config.non_negative("n_shared_experts", shared_experts), s.moe.intermediate_size);
+        config, "n_shared_experts", config.positive("n_shared_experts", shared_experts), s.moe.intermediate_size);
     s.moe.n_group = config.positive("n_group", s.moe.n_group);
     s.moe.topk_group = config.positive("topk_group", s.moe.topk_group);
     const std::int64_t dense = config.non_negative("first_k_dense_replace", dense_layers);
