@@ -7,6 +7,7 @@
 #include <llmcost/architecture.hpp>
 #include <llmcost/layers/attention.hpp>
 #include <llmcost/layers/gated_delta_net.hpp>
+#include <llmcost/layers/heads.hpp>
 #include <llmcost/layers/latent_attention.hpp>
 #include <llmcost/layers/linear.hpp>
 #include <llmcost/layers/short_convolution.hpp>
@@ -329,11 +330,7 @@ constexpr value describe_head(const architecture& row, const shape& dims, trace&
         }
         case head_kind::token_classification:
             return score(row.names.token_classifier, dims.num_labels, true, t.call("dropout", identity{}, x));
-        case head_kind::question_answering: {
-            const value both = score("qa_outputs", 2, true, x);
-            (void)t.contiguous(both.slice(-1, 1).squeeze(-1));
-            return t.contiguous(both.slice(-1, 1).squeeze(-1));
-        }
+        case head_kind::question_answering: return answer_scores(t, x);
         default: break;
     }
     const linear head{x.dim(-1), dims.vocab_size, dims.head_bias, dims.tie_word_embeddings};

@@ -12,6 +12,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -136,6 +138,21 @@ template <class Holds>
         } catch (const overflow_error&) {
             return load;
         }
+    }
+}
+
+/// The figures, or nothing where they or the model's positions do not suffice; anything else that happens is a failure.
+[[nodiscard]] inline std::optional<llmcost::figures> counted(const model& m, const workload& load) {
+    try {
+        return count_model(m, load);
+    } catch (const overflow_error&) {
+        return std::nullopt;
+    } catch (const workload_error& problem) {
+        CHECK(problem.asked() > problem.held());
+        return std::nullopt;
+    } catch (const std::exception& problem) {
+        FAIL_CHECK("neither a number nor an overflow: " << std::string(problem.what()));
+        return std::nullopt;
     }
 }
 

@@ -5,7 +5,6 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
-#include <exception>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,24 +12,6 @@
 
 using namespace llmcost;
 using namespace llmcost::testing;
-
-namespace {
-
-/// The figures, or nothing where they do not fit; anything else that happens is a failure.
-std::optional<llmcost::figures> counted(const model& m, const workload& load) {
-    try {
-        return count_model(m, load);
-    } catch (const overflow_error&) {
-        return std::nullopt;
-    } catch (const workload_error&) {
-        return std::nullopt;  // a table of positions has an end
-    } catch (const std::exception& problem) {
-        FAIL_CHECK("neither a number nor an overflow: " << std::string(problem.what()));
-        return std::nullopt;
-    }
-}
-
-}  // namespace
 
 TEST_CASE("a walk by kinds of layers counts what a walk by layers counts, in bfloat16 as well") {
     for_all(training_workloads(dtype::bfloat16), [](const model& m, const workload& load) {

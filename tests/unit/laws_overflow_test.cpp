@@ -5,8 +5,6 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
-#include <exception>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,21 +13,6 @@ using namespace llmcost;
 using namespace llmcost::testing;
 
 namespace {
-
-/// The figures, or nothing where they or the model's positions do not suffice; anything else that happens is a failure.
-std::optional<llmcost::figures> counted(const model& m, const workload& load) {
-    try {
-        return count_model(m, load);
-    } catch (const overflow_error&) {
-        return std::nullopt;
-    } catch (const workload_error& problem) {
-        CHECK(problem.asked() > problem.held());
-        return std::nullopt;
-    } catch (const std::exception& problem) {
-        FAIL_CHECK("neither a number nor an overflow: " << std::string(problem.what()));
-        return std::nullopt;
-    }
-}
 
 /// What a batch of `n` must cost, since figures are affine in the batch from two on.
 std::vector<named_figure> extrapolated(const model& m, workload load, std::int64_t n) {
