@@ -9,16 +9,20 @@ namespace llmcost {
 /// What a decoder layer mixes tokens with.
 enum class mixer_kind : std::uint8_t { full_attention, sliding_attention, chunked_attention, linear };
 
-/// One layer's place in a plan: its mixer and whether its feed-forward block has experts.
+/// One layer's place in a plan: its mixer, whether its feed-forward block has experts, whether its attention knows of no
+/// rotary positions that other layers have.
 struct layer_kind {
     mixer_kind mixer = mixer_kind::full_attention;
     bool experts = false;
+    bool unrotated = false;
 
     [[nodiscard]] constexpr std::uint8_t code() const noexcept {
-        return static_cast<std::uint8_t>(static_cast<int>(mixer) + (experts ? 4 : 0));
+        return static_cast<std::uint8_t>(static_cast<int>(mixer) + (experts ? 4 : 0) + (unrotated ? 8 : 0));
     }
-    static constexpr layer_kind from(std::uint8_t code) noexcept { return {static_cast<mixer_kind>(code & 3U), code >= 4}; }
-    static constexpr int codes = 8;
+    static constexpr layer_kind from(std::uint8_t code) noexcept {
+        return {static_cast<mixer_kind>(code & 3U), (code & 4U) != 0, (code & 8U) != 0};
+    }
+    static constexpr int codes = 16;
 };
 
 /// The kinds of all layers in order; one kind for every layer needs no list, so that its length has no bound.

@@ -13,7 +13,7 @@ namespace llmcost {
 enum class op : std::uint8_t {
     matmul, matmul_bias, batched_matmul, batched_matmul_bias, batched_matmul_scaled, batched_matmul_bias_scaled,
     matrix_vector, convolution, convolution_bias,
-    add, add_scaled, mul, div, neg, exp, log, trig, tanh, erf, sqrt, rsqrt, reciprocal, integer_power, power,
+    add, add_scaled, mul, div, neg, exp, log, log1p, trig, tanh, erf, sqrt, rsqrt, reciprocal, integer_power, power,
     complex_mul, polar, sigmoid, silu, gelu, gelu_tanh, relu, softplus, compare, clamp,
     sum, mean, max, cumsum, cumprod, vector_norm, softmax, log_softmax,
     layer_norm, layer_norm_weight, layer_norm_affine, rms_norm, rms_norm_weight, triangular_solve,
@@ -82,6 +82,7 @@ inline constexpr op_price op_table[op_kinds]{
     {op::neg,                 "neg",                 {.neg = 1},                                    {},                     0, keeps::nothing},
     {op::exp,                 "exp",                 {.exp = 1},                                    {},                     0, keeps::result},
     {op::log,                 "log",                 {.log = 1},                                    {},                     0, keeps::input},
+    {op::log1p,               "log1p",               {.add = 1, .log = 1},                          {},                     0, keeps::input},
     {op::trig,                "trig",                {.trig = 1},                                   {},                     0, keeps::input},
     {op::tanh,                "tanh",                {.tanh = 1},                                   {},                     0, keeps::result},
     {op::erf,                 "erf",                 {.erf = 1},                                    {},                     0, keeps::input},

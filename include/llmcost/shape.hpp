@@ -125,7 +125,7 @@ struct shape {
     std::int64_t rotary_dim = 0;  ///< rotated elements of a head
     std::int64_t max_position_embeddings = 0;
     std::int64_t first_position = 0;  ///< rows of the table of positions in front of the first token's
-    std::int64_t sliding_window = 0;  ///< 0: none
+    std::int64_t sliding_window = 0;  ///< of layers that slide, or chunks of those that see their chunk; 0: none
     std::int64_t type_vocab_size = 0;
     std::int64_t embedding_size = 0;  ///< of word embeddings, where it is not hidden_size
     std::int64_t relative_attention_num_buckets = 0;
@@ -144,6 +144,7 @@ struct shape {
     bool scales_output = false;  ///< last hidden states times a constant before the head
     bool head_bias = false;
     bool qk_norm = false;
+    bool tunes_temperature = false;  ///< queries without rotary positions are scaled by how far their tokens stand
     bool clips_qkv = false;          ///< queries, keys and values clamped in place
     bool picks_frequencies = false;  ///< rotary frequencies of short or long texts are chosen in each pass (longrope)
     bool rope_interleave = false;    ///< even and odd elements of a head are rotated together

@@ -194,9 +194,10 @@ private:
     /// The first and the last layer each of every other kind; where all are of one kind, all of them.
     void of(layer_plan& layers, std::int64_t n) {
         auto& [kinds, common, mixed] = layers;
-        if (!mixed) return change_kind("layers", common);
-        change_kind("layers.first", kinds[0]);
-        change_kind("layers.last", kinds[static_cast<std::size_t>(n - 1)]);
+        const bool chunks = layers.has(mixer_kind::chunked_attention, n);
+        if (!mixed) return change_kind("layers", common, chunks);
+        change_kind("layers.first", kinds[0], chunks);
+        change_kind("layers.last", kinds[static_cast<std::size_t>(n - 1)], chunks);
     }
 
     [[nodiscard]] bool now() noexcept { return at_++ == target_; }
@@ -229,16 +230,16 @@ private:
             if (heads.has(head) && now()) heads.bits &= ~(1U << i), say("heads", detail::name_of_value(head));
         }
     }
-    void change_kind(std::string_view field, std::uint8_t& code) {
+    void change_kind(std::string_view field, std::uint8_t& code, bool chunks) {
         const std::uint8_t before = code;
         for (int step = 1; step < layer_kind::codes; ++step) {
             const auto other = static_cast<std::uint8_t>((before + step) % layer_kind::codes);
-            if (layer_kind::from(other).mixer == mixer_kind::chunked_attention) continue;  // no row has such layers
+            const layer_kind kind = layer_kind::from(other);
+            if (!chunks && (kind.mixer == mixer_kind::chunked_attention || kind.unrotated)) continue;  // other rows have none
             if (!now()) continue;
             before_ = before;
             code = other;
-            const layer_kind kind = layer_kind::from(code);
-            say(field, detail::name_of_value(kind.mixer) + (kind.experts ? "+experts" : ""));
+            say(field, detail::name_of_value(kind.mixer) + (kind.experts ? "+experts" : "") + (kind.unrotated ? "+unrotated" : ""));
         }
     }
     void say(std::string_view field, std::string_view value) {

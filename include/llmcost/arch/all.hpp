@@ -14,6 +14,7 @@
 #include <llmcost/arch/gpt_neox.hpp>
 #include <llmcost/arch/hybrid.hpp>
 #include <llmcost/arch/llama.hpp>
+#include <llmcost/arch/llama4.hpp>
 #include <llmcost/arch/mamba.hpp>
 #include <llmcost/arch/moe.hpp>
 #include <llmcost/arch/opt.hpp>
@@ -28,7 +29,7 @@ namespace llmcost {
 inline constexpr const architecture* architectures[]{
     &arch::bart, &arch::bert, &arch::bloom, &arch::cohere, &arch::deepseek_v2, &arch::deepseek_v3, &arch::falcon, &arch::falcon_mamba,
     &arch::gemma, &arch::gemma2, &arch::gemma3_text, &arch::gpt_sw3, &arch::gpt2, &arch::gpt_neox, &arch::gpt_oss, &arch::gptj,
-    &arch::granite, &arch::jamba, &arch::lfm2, &arch::llama, &arch::mamba, &arch::mamba2, &arch::mistral, &arch::mixtral, &arch::olmo2, &arch::olmoe, &arch::opt, &arch::phi3,
+    &arch::granite, &arch::jamba, &arch::lfm2, &arch::llama, &arch::llama4_text, &arch::mamba, &arch::mamba2, &arch::mistral, &arch::mixtral, &arch::olmo2, &arch::olmoe, &arch::opt, &arch::phi3,
     &arch::qwen2, &arch::qwen2_moe, &arch::qwen3, &arch::qwen3_moe, &arch::qwen3_next, &arch::roberta, &arch::stablelm, &arch::starcoder2,
     &arch::t5, &arch::vit,
 };

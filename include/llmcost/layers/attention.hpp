@@ -8,17 +8,26 @@
 
 namespace llmcost {
 
+/// Which of the last tokens a window shows to a query.
+enum class window_kind : std::uint8_t {
+    sliding,  ///< so many, its own included
+    chunked   ///< those of its chunk of so many, counted from the first token of all
+};
+
 /// What a layer's queries see: how many positions its cache brings along, and through which window.
 struct context {
     std::int64_t sequence = 0;  ///< new tokens
     std::int64_t past = 0;      ///< positions that the cache holds for this layer
-    std::int64_t window = 0;    ///< sliding window in tokens, its own position included; 0: everything
+    std::int64_t window = 0;    ///< in tokens, its own position included; 0: everything
     std::int64_t seen = 0;      ///< tokens before this run, cached or already forgotten
     bool causal = true;
+    window_kind kind = window_kind::sliding;
 
     [[nodiscard]] constexpr std::int64_t length() const noexcept { return past + sequence; }
-    /// Visible (query, key) pairs: Σ min(seen + i, window) over the new tokens i = 1 … sequence.
+    /// Visible (query, key) pairs: Σ min(seen + i, window) over the new tokens i = 1 … sequence, in chunks
+    /// Σ (seen + i − 1) mod window + 1.
     [[nodiscard]] constexpr std::int64_t visible_pairs() const {
+        if (window != 0 && kind == window_kind::chunked) return as_pairs(pairs_of_first(seen + sequence) - pairs_of_first(seen));
         const count s(sequence), p(seen);
         if (window == 0 || seen + sequence <= window) return as_pairs(s * p + s * (s + 1) / 2);
         const std::int64_t growing = seen < window ? window - seen : 0;  // queries that see less than a whole window
@@ -27,20 +36,31 @@ struct context {
     }
 
 private:
+    /// Pairs of the first n tokens in chunks: whole ones, and what the last one has of them.
+    [[nodiscard]] constexpr count pairs_of_first(std::int64_t n) const {
+        const count chunk(window), rest(n % window);
+        return count(n / window) * (chunk * (chunk + 1) / 2) + rest * (rest + 1) / 2;
+    }
     static constexpr std::int64_t as_pairs(count n) {
         if (n.to_wide() >> 63 != 0) report_overflow();
         return static_cast<std::int64_t>(n.to_64());
     }
 };
 
-/// The context of a layer with this window (0: none) in a workload; a full sliding cache holds window − 1 positions.
-constexpr context context_of(recorder& r, std::int64_t window) {
+/// The context of a layer with this window (0: none) in a workload; a full cache of a window holds window − 1 positions.
+///
+/// Source: transformers/cache_utils.py, to which sliding and chunked layers are the same; their masks differ.
+constexpr context context_of(recorder& r, std::int64_t window, window_kind kind = window_kind::sliding) {
     const workload& load = r.load();
     if (window > 0) {
         for (const axis a : {axis::past, axis::total}) r.edge(a, window - 1), r.edge(a, window);
     }
+    if (window > 0 && kind == window_kind::chunked && load.attention == attention_scores::causal) {
+        const auto around = [&](axis a, std::int64_t at) { r.edge(a, at / window * window), r.edge(a, (at / window + 1) * window); };
+        around(axis::past, load.past), around(axis::total, load.past + load.sequence);  // who sees what bends at each chunk
+    }
     const std::int64_t held = window > 0 && load.past > window - 1 ? window - 1 : load.past;
-    return {load.sequence, held, window, load.past, true};
+    return {load.sequence, held, window, load.past, true, kind};
 }
 
 /// The additive mask that eager attention builds from a boolean one: (batch, 1, sequence, length).

@@ -63,15 +63,18 @@ struct complex_rotary_table {
     }
 };
 
+/// Pairs of elements of x (…, dim) as complex numbers times unit ones that broadcast to (…, dim / 2).
+constexpr value rotate_pairs(trace& t, const value& x, const value& unit) {
+    const extents pairs{x.dim(0), x.dim(1), x.dim(2), x.dim(3) / 2, 2};
+    const value turned = t.binary(op::complex_mul, t.reshape(t.to(x, dtype::float32), pairs).as_complex(), unit);
+    return t.to(turned.as_real().view({x.dim(0), x.dim(1), x.dim(2), x.dim(3)}), x.type);
+}
+
 /// q · cos + rotate_half(q) · sin for x (batch, heads, sequence, dim); cos and sin (1, sequence, dim).
 template <rotation Kind>
 constexpr value rotate(trace& t, const value& x, const value& cos, const value& sin) {
     static_assert(Kind != rotation::none);
-    if constexpr (Kind == rotation::complex_pairs) {
-        const extents pairs{x.dim(0), x.dim(1), x.dim(2), x.dim(3) / 2, 2};
-        const value turned = t.binary(op::complex_mul, t.reshape(t.to(x, dtype::float32), pairs).as_complex(), cos.unsqueeze(1));
-        return t.to(turned.as_real().view({x.dim(0), x.dim(1), x.dim(2), x.dim(3)}), x.type);
-    }
+    if constexpr (Kind == rotation::complex_pairs) return rotate_pairs(t, x, cos.unsqueeze(1));
     if constexpr (Kind == rotation::split || Kind == rotation::split_pairs) {
         const std::int64_t n = x.dim(-1) / 2;
         const value part = x.slice(-1, n, Kind == rotation::split ? 1 : 2);
