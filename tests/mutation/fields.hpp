@@ -94,7 +94,7 @@ public:
                head_dim, rotary_dim, max_position_embeddings, first_position, sliding_window, type_vocab_size, embedding_size,
                relative_attention_num_buckets, num_labels, hidden_act, pooler_act, type, head, tie_word_embeddings,
                attention_bias, output_bias, mlp_bias, gated_mlp, is_decoder, add_cross_attention, scales_output, head_bias,
-               qk_norm, clips_qkv, picks_frequencies, rope_interleave, parallel_residual, norms_apart, norms_after_sums, residual_from_norm, norm_affine,
+               qk_norm, tunes_temperature, clips_qkv, picks_frequencies, rope_interleave, parallel_residual, norms_apart, norms_after_sums, residual_from_norm, norm_affine,
                final_norm, alibi, upcast_attention, qkv, looks_ahead, attention_soft_cap, logits_soft_cap, quantized, moe, mla, ssm,
                delta, encoder, vision, layers] = sizes;
         change("vocab_size", vocab_size), change("hidden_size", hidden_size), change("intermediate_size", intermediate_size);
@@ -110,7 +110,7 @@ public:
         change("tie_word_embeddings", tie_word_embeddings), change("attention_bias", attention_bias);
         change("output_bias", output_bias), change("mlp_bias", mlp_bias), change("gated_mlp", gated_mlp);
         change("scales_output", scales_output), change("head_bias", head_bias), change("qk_norm", qk_norm);
-        change("clips_qkv", clips_qkv), change("rope_interleave", rope_interleave);
+        change("tunes_temperature", tunes_temperature), change("clips_qkv", clips_qkv), change("rope_interleave", rope_interleave);
         change("parallel_residual", parallel_residual), change("norms_apart", norms_apart);
         change("norms_after_sums", norms_after_sums), change("residual_from_norm", residual_from_norm);
         change("norm_affine", norm_affine), change("final_norm", final_norm), change("alibi", alibi);

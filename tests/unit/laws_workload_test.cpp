@@ -30,9 +30,11 @@ count softmax_elements(const model& m, const workload& load) {
     return t.sums().operations[static_cast<std::size_t>(op::softmax)].work;
 }
 
-std::int64_t pairs_by_hand(std::int64_t seen, std::int64_t sequence, std::int64_t window) {
+std::int64_t pairs_by_hand(std::int64_t seen, std::int64_t sequence, std::int64_t window, window_kind kind) {
     std::int64_t pairs = 0;
-    for (std::int64_t i = 1; i <= sequence; ++i) pairs += window == 0 ? seen + i : std::min(seen + i, window);
+    for (std::int64_t query = seen; query < seen + sequence; ++query)
+        for (std::int64_t key = 0; key <= query; ++key)
+            pairs += window == 0 || (kind == window_kind::sliding ? query - key < window : query / window == key / window);
     return pairs;
 }
 
@@ -56,13 +58,14 @@ TEST_CASE("from two sequences on, every figure is affine in the batch") {
 TEST_CASE("visible pairs are what the new queries see, one by one") {
     for (std::int64_t seen = 0; seen <= 12; ++seen)
         for (std::int64_t sequence = 0; sequence <= 12; ++sequence)
-            for (std::int64_t window = 0; window <= 14; ++window) {
-                CAPTURE(seen);
-                CAPTURE(sequence);
-                CAPTURE(window);
-                const context c{.sequence = sequence, .window = window, .seen = seen};
-                CHECK(c.visible_pairs() == pairs_by_hand(seen, sequence, window));
-            }
+            for (std::int64_t window = 0; window <= 14; ++window)
+                for (const window_kind kind : {window_kind::sliding, window_kind::chunked}) {
+                    CAPTURE(seen);
+                    CAPTURE(sequence);
+                    CAPTURE(window);
+                    const context c{.sequence = sequence, .window = window, .seen = seen, .kind = kind};
+                    CHECK(c.visible_pairs() == pairs_by_hand(seen, sequence, window, kind));
+                }
     const context endless{.sequence = largest_input, .seen = largest_input};
     CHECK(endless.visible_pairs() ==
           largest_input * largest_input + largest_input / 2 * (largest_input + 1) + (largest_input + 1) / 2);

@@ -126,8 +126,9 @@ struct layer {
         const attention attends{row, dims, shared, !kind.unrotated};
         const value middle = t.add(x, t.call("self_attn", attends, normed(t, "input_layernorm", x)));
         const value h = normed(t, "post_attention_layernorm", middle);
-        const value fed = kind.experts ? t.call("feed_forward", mixture{row, dims, dense(dims.moe.shared_intermediate_size)}, h)
-                                       : t.call("feed_forward", dense(dims.intermediate_size), h);
+        const value fed = kind.experts
+                              ? t.call("feed_forward", mixture{row, dims, dense(dims.moe.shared_intermediate_size)}, h)
+                              : t.call("feed_forward", dense(dims.intermediate_size), h);
         return t.add(middle, fed.view({x.dim(0), x.dim(1), dims.hidden_size}));
     }
 
@@ -204,7 +205,8 @@ constexpr void read_llama4(config_view config, shape& s) {
     plan_layers(config, s, [&](std::int64_t i) {
         const bool turns = rotates.has(i);
         const mixer_kind by_rule = turns ? mixer_kind::chunked_attention : mixer_kind::full_attention;
-        return layer_kind{listed ? layer_kind::from(given[i]).mixer : by_rule, list ? several.has(i) : (i + 1) % step == 0, !turns};
+        return layer_kind{listed ? layer_kind::from(given[i]).mixer : by_rule, list ? several.has(i) : (i + 1) % step == 0,
+                          !turns};
     });
     // a mask of chunks is made in any case; of one token the reference's cache would keep everything
     if (s.sliding_window < 1 || (s.sliding_window < 2 && s.layers.has(mixer_kind::chunked_attention, s.num_hidden_layers)))

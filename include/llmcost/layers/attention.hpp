@@ -27,7 +27,8 @@ struct context {
     /// Visible (query, key) pairs: Σ min(seen + i, window) over the new tokens i = 1 … sequence, in chunks
     /// Σ (seen + i − 1) mod window + 1.
     [[nodiscard]] constexpr std::int64_t visible_pairs() const {
-        if (window != 0 && kind == window_kind::chunked) return as_pairs(pairs_of_first(seen + sequence) - pairs_of_first(seen));
+        if (window != 0 && kind == window_kind::chunked)
+            return as_pairs(pairs_of_first(seen + sequence) - pairs_of_first(seen));
         const count s(sequence), p(seen);
         if (window == 0 || seen + sequence <= window) return as_pairs(s * p + s * (s + 1) / 2);
         const std::int64_t growing = seen < window ? window - seen : 0;  // queries that see less than a whole window
@@ -56,7 +57,9 @@ constexpr context context_of(recorder& r, std::int64_t window, window_kind kind 
         for (const axis a : {axis::past, axis::total}) r.edge(a, window - 1), r.edge(a, window);
     }
     if (window > 0 && kind == window_kind::chunked && load.attention == attention_scores::causal) {
-        const auto around = [&](axis a, std::int64_t at) { r.edge(a, at / window * window), r.edge(a, (at / window + 1) * window); };
+        const auto around = [&](axis a, std::int64_t at) {
+            r.edge(a, at / window * window), r.edge(a, (at / window + 1) * window);
+        };
         around(axis::past, load.past), around(axis::total, load.past + load.sequence);  // who sees what bends at each chunk
     }
     const std::int64_t held = window > 0 && load.past > window - 1 ? window - 1 : load.past;
