@@ -45,10 +45,10 @@ struct price_claim {
 
 inline constexpr price_claim price_claims[] = {
     {"batched_matmul_bias matrix_vector add_scaled erf sqrt reciprocal cumprod vector_norm log_softmax "
-     "rms_norm rms_norm_weight scatter", "per_work per_row torch_flops", "no golden executes it"},
+     "rms_norm rms_norm_weight", "per_work per_row torch_flops", "no golden executes it"},
     {"copy cat gather constant select top_k", "per_work per_row torch_flops", "has no amounts: it moves numbers, and picks them"},
     {"add mul div neg exp log trig tanh rsqrt integer_power power complex_mul polar sigmoid silu gelu gelu_tanh relu softplus compare "
-     "clamp index_add", "per_row", "has no rows: it is priced by element"},
+     "clamp index_add log1p scatter", "per_row", "has no rows: it is priced by element"},
     {"triangular_solve", "per_row", "has no rows: its diagonal is one, so that nothing is divided"},
     // rules of what is kept that come to the same
     {"integer_power silu gelu gelu_tanh softplus clamp compare", "kept=input_and_2_rows kept=input_and_1_row", "has no rows: the input"},
@@ -78,7 +78,7 @@ struct row_claim {
 [[nodiscard]] constexpr bool is(const architecture& a, std::string_view types) { return stands_in(types, a.model_type); }
 /// Walks of their own under the decoder's heads.
 [[nodiscard]] constexpr bool has_decoder_heads(const architecture& a) {
-    return is_decoder(a) || is(a, "bloom falcon gpt2 gpt_sw3 gpt-sw3 gptj gpt_neox opt");
+    return is_decoder(a) || is(a, "bloom falcon gpt2 gpt_sw3 gpt-sw3 gptj gpt_neox llama4_text opt");
 }
 
 inline constexpr row_claim row_claims[] = {
@@ -169,13 +169,14 @@ struct size_claim {
     [[nodiscard]] constexpr bool holds(const architecture& a) const { return stands_in(types, a.model_type) != others; }
 };
 
-/// All walks but the shared decoder's.
+/// All walks but the shared decoder's whose layers are of one kind.
 #define LLMCOST_OWN_WALKS "bart bert bloom falcon falcon_mamba gpt-sw3 gpt2 gpt_neox gptj mamba mamba2 opt roberta t5 vit"
 
 inline constexpr size_claim size_claims[] = {
     {"type quantized", true, "", "bytes of what a workload leaves open, and a word to the user; no count"},
     {"ssm.residual_in_fp32", true, "", "goldens are float32, where a cast is nothing", false},
-    {"qk_norm", true, "cohere stablelm", "a key of these types"},
+    {"qk_norm", true, "cohere llama4_text stablelm", "a key of these types"},
+    {"tunes_temperature", true, "llama4_text", "a key of this type"},
     {"is_decoder add_cross_attention", true, "bert roberta", "keys of these types"},
     {"first_position", true, "", "only where the table of positions ends, which no run reaches"},
     {"picks_frequencies", false, "bart bert bloom falcon_mamba gpt-sw3 gpt2 gptj jamba mamba mamba2 opt roberta t5 vit", "no table of frequencies"},
@@ -197,10 +198,10 @@ inline constexpr size_claim size_claims[] = {
     {"mla.*", true, "deepseek_v2 deepseek_v3", "latent attention"},
     {"moe.n_group moe.topk_group moe.limits_groups=true", true, "deepseek_v2 deepseek_v3", "groups of experts"},
     {"moe.limits_groups=false", false, "deepseek_v3", "its router limits groups always"},
-    {"moe.shared_intermediate_size", true, "deepseek_v2 deepseek_v3 qwen2_moe qwen3_next", "shared experts"},
+    {"moe.shared_intermediate_size", true, "deepseek_v2 deepseek_v3 llama4_text qwen2_moe qwen3_next", "shared experts"},
     {"moe.norm_topk_prob=true", true, "deepseek_v3 jamba mixtral olmoe qwen2_moe qwen3_moe qwen3_next", "routers that may norm weights"},
     {"moe.intermediate_size moe.num_experts moe.num_experts_per_tok", true,
-     "deepseek_v2 deepseek_v3 gpt_oss jamba mixtral olmoe qwen2_moe qwen3_moe qwen3_next", "experts"},
+     "deepseek_v2 deepseek_v3 gpt_oss jamba llama4_text mixtral olmoe qwen2_moe qwen3_moe qwen3_next", "experts"},
     {"ssm.chunk_size ssm.head_dim ssm.n_groups ssm.num_heads", true, "mamba2", "the dual form of a state space"},
     {"ssm.time_step_rank", true, "falcon_mamba jamba mamba", "a low-rank step width"},
     {"ssm.intermediate_size ssm.state_size ssm.use_conv_bias", true, "falcon_mamba jamba mamba mamba2", "state spaces"},
@@ -208,14 +209,14 @@ inline constexpr size_claim size_claims[] = {
     {"type_vocab_size", true, "bert roberta", "kinds of segments"},
     {"upcast_attention", true, "gpt-sw3 gpt2", "a key of this type"},
     {"max_position_embeddings", true, "bart bert gpt-sw3 gpt2 gptj opt roberta", "only a table of positions is as long"},
-    {"attention_soft_cap clips_qkv", false, LLMCOST_OWN_WALKS " deepseek_v2 deepseek_v3", "the shared attention"},
+    {"attention_soft_cap clips_qkv", false, LLMCOST_OWN_WALKS " deepseek_v2 deepseek_v3 llama4_text", "the shared attention"},
     {"layers=full_attention+experts layers=sliding_attention layers=sliding_attention+experts layers=linear+experts", false,
      LLMCOST_OWN_WALKS, "a walk of its own has layers of one kind"},
     {"layers=sliding_attention", false, "cohere gemma granite llama mistral olmo2 stablelm", "no window: they see everything"},
     {"layers=sliding_attention+experts", false, "deepseek_v3 mixtral olmoe qwen2_moe qwen3_moe", "no window: they see everything"},
     {"layers=linear", false, LLMCOST_OWN_WALKS, "a walk of its own has layers of one kind"},
     {"layers=full_attention", false, "falcon_mamba gpt2 mamba mamba2", "a walk of its own has layers of one kind"},
-    {"mlp_bias=true", false, "bart bert bloom falcon_mamba gpt-sw3 gpt2 gpt_neox gpt_oss gptj mamba mamba2 mixtral olmoe roberta t5 vit",
+    {"mlp_bias=true", false, "bart bert bloom falcon_mamba gpt-sw3 gpt2 gpt_neox gpt_oss gptj llama4_text mamba mamba2 mixtral olmoe roberta t5 vit",
      "biases are the type's own, or experts have none"},
     {"num_key_value_heads", false, "bart bert bloom deepseek_v2 deepseek_v3 falcon_mamba gpt-sw3 gpt2 gpt_neox gptj mamba mamba2 opt roberta t5 vit",
      "as many keys as queries"},
@@ -224,7 +225,7 @@ inline constexpr size_claim size_claims[] = {
      "biases are the type's own"},
     {"output_bias", false, "opt", "one key for all biases of attention"},
     {"attention_bias=true", false, "bart bert bloom falcon_mamba gpt-sw3 gpt2 gptj mamba mamba2 roberta t5", "biases are the type's own"},
-    {"parallel_residual=true", false, "bart bert bloom cohere falcon_mamba gpt-sw3 gpt2 gptj mamba mamba2 opt roberta t5 vit",
+    {"parallel_residual=true", false, "bart bert bloom cohere falcon_mamba gpt-sw3 gpt2 gptj llama4_text mamba mamba2 opt roberta t5 vit",
      "how blocks follow each other is the type's own"},
     {"rotary_dim", false, "bart bert bloom falcon_mamba gpt-sw3 gpt2 jamba mamba mamba2 opt roberta t5 vit", "no rotary positions"},
     {"head_dim", false, "bart bert deepseek_v2 deepseek_v3 falcon_mamba mamba mamba2 roberta vit", "the width over the heads, or none"},
@@ -239,7 +240,7 @@ inline constexpr size_claim size_claims[] = {
     {"tie_word_embeddings", false, "t5", "ties its embeddings always"},
     {"scales_output=true", false, "t5", "the golden that does not has no language model's head", false},
     {"tie_word_embeddings=true vocab_size", false, "vit", "no words"},
-    {"sliding_window", true, "bloom deepseek_v2 falcon gemma2 gemma3_text gpt-sw3 gpt2 gpt_neox gpt_oss gptj llama mistral mixtral phi3 qwen2 qwen2_moe opt qwen3 qwen3_moe starcoder2", "no layer of the goldens slides"},
+    {"sliding_window", true, "bloom deepseek_v2 falcon gemma2 gemma3_text gpt-sw3 gpt2 gpt_neox gpt_oss gptj llama llama4_text mistral mixtral phi3 qwen2 qwen2_moe opt qwen3 qwen3_moe starcoder2", "no layer of the goldens slides"},
 };
 #undef LLMCOST_OWN_WALKS
 
