@@ -215,7 +215,7 @@ constexpr void read_llama4(config_view config, shape& s) {
 
 /// A decoder of its own under the shared heads.
 constexpr void describe_llama4(const architecture& row, const shape& dims, trace& t) {
-    describe_under_head(row, dims, t, [&] { return llama4_detail::describe_base(row, dims, t); });
+    describe_under_head(row, dims, t, llama4_detail::describe_base);
 }
 
 // transformers/models/llama4: chunks with complex rotation, full attention without, every expert over every token
