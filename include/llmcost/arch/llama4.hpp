@@ -209,7 +209,9 @@ constexpr void read_llama4(config_view config, shape& s) {
                           !turns};
     });
     // a mask of chunks is made in any case; of one token the reference's cache would keep everything
-    if (s.sliding_window < 1 || (s.sliding_window < 2 && s.layers.has(mixer_kind::chunked_attention, s.num_hidden_layers)))
+    const auto chunk = config.find("attention_chunk_size");
+    s.sliding_window = chunk ? chunk->as_positive() : 8192;
+    if (s.sliding_window < 2 && s.layers.has(mixer_kind::chunked_attention, s.num_hidden_layers))
         fail_value(config, "attention_chunk_size", "at least 2 tokens");
 }
 
@@ -227,7 +229,7 @@ inline constexpr architecture llama4_text{
     .rotated = rotation::complex_pairs,
     .heads = language_heads,
     .names = {.model_type = "TextModel"},
-    .keys = {no_mlp_bias, {"sliding_window", "attention_chunk_size", key_rule::written_only}},
+    .keys = {no_mlp_bias, {"sliding_window", "", key_rule::absent}},
     .defaults = {.vocab_size = 202048,
                  .hidden_size = 5120,
                  .intermediate_size = 8192,
@@ -236,7 +238,6 @@ inline constexpr architecture llama4_text{
                  .num_key_value_heads = 8,
                  .head_dim = 128,
                  .max_position_embeddings = 131072,
-                 .sliding_window = 8192,
                  .qk_norm = true,
                  .tunes_temperature = true,
                  .moe = {.num_experts = 16, .num_experts_per_tok = 1}},
