@@ -89,6 +89,8 @@ struct decoder_names {
     string_ref embedding_type{};  ///< empty: `nn.Embedding`
     string_ref moe_type = "SparseMoeBlock";
     string_ref router_type = "TopKRouter";
+    string_ref rotary_type = "RotaryEmbedding";
+    string_ref mlp_prefix{};  ///< of the feed-forward block's class; empty: the row's
 };
 
 /// A set of heads; a configuration that asks for another one is refused.
@@ -130,6 +132,7 @@ struct architecture {
     norm_placement placement = norm_placement::before;
     qk_norm_kind qk_norm = qk_norm_kind::none;
     rotation rotated = rotation::half;
+    rotary_axes axes = rotary_axes::one;
     mlp_kind feed_forward = mlp_kind::gated;
     mask_rule masks = mask_rule::by_window;
     router_kind router = router_kind::none;

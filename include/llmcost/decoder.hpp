@@ -123,7 +123,7 @@ constexpr value call_latent_attention(trace& t, const architecture& row, const s
 /// A dense feed-forward block of a row, under this name and with this inner width.
 constexpr value call_mlp(trace& t, const architecture& row, const shape& dims, string_ref name, std::int64_t inner,
                          const value& x) {
-    const class_name named{row.prefix, "MLP"};
+    const class_name named{row.names.mlp_prefix.empty() ? row.prefix : row.names.mlp_prefix, "MLP"};
     const auto call = [&]<mlp_kind Kind>() {
         return t.call(name, mlp<Kind>{dims.hidden_size, inner, dims.hidden_act, named, dims.mlp_bias, row.names.mlp}, x);
     };
@@ -282,7 +282,8 @@ constexpr decoder_context describe_context(const architecture& row, const shape&
     if (row.masks != mask_rule::by_window || full) c.full.mask = eager_mask(t, longest, load.batch);
     if (row.masks == mask_rule::full_and_sliding || slides) c.sliding.mask = eager_mask(t, shortest, load.batch);
     if (row.rotated == rotation::none) return c;
-    const rotary_table table{dims.rotary_dim, {row.prefix, "RotaryEmbedding"}, row.rotated, dims.picks_frequencies};
+    const class_name rotary{row.prefix, row.names.rotary_type};
+    const rotary_table table{dims.rotary_dim, rotary, row.rotated, dims.picks_frequencies, row.axes};
     const auto make = [&](shared_values& into) {
         if (row.rotated == rotation::complex_pairs) {
             into.cos =

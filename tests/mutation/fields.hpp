@@ -68,7 +68,7 @@ public:
     [[nodiscard]] std::int64_t before() const noexcept { return before_; }
 
     void of(architecture& row) {
-        auto& [model_type, prefix, describe, read, norm, placement, qk_norm, rotated, feed_forward, masks, router, expert,
+        auto& [model_type, prefix, describe, read, norm, placement, qk_norm, rotated, axes, feed_forward, masks, router, expert,
                shared_experts, mixer, latent, gates_attention, sinks, fused_qkv, norm_bias, scales_in_embedding,
                scales_embedding, scales_residual, scales_logits, divides_logits, rotary_per_mixer, positions_per_token,
                flat_heads, joins_rotated, heads,
@@ -78,7 +78,7 @@ public:
         (void)read;        // what it reads are sizes, which are changed by themselves
         (void)defaults;    // what a configuration leaves out: a test of their own
         change("prefix", prefix), change("norm", norm), change("placement", placement);
-        change("qk_norm", qk_norm), change("rotated", rotated), change("feed_forward", feed_forward), change("masks", masks);
+        change("qk_norm", qk_norm), change("rotated", rotated), change("axes", axes), change("feed_forward", feed_forward), change("masks", masks);
         change("router", router), change("expert", expert), change("shared_experts", shared_experts), change("mixer", mixer);
         change("latent", latent), change("gates_attention", gates_attention), change("sinks", sinks);
         change("fused_qkv", fused_qkv), change("norm_bias", norm_bias), change("scales_in_embedding", scales_in_embedding);
@@ -124,7 +124,7 @@ private:
         auto& [base, base_under_answers, embed_tokens, layers, norm, rotary, lm_head, token_classifier, attention, q, k, v,
                o, q_norm, k_norm, linear_mixer, feed_forward, norm_1, norm_2, norm_3, norm_4, attention_dropout,
                feed_forward_dropout, mlp, router, model_type, causal_lm_type, layer_type, linear_layer_type, norm_type,
-               embedding_type, moe_type, router_type] = names;
+               embedding_type, moe_type, router_type, rotary_type, mlp_prefix] = names;
         auto& [gate, up, down, act] = mlp;
         change("names.base", base), change("names.base_under_answers", base_under_answers);
         change("names.embed_tokens", embed_tokens), change("names.layers", layers), change("names.norm", norm);
@@ -141,7 +141,8 @@ private:
         change("names.causal_lm_type", causal_lm_type), change("names.layer_type", layer_type);
         change("names.linear_layer_type", linear_layer_type), change("names.norm_type", norm_type);
         change("names.embedding_type", embedding_type), change("names.moe_type", moe_type);
-        change("names.router_type", router_type);
+        change("names.router_type", router_type), change("names.rotary_type", rotary_type);
+        change("names.mlp_prefix", mlp_prefix);
     }
     void of(key_name (&keys)[most_key_names]) {
         for (key_name& key : keys) {

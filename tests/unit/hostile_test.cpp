@@ -153,6 +153,13 @@ TEST_CASE("heads that do not divide are refused with what would") {
     says(R"("mamba2", "num_heads": 7)", "/num_heads: expected hidden_size * expand / head_dim heads, found 7");
     says(R"("qwen3_next", "linear_num_value_heads": 33)",
          "/linear_num_value_heads: expected a multiple of linear_num_key_heads, found 33");
+    says(R"("qwen2_vl_text", "rope_scaling": {"mrope_section": [16, 24, 25]})",
+         "/rope_scaling/mrope_section: expected frequencies per axis that add up to half of a head, found an array of 3");
+    says(R"("qwen2_vl_text", "hidden_size": 96, "num_attention_heads": 4, "num_key_value_heads": 2)",
+         "/rope_parameters: missing; expected frequencies per axis that add up to half of a head");
+    says(R"("qwen2_vl_text", "rope_scaling": {"mrope_section": [-1, 65]})",
+         "/rope_scaling/mrope_section: expected a list of how many frequencies each axis has, found an array of 2");
+    says(R"("qwen2_vl_text", "head_dim": 64)", "/head_dim: expected hidden_size / num_attention_heads, or no such key, found 64");
     says(R"("deepseek_v3", "qk_rope_head_dim": 63)", "/qk_rope_head_dim: expected an even number, found 63");
 }
 

@@ -27,6 +27,48 @@ constexpr void read_qwen2(config_view config, shape& s) {
     s.output_bias = false;
 }
 
+/// How many frequencies the first three axes of positions have, or all of them; without the key, so many.
+struct rotary_sections {
+    std::int64_t axes;
+    std::int64_t frequencies;
+};
+constexpr rotary_sections read_sections(config_view config, rotary_sections otherwise) {
+    const auto rope = detail::rope_parameters(config);
+    const auto list = rope ? rope->optional_array("mrope_section") : maybe<config_view>{};
+    if (!list) return otherwise;
+    rotary_sections found{static_cast<std::int64_t>(list->size()), 0};
+    for (const config_view entry : *list) {
+        const std::int64_t n = entry.as_integer();
+        if (n < 0 || n > largest_input || found.frequencies > largest_input)
+            fail_value(*rope, "mrope_section", "a list of how many frequencies each axis has");
+        found.frequencies += n;
+    }
+    return found;
+}
+
+[[noreturn]] inline void fail_sections(config_view config, string_ref expected) {
+    const auto rope = detail::rope_parameters(config);
+    if (rope) fail_value(*rope, "mrope_section", expected);
+    fail_value(config, "rope_parameters", expected);
+}
+
+/// Heads share the width whatever `head_dim` says; a window only for layers from `max_window_layers` on.
+constexpr void read_qwen2_vl(config_view config, shape& s) {
+    if (!config.boolean("use_sliding_window", false)) s.sliding_window = 0;
+    const std::int64_t full = config.non_negative("max_window_layers", 80), given = s.head_dim;
+    if (!read_layer_types(config, s))
+        plan_layers(config, s, [&](std::int64_t i) {
+            const bool slides = s.sliding_window > 0 && i >= full;
+            return layer_kind{slides ? mixer_kind::sliding_attention : mixer_kind::full_attention, false};
+        });
+    share_among_heads(config, s, {"num_attention_heads"});
+    if (s.head_dim != given) fail_value(config, "head_dim", "hidden_size / num_attention_heads, or no such key");
+    if (2 * read_sections(config, {3, 64}).frequencies != s.rotary_dim)
+        fail_sections(config, "frequencies per axis that add up to half of a head");
+    s.attention_bias = true;
+    s.output_bias = false;
+}
+
 /// Phi-3 called longrope `su` and `yarn` at first (configuration_phi3.py, `convert_rope_params_to_dict`).
 constexpr void read_phi3(config_view config, shape& s) {
     read_window(config, s);
@@ -99,6 +141,23 @@ inline constexpr architecture qwen2 = [] {
     a.defaults.vocab_size = 151936, a.defaults.intermediate_size = 22016, a.defaults.num_key_value_heads = 32;
     a.defaults.max_position_embeddings = 32768, a.defaults.sliding_window = 4096;
     a.keys[0] = no_mlp_bias;
+    return a;
+}();
+
+// transformers/models/qwen2_vl: the text model alone, positions of three axes
+inline constexpr architecture qwen2_vl_text = [] {
+    architecture a = qwen2;
+    a.model_type = "qwen2_vl_text", a.prefix = "Qwen2VL", a.read = read_qwen2_vl, a.heads = {head_kind::none};
+    a.axes = rotary_axes::sections, a.names.model_type = "TextModel", a.names.mlp_prefix = "Qwen2";
+    a.defaults = {.vocab_size = 152064,
+                  .hidden_size = 8192,
+                  .intermediate_size = 29568,
+                  .num_hidden_layers = 80,
+                  .num_attention_heads = 64,
+                  .num_key_value_heads = 8,
+                  .max_position_embeddings = 32768,
+                  .sliding_window = 4096,
+                  .head = head_kind::none};
     return a;
 }();
 

@@ -18,14 +18,25 @@ enum class rotation : std::uint8_t {
     complex_pairs ///< pairs as complex numbers times unit complex numbers (DeepSeek V2)
 };
 
+/// What a position is made of: a text's place, or three axes (time, height, width) that share a head's frequencies.
+enum class rotary_axes : std::uint8_t {
+    one,
+    sections,    ///< a run of frequencies per axis, joined (Qwen2-VL)
+    interleaved  ///< every third frequency of the later axes, written over the first one's (Qwen3-VL)
+};
+
 /// Cosines and sines of every position, (1, sequence, dim) each, as Llama's rotary embedding makes them once a pass.
 ///
-/// MULT sequence·dim/2 for the angles and 2·sequence·dim for the scaling; TRIG 2·sequence·dim.
+/// MULT sequence·dim/2 for the angles and 2·sequence·dim for the scaling; TRIG 2·sequence·dim. With several axes, text's
+/// positions are expanded to all of them and to every sequence, (batch, sequence, dim): angles, cosines, sines and their
+/// scaling are 3·batch·sequence·dim/2 each, of which the axes' parts are joined and then doubled; how long each part is
+/// changes no figure.
 struct rotary_table {
     std::int64_t dim;
     class_name named;
     rotation form = rotation::half;  ///< decides how angles are doubled: joined, repeated, or not at all
     bool picks = false;              ///< frequencies are chosen of two sets by the length of the text
+    rotary_axes axes = rotary_axes::one;
 
     static constexpr role what = role::rotary;
     static constexpr bool leaf = true;
@@ -33,13 +44,27 @@ struct rotary_table {
     constexpr two_values describe(trace& t, std::int64_t sequence) const {
         const trace::no_grad_guard quiet{t};
         if (picks) (void)t.select(trace::buffer({dim / 2}));
+        if (axes != rotary_axes::one) return of_several_axes(t, t.load().batch, sequence);
         const value positions = t.constant({1, sequence, 1});
-        const value angles = t.mul(positions, trace::buffer({dim / 2}));
-        const value both = form == rotation::interleaved ? t.gather(angles, {1, sequence, dim})
-                           : form == rotation::split     ? angles
-                                                         : t.cat({angles, angles}, -1);
+        const value both = doubled(t, t.mul(positions, trace::buffer({dim / 2})));
         const value cos = t.mul(t.unary(op::trig, both)), sin = t.mul(t.unary(op::trig, both));
         return {t.to(cos, t.activation_type()), t.to(sin, t.activation_type())};
+    }
+
+private:
+    constexpr value doubled(trace& t, const value& x) const {
+        if (form == rotation::split) return x;
+        return form == rotation::interleaved ? t.gather(x, {x.dim(0), x.dim(1), dim}) : t.cat({x, x}, -1);
+    }
+    /// Source: transformers/models/qwen2_vl, qwen3_5, `recomposition_frequencies`.
+    constexpr two_values of_several_axes(trace& t, std::int64_t batch, std::int64_t sequence) const {
+        const value angles = t.mul(t.constant({3, batch, sequence, 1}), trace::buffer({dim / 2}));
+        const value cos = t.mul(t.unary(op::trig, angles)), sin = t.mul(t.unary(op::trig, angles));
+        return {recomposed(t, cos), recomposed(t, sin)};
+    }
+    constexpr value recomposed(trace& t, const value& x) const {
+        const value first = x.select(0);  // interleaved: the other axes' parts are copied into their places
+        return t.to(doubled(t, axes == rotary_axes::sections ? t.cat({first}, -1) : first), t.activation_type());
     }
 };
 
