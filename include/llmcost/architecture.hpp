@@ -44,7 +44,13 @@ enum class shared_expert_kind : std::uint8_t {
 };
 
 /// What layers of a linear kind mix tokens with.
-enum class linear_mixer : std::uint8_t { none, short_convolution, gated_delta, selective_state_space };
+enum class linear_mixer : std::uint8_t {
+    none,
+    short_convolution,
+    gated_delta,
+    gated_delta_apart,  ///< the same with a projection for each of its parts (Qwen3.5)
+    selective_state_space
+};
 
 /// Which additive masks a decoder makes once for all layers.
 enum class mask_rule : std::uint8_t {

@@ -239,7 +239,8 @@ private:
         const delta_shape& d = dims.delta;
         const delta_rule_shape rule{dims.hidden_size,  d.num_key_heads, d.num_value_heads, d.key_head_dim,
                                     d.value_head_dim, d.conv_kernel,   dims.hidden_act};
-        return t.call(row.names.linear_mixer, gated_delta_net{rule, row.prefix}, x);
+        const gated_delta_net layer{rule, row.prefix, row.mixer == linear_mixer::gated_delta_apart};
+        return t.call(row.names.linear_mixer, layer, x);
     }
     constexpr value fed(trace& t, const value& x) const {
         if (kind.experts) return t.call(row.names.feed_forward, moe_block{row, dims}, x);

@@ -31,8 +31,8 @@ inline constexpr const architecture* architectures[]{
     &arch::falcon_mamba, &arch::gemma, &arch::gemma2, &arch::gemma3_text, &arch::gpt_sw3, &arch::gpt2, &arch::gpt_neox,
     &arch::gpt_oss, &arch::gptj, &arch::granite, &arch::jamba, &arch::lfm2, &arch::llama, &arch::llama4_text,
     &arch::mamba, &arch::mamba2, &arch::mistral, &arch::mixtral, &arch::olmo2, &arch::olmoe, &arch::opt, &arch::phi3,
-    &arch::qwen2, &arch::qwen2_moe, &arch::qwen2_vl_text, &arch::qwen3, &arch::qwen3_moe, &arch::qwen3_next,
-    &arch::roberta, &arch::stablelm, &arch::starcoder2, &arch::t5, &arch::vit,
+    &arch::qwen2, &arch::qwen2_moe, &arch::qwen2_vl_text, &arch::qwen3, &arch::qwen3_5_moe_text, &arch::qwen3_5_text,
+    &arch::qwen3_moe, &arch::qwen3_next, &arch::roberta, &arch::stablelm, &arch::starcoder2, &arch::t5, &arch::vit,
 };
 // clang-format on
 inline constexpr std::size_t architecture_count = sizeof architectures / sizeof *architectures;

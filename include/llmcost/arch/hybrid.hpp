@@ -36,11 +36,8 @@ constexpr void read_lfm2(config_view config, shape& s) {
     });
 }
 
-/// Every `full_attention_interval`-th layer attends, the others keep a state; experts as in Qwen3-MoE.
-constexpr void read_qwen3_next(config_view config, shape& s) {
-    read_experts(config, s, "num_experts");
-    read_balance(config, s);
-    s.moe.shared_intermediate_size = config.positive("shared_expert_intermediate_size", 512);
+/// Gated delta nets beside attention of which a part of each head is rotated (Qwen3-Next, Qwen3.5).
+constexpr void read_delta_nets(config_view config, shape& s) {
     s.delta = {config.positive("linear_num_key_heads", 16), config.positive("linear_num_value_heads", 32),
                config.positive("linear_key_head_dim", 128), config.positive("linear_value_head_dim", 128),
                config.positive("linear_conv_kernel_dim", 4)};
@@ -49,14 +46,49 @@ constexpr void read_qwen3_next(config_view config, shape& s) {
     (void)checked_width(config, "linear_key_head_dim", s.delta.num_key_heads, s.delta.key_head_dim);
     (void)checked_width(config, "linear_value_head_dim", s.delta.num_value_heads, s.delta.value_head_dim);
     s.rotary_dim = static_cast<std::int64_t>(static_cast<double>(s.head_dim) * detail::read_partial_rotary_factor(config, 0.25));
+}
+
+/// Of `mrope_section` the second and the third entry are looked up.
+constexpr void check_three_axes(config_view config) {
+    if (read_sections(config, {3, 32}).axes < 3) fail_sections(config, "frequencies of three axes");
+}
+
+/// Every `full_attention_interval`-th layer attends, the others keep a state, unless `layer_types` says otherwise.
+constexpr void plan_delta_nets(config_view config, shape& s, const expert_places& experts) {
     const std::int64_t interval = config.positive("full_attention_interval", 4);
     const bool listed = read_layer_types(config, s, mixer_kind::linear);
     const layer_plan given = s.layers;
-    const expert_places experts(config, s);
     plan_layers(config, s, [&](std::int64_t i) {
         const mixer_kind by_rule = (i + 1) % interval != 0 ? mixer_kind::linear : mixer_kind::full_attention;
         return layer_kind{listed ? layer_kind::from(given[i]).mixer : by_rule, experts.has(i)};
     });
+}
+
+/// Experts as in Qwen3-MoE.
+constexpr void read_qwen3_next(config_view config, shape& s) {
+    read_experts(config, s, "num_experts");
+    read_balance(config, s);
+    s.moe.shared_intermediate_size = config.positive("shared_expert_intermediate_size", 512);
+    read_delta_nets(config, s);
+    plan_delta_nets(config, s, expert_places(config, s));
+}
+
+constexpr void read_qwen3_5(config_view config, shape& s) {
+    read_delta_nets(config, s);
+    check_three_axes(config);
+    plan_delta_nets(config, s, expert_places(false));
+}
+
+/// Every layer has experts, whose router always norms its weights.
+constexpr void read_qwen3_5_moe(config_view config, shape& s) {
+    read_experts(config, s, "num_experts");
+    read_balance(config, s);
+    check_experts(config, s);
+    s.moe.norm_topk_prob = true;
+    s.moe.shared_intermediate_size = config.positive("shared_expert_intermediate_size", 512);
+    read_delta_nets(config, s);
+    check_three_axes(config);
+    plan_delta_nets(config, s, expert_places(true));
 }
 
 /// Attention and experts in every so many-th layer, Mamba mixers and plain blocks in the others.
@@ -143,6 +175,34 @@ inline constexpr architecture qwen3_next = [] {
                   .head_dim = 256,
                   .max_position_embeddings = 32768,
                   .moe = {.num_experts = 512, .num_experts_per_tok = 10, .intermediate_size = 512, .norm_topk_prob = true}};
+    return a;
+}();
+
+// transformers/models/qwen3_5: delta nets with a projection for each part, positions of three axes, no experts
+inline constexpr architecture qwen3_5_text = [] {
+    architecture a = qwen3_next;
+    a.model_type = "qwen3_5_text", a.prefix = "Qwen3_5", a.read = read_qwen3_5, a.heads = decoder_heads;
+    a.mixer = linear_mixer::gated_delta_apart, a.axes = rotary_axes::interleaved;
+    a.router = router_kind::none, a.shared_experts = shared_expert_kind::none;
+    a.names.model_type = "TextModel", a.names.rotary_type = "TextRotaryEmbedding";
+    a.defaults = {.vocab_size = 248320,
+                  .hidden_size = 4096,
+                  .intermediate_size = 12288,
+                  .num_hidden_layers = 32,
+                  .num_attention_heads = 16,
+                  .num_key_value_heads = 4,
+                  .head_dim = 256,
+                  .max_position_embeddings = 32768};
+    return a;
+}();
+
+// transformers/models/qwen3_5_moe: experts in every layer, as wide as `moe_intermediate_size`
+inline constexpr architecture qwen3_5_moe_text = [] {
+    architecture a = qwen3_5_text;
+    a.model_type = "qwen3_5_moe_text", a.prefix = "Qwen3_5Moe", a.read = read_qwen3_5_moe, a.heads = language_heads;
+    a.router = qwen3_next.router, a.shared_experts = qwen3_next.shared_experts;
+    a.defaults.hidden_size = 2048, a.defaults.num_hidden_layers = 40, a.defaults.num_key_value_heads = 2;
+    a.defaults.moe = {.num_experts = 256, .num_experts_per_tok = 8, .intermediate_size = 512};
     return a;
 }();
 

@@ -13,6 +13,8 @@ public:
         : several_(s.moe.num_experts > 0), step_(config.positive("decoder_sparse_step", 1)) {
         if (const auto dense = config.optional_array("mlp_only_layers")) dense_ = layer_set(*dense);
     }
+    /// Experts in every layer, or in none.
+    constexpr explicit expert_places(bool everywhere) noexcept : several_(everywhere), step_(1) {}
     [[nodiscard]] constexpr bool has(std::int64_t layer) const noexcept {
         return several_ && (layer + 1) % step_ == 0 && !dense_.has(layer);
     }

@@ -137,38 +137,32 @@ constexpr value one_token(trace& t, inputs in, const delta_rule_shape& dims, val
 /// Gated delta net: projections, a short convolution, the delta rule, a gated norm.
 ///
 /// x (B, S, width) -> (B, S, width); the cache holds the convolution's last inputs and one state per value head.
-/// Source: transformers/models/qwen3_next/modeling_qwen3_next.py, `Qwen3NextGatedDeltaNet`.
+/// Source: transformers/models/qwen3_next/modeling_qwen3_next.py, `Qwen3NextGatedDeltaNet`;
+/// transformers/models/qwen3_5/modeling_qwen3_5.py, `Qwen3_5GatedDeltaNet`.
 struct gated_delta_net {
     delta_rule_shape dims;
     string_ref prefix;
+    bool apart = false;  ///< queries, keys and values, z, b and a have projections of their own
 
     static constexpr role what = role::mixer;
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return {prefix, "GatedDeltaNet"}; }
     constexpr value describe(trace& t, const value& x) const {
-        const std::int64_t batch = x.dim(0), sequence = x.dim(1), groups = dims.num_value_heads / dims.num_key_heads;
+        const std::int64_t batch = x.dim(0), sequence = x.dim(1);
         const std::int64_t key_dim = dims.key_dim(), value_dim = dims.value_dim(), channels = 2 * key_dim + value_dim;
         const value dt_bias = t.param("dt_bias", {dims.num_value_heads}), a_log = t.param("A_log", {dims.num_value_heads});
         const value weight = declare_convolution(t, "conv1d", channels, dims.conv_kernel, false);
-        value qkvz = t.call("in_proj_qkvz", linear{dims.width, 2 * key_dim + 2 * value_dim}, x);
-        value ba = t.call("in_proj_ba", linear{dims.width, 2 * dims.num_value_heads}, x);
-        qkvz = qkvz.view({batch, sequence, dims.num_key_heads, -1});
-        ba = ba.view({batch, sequence, dims.num_key_heads, -1});
+        const parts p = apart ? projected_apart(t, x) : projected_together(t, x);
         const auto heads = [&](const value& v, std::int64_t d) { return t.reshape(v, {batch, sequence, -1, d}); };
-        const value wide = qkvz.slice(-1, groups * dims.value_head_dim), narrow = qkvz.slice(-1, dims.key_head_dim);
-        const value v = heads(wide, dims.value_head_dim), z = heads(wide, dims.value_head_dim);
-        const value b = t.reshape(ba.slice(-1, groups), {batch, sequence, -1}), a = t.reshape(ba.slice(-1, groups), {batch, sequence, -1});
-        const value q_flat = t.reshape(narrow, {batch, sequence, -1}), k_flat = t.reshape(narrow, {batch, sequence, -1});
-        const value joined = t.cat({q_flat, k_flat, t.reshape(v, {batch, sequence, -1})}, -1);
-        const value mixed = causal_convolution(t, joined.transpose(1, 2), weight, false, dims.act).transpose(1, 2);
+        const value mixed = causal_convolution(t, p.joined.transpose(1, 2), weight, false, dims.act).transpose(1, 2);
 
         delta_rule::inputs in;
         in.query = heads(mixed.slice(-1, key_dim), dims.key_head_dim);
         in.key = heads(mixed.slice(-1, key_dim), dims.key_head_dim);
         in.value_ = heads(mixed.slice(-1, value_dim), dims.value_head_dim);
-        in.beta = t.sigmoid(b);
+        in.beta = t.sigmoid(p.b);
         const value rate = t.neg(t.exp(t.to(a_log, dtype::float32)));
-        in.decay = t.mul(rate, t.softplus(t.add(t.to(a, dtype::float32), dt_bias)));
+        in.decay = t.mul(rate, t.softplus(t.add(t.to(p.a, dtype::float32), dt_bias)));
         const bool caches = !t.training(), starts = t.load().past == 0;
         value state = trace::buffer({batch, dims.num_value_heads, dims.key_head_dim, dims.value_head_dim});
         const value out = caches && !starts && sequence == 1 ? delta_rule::one_token(t, in, dims, state)
@@ -178,9 +172,40 @@ struct gated_delta_net {
             t.cache(state);
         }
         const value rows = t.reshape(out, {-1, dims.value_head_dim});
-        const value gate = t.reshape(z, {-1, dims.value_head_dim});
+        const value gate = t.reshape(p.z, {-1, dims.value_head_dim});
         const value normed = t.call("norm", gated_rms_norm{dims.value_head_dim, {prefix, "RMSNormGated"}}, rows, gate);
         return t.call("out_proj", linear{value_dim, dims.width}, normed.view({batch, sequence, value_dim}));
+    }
+
+private:
+    /// Queries, keys and values side by side; the gate of the norm, in heads; what beta and the decay are made of.
+    struct parts {
+        value joined, z, b, a;
+    };
+    constexpr parts projected_apart(trace& t, const value& x) const {
+        parts p;
+        p.joined = t.call("in_proj_qkv", linear{dims.width, 2 * dims.key_dim() + dims.value_dim()}, x);
+        p.z = t.call("in_proj_z", linear{dims.width, dims.value_dim()}, x);
+        p.b = t.call("in_proj_b", linear{dims.width, dims.num_value_heads}, x);
+        p.a = t.call("in_proj_a", linear{dims.width, dims.num_value_heads}, x);
+        return p;
+    }
+    /// Of each key head its query, key, values and gates: parts that are copied apart (`fix_query_key_value_ordering`).
+    constexpr parts projected_together(trace& t, const value& x) const {
+        const std::int64_t batch = x.dim(0), sequence = x.dim(1), groups = dims.num_value_heads / dims.num_key_heads;
+        value qkvz = t.call("in_proj_qkvz", linear{dims.width, 2 * dims.key_dim() + 2 * dims.value_dim()}, x);
+        value ba = t.call("in_proj_ba", linear{dims.width, 2 * dims.num_value_heads}, x);
+        qkvz = qkvz.view({batch, sequence, dims.num_key_heads, -1});
+        ba = ba.view({batch, sequence, dims.num_key_heads, -1});
+        const value wide = qkvz.slice(-1, groups * dims.value_head_dim), narrow = qkvz.slice(-1, dims.key_head_dim);
+        const auto flat = [&](const value& v) { return t.reshape(v, {batch, sequence, -1}); };
+        parts p;
+        const value v = t.reshape(wide, {batch, sequence, -1, dims.value_head_dim});
+        p.z = t.reshape(wide, {batch, sequence, -1, dims.value_head_dim});
+        p.b = flat(ba.slice(-1, groups)), p.a = flat(ba.slice(-1, groups));
+        const value q_flat = flat(narrow), k_flat = flat(narrow);
+        p.joined = t.cat({q_flat, k_flat, flat(v)}, -1);
+        return p;
     }
 };
 
