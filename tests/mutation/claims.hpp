@@ -88,7 +88,7 @@ inline constexpr row_claim row_claims[] = {
      "names.norm names.rotary names.attention names.q names.k names.v names.o names.q_norm names.k_norm names.linear_mixer "
      "names.feed_forward names.norm_1 names.norm_2 names.norm_3 names.norm_4 names.attention_dropout names.feed_forward_dropout "
      "names.mlp.gate names.router names.layer_type names.linear_layer_type names.norm_type names.embedding_type names.moe_type "
-     "names.router_type", [](const architecture& a) { return !is_decoder(a); },
+     "names.router_type names.rotary_type names.mlp_prefix axes", [](const architecture& a) { return !is_decoder(a); },
      "a walk of its own says itself how layers are built"},
     {"positions_per_token flat_heads", [](const architecture& a) { return !is(a, "bert roberta"); }, "of these two"},
     {"rotated", [](const architecture& a) { return !is_decoder(a) && !is(a, "bart t5"); }, "the reader only asks whether a head is rotated"},
@@ -106,6 +106,8 @@ inline constexpr row_claim row_claims[] = {
      "no layer of this type mixes linearly"},
     {"names.q_norm names.k_norm", [](const architecture& a) { return is_decoder(a) && a.qk_norm == qk_norm_kind::none; },
      "no norms of queries and keys"},
+    {"names.base names.lm_head names.causal_lm_type scales_logits divides_logits", [](const architecture& a) { return is(a, "qwen2_vl_text"); },
+     "a model without a head"},
     {"names.norm_type", [](const architecture& a) { return is_decoder(a) && a.norm == norm_kind::layer; }, "`nn.LayerNorm`, whatever the family"},
     {"norm_bias", [](const architecture& a) { return is_decoder(a) && a.norm != norm_kind::layer; }, "only `nn.LayerNorm` has a bias"},
     {"names.norm_3 names.norm_4", [](const architecture& a) { return is_decoder(a) && a.placement == norm_placement::before; },
@@ -123,17 +125,17 @@ inline constexpr row_claim row_claims[] = {
      [](const architecture& a) { return is_decoder(a) && a.latent; }, "latent attention names and builds its parts itself"},
     {"names.mlp.gate", [](const architecture& a) { return is_decoder(a) && a.feed_forward == mlp_kind::plain; }, "no gate"},
     {"names.mlp.up", [](const architecture& a) { return is_decoder(a) && a.feed_forward == mlp_kind::fused_gated; }, "gate and up in one"},
-    {"feed_forward names.mlp.*", [](const architecture& a) { return is(a, "gpt_oss mixtral olmoe"); }, "every layer has experts"},
-    {"names.rotary joins_rotated rotary_per_mixer", [](const architecture& a) { return is_decoder(a) && a.rotated == rotation::none; },
+    {"feed_forward names.mlp.* names.mlp_prefix", [](const architecture& a) { return is(a, "gpt_oss mixtral olmoe"); }, "every layer has experts"},
+    {"names.rotary names.rotary_type axes joins_rotated rotary_per_mixer", [](const architecture& a) { return is_decoder(a) && a.rotated == rotation::none; },
      "no rotary positions"},
     {"rotary_per_mixer=true", [](const architecture& a) {
          return is(a, "llama gemma deepseek_v2 deepseek_v3 olmoe stablelm granite olmo2 cohere mistral mixtral qwen3_moe phi3 starcoder2 lfm2 "
-                      "qwen3_next");
+                      "qwen3_next qwen3_5_text qwen3_5_moe_text qwen2_vl_text");
      }, "attention of one kind only: one table"},
     {"masks=full_and_present", [](const architecture& a) {
          return is(a, "gemma deepseek_v3 olmoe stablelm granite olmo2 cohere");
      }, "no golden of this type slides, so that every rule but one makes the full mask"},
-    {"masks=by_window", [](const architecture& a) { return is(a, "jamba lfm2 qwen3_next"); },
+    {"masks=by_window", [](const architecture& a) { return is(a, "jamba lfm2 qwen3_next qwen3_5_text qwen3_5_moe_text"); },
      "the reference cannot run without a full layer (cache_utils.py, `get_seq_length`), so that there is a full mask always"},
     {"shared_experts=added", [](const architecture& a) { return is(a, "mixtral olmoe qwen3_moe gpt_oss jamba"); },
      "a width that this type does not read: none"},
@@ -141,6 +143,7 @@ inline constexpr row_claim row_claims[] = {
     {"router=none", [](const architecture& a) { return is_decoder(a) && a.router == router_kind::softmax_top_k; },
      "the walk takes a router that is none for this one"},
     {"mixer=none", [](const architecture& a) { return is(a, "qwen3_next"); }, "the walk takes a mixer that is none for this one"},
+    {"axes", [](const architecture& a) { return a.rotated == rotation::complex_pairs; }, "complex numbers of one axis only"},
     {"norm=rms_cast_last", [](const architecture& a) { return is_decoder(a) && a.norm == norm_kind::rms; },
      "goldens are float32, where a cast is nothing", false},
     {"qk_norm=per_head_transposed", [](const architecture& a) { return is_decoder(a) && a.qk_norm == qk_norm_kind::per_head; },
@@ -184,7 +187,7 @@ inline constexpr size_claim size_claims[] = {
     {"looks_ahead", true, "", "eager executes all scores, and so do goldens", false},
     {"vision.encoder_stride", true, "vit", "of images"},
     {"alibi norms_apart qkv=grouped qkv=one_key qkv=per_head", true, "falcon", "a key of this type"},
-    {"delta.*", true, "qwen3_next", "a mixer of this type"},
+    {"delta.*", true, "qwen3_next qwen3_5_text qwen3_5_moe_text", "a mixer of these types"},
     {"encoder.intermediate_size encoder.num_attention_heads", true, "bart", "T5's stacks are alike, other types have none"},
     {"encoder.num_hidden_layers", true, "bart t5", "no encoder beside the decoder"},
     {"final_norm norm_affine", true, "opt", "a key of this type"},
@@ -198,10 +201,10 @@ inline constexpr size_claim size_claims[] = {
     {"mla.*", true, "deepseek_v2 deepseek_v3", "latent attention"},
     {"moe.n_group moe.topk_group moe.limits_groups=true", true, "deepseek_v2 deepseek_v3", "groups of experts"},
     {"moe.limits_groups=false", false, "deepseek_v3", "its router limits groups always"},
-    {"moe.shared_intermediate_size", true, "deepseek_v2 deepseek_v3 llama4_text qwen2_moe qwen3_next", "shared experts"},
+    {"moe.shared_intermediate_size", true, "deepseek_v2 deepseek_v3 llama4_text qwen2_moe qwen3_next qwen3_5_moe_text", "shared experts"},
     {"moe.norm_topk_prob=true", true, "deepseek_v3 jamba mixtral olmoe qwen2_moe qwen3_moe qwen3_next", "routers that may norm weights"},
     {"moe.intermediate_size moe.num_experts moe.num_experts_per_tok", true,
-     "deepseek_v2 deepseek_v3 gpt_oss jamba llama4_text mixtral olmoe qwen2_moe qwen3_moe qwen3_next", "experts"},
+     "deepseek_v2 deepseek_v3 gpt_oss jamba llama4_text mixtral olmoe qwen2_moe qwen3_moe qwen3_next qwen3_5_moe_text", "experts"},
     {"ssm.chunk_size ssm.head_dim ssm.n_groups ssm.num_heads", true, "mamba2", "the dual form of a state space"},
     {"ssm.time_step_rank", true, "falcon_mamba jamba mamba", "a low-rank step width"},
     {"ssm.intermediate_size ssm.state_size ssm.use_conv_bias", true, "falcon_mamba jamba mamba mamba2", "state spaces"},
@@ -236,11 +239,12 @@ inline constexpr size_claim size_claims[] = {
     {"hidden_act=swish", false, "bloom falcon_mamba gpt_oss lfm2 mamba mamba2", "two names of one function, told apart by its module only"},
     {"hidden_act=gelu hidden_act=gelu_fast hidden_act=gelu_new hidden_act=gelu_pytorch_tanh hidden_act=quick_gelu hidden_act=relu "
      "hidden_act=relu2 hidden_act=sigmoid hidden_act=tanh", false, "bloom gpt_oss", "the activation is the type's own"},
-    {"intermediate_size", false, "falcon_mamba gpt_oss mamba mamba2 mixtral olmoe", "mixers and experts have a width of their own"},
+    {"intermediate_size", false, "falcon_mamba gpt_oss mamba mamba2 mixtral olmoe qwen3_5_moe_text", "mixers and experts have a width of their own"},
     {"tie_word_embeddings", false, "t5", "ties its embeddings always"},
     {"scales_output=true", false, "t5", "the golden that does not has no language model's head", false},
     {"tie_word_embeddings=true vocab_size", false, "vit", "no words"},
-    {"sliding_window", true, "bloom deepseek_v2 falcon gemma2 gemma3_text gpt-sw3 gpt2 gpt_neox gpt_oss gptj llama llama4_text mistral mixtral phi3 qwen2 qwen2_moe opt qwen3 qwen3_moe starcoder2", "no layer of the goldens slides"},
+    {"tie_word_embeddings=true head_bias=true logits_soft_cap=true moe.weighs_balance=true", false, "qwen2_vl_text", "no head"},
+    {"sliding_window", true, "bloom deepseek_v2 falcon gemma2 gemma3_text gpt-sw3 gpt2 gpt_neox gpt_oss gptj llama llama4_text mistral mixtral phi3 qwen2 qwen2_moe qwen2_vl_text opt qwen3 qwen3_moe starcoder2", "no layer of the goldens slides"},
 };
 #undef LLMCOST_OWN_WALKS
 
@@ -254,8 +258,8 @@ struct default_claim {
 };
 
 inline constexpr default_claim default_claims[] = {
-    {"sliding_window", "qwen2 qwen2_moe qwen3 qwen3_moe", "0 unless `use_sliding_window` says otherwise"},
-    {"head", "t5 vit", "of a configuration without `architectures`, and these have it"},
+    {"sliding_window", "qwen2 qwen2_moe qwen2_vl_text qwen3 qwen3_moe", "0 unless `use_sliding_window` says otherwise"},
+    {"head", "qwen2_vl_text t5 vit", "of a configuration without `architectures`, and these have it"},
     {"hidden_act=gelu", "gemma", "`read_gemma` takes it for its approximation"},
 };
 // clang-format on
