@@ -67,7 +67,8 @@ std::size_t occurrences(std::string_view text, std::string_view word) {
 bool within(const char* what, double figure, double limit, bool gated) {
     const bool good = limit == 0 || figure <= limit;
     std::printf("%-16s %10.4g", what, figure);
-    if (limit != 0) std::printf("   %s %.4g%s", gated ? "limit" : "aim", limit, good ? "" : gated ? "   EXCEEDED" : "   missed");
+    if (limit != 0)
+        std::printf("   %s %.4g%s", gated ? "limit" : "aim", limit, good ? "" : gated ? "   EXCEEDED" : "   missed");
     std::printf("\n");
     return good || !gated;
 }

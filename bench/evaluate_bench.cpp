@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
-// What one evaluation costs: a walk, an evaluator, a closed form in its region, a sweep of a million points, a configuration read.
+// What one evaluation costs: a walk, an evaluator, a closed form in its region, a sweep of a million points, a configuration
+// read.
 #include <benchmark/benchmark.h>
 
 #include <fstream>
@@ -47,7 +48,9 @@ void evaluate(benchmark::State& state, const char* name) {
     for (int i = 0; i < 4096; ++i) {
         const std::int64_t kind = up_to(3);
         loads.push_back({.batch = 1 + up_to(64),
-                         .sequence = kind == 0 ? 1 + up_to(30000) : kind == 1 ? 1 : 1 + up_to(100),
+                         .sequence = kind == 0   ? 1 + up_to(30000)
+                                     : kind == 1 ? 1
+                                                 : 1 + up_to(100),
                          .past = kind == 0 ? 0 : up_to(20000)});
     }
     std::size_t i = 0;

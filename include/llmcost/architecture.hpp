@@ -147,18 +147,18 @@ struct architecture {
     linear_mixer mixer = linear_mixer::none;
     bool latent = false;           ///< multi-head latent attention
     bool gates_attention = false;  ///< queries bring a gate along, whose sigmoid scales the output
-    bool sinks = false;   ///< one logit per head that takes part in the softmax only
+    bool sinks = false;            ///< one logit per head that takes part in the softmax only
     bool fused_qkv = false;
-    bool norm_bias = true;              ///< of layer norms
-    bool scales_in_embedding = false;   ///< inside of the embedding's module
-    bool scales_embedding = false;      ///< inputs times a constant
-    bool scales_residual = false;       ///< block outputs times a constant
-    bool scales_logits = false;         ///< logits times a constant
-    bool divides_logits = false;        ///< logits by a constant
-    bool rotary_per_mixer = false;      ///< tables of their own for full and sliding layers
-    bool positions_per_token = false;   ///< padding moves positions, so that every sequence looks up its own (RoBERTa)
-    bool flat_heads = false;            ///< `lm_head` and a classification head instead of `cls` and the pooler (RoBERTa)
-    bool joins_rotated = false;         ///< a part of each head is rotated, and joined with the rest even where none is left
+    bool norm_bias = true;             ///< of layer norms
+    bool scales_in_embedding = false;  ///< inside of the embedding's module
+    bool scales_embedding = false;     ///< inputs times a constant
+    bool scales_residual = false;      ///< block outputs times a constant
+    bool scales_logits = false;        ///< logits times a constant
+    bool divides_logits = false;       ///< logits by a constant
+    bool rotary_per_mixer = false;     ///< tables of their own for full and sliding layers
+    bool positions_per_token = false;  ///< padding moves positions, so that every sequence looks up its own (RoBERTa)
+    bool flat_heads = false;           ///< `lm_head` and a classification head instead of `cls` and the pooler (RoBERTa)
+    bool joins_rotated = false;        ///< a part of each head is rotated, and joined with the rest even where none is left
     head_set heads{head_kind::none, head_kind::causal_lm};
     decoder_names names{};
     key_name keys[most_key_names]{};
@@ -169,7 +169,8 @@ struct architecture {
 using model_part = value (*)(const architecture&, const shape&, trace&);
 
 /// Describes a part under a path of its own.
-constexpr value describe_within(const module_info& m, model_part part, const architecture& row, const shape& dims, trace& t) {
+constexpr value describe_within(const module_info& m, model_part part, const architecture& row, const shape& dims,
+                                trace& t) {
     t.enter(m);
     return t.leave(m, part(row, dims, t));
 }

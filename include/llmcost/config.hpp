@@ -17,13 +17,13 @@ namespace llmcost {
 struct config_node {
     enum class kind : std::uint8_t { null, boolean, integer, real, string, array, object };
     kind type = kind::null;
-    string_ref key{};     ///< name in the object around it; empty in an array
-    std::int64_t integer = 0;   ///< of integers and booleans
-    double real = 0;            ///< of reals; may be infinite or NaN
-    string_ref string{};  ///< of strings; of reals, how the file writes them, where known
-    std::uint32_t parent = 0;   ///< index of the container; 0 for the root itself
-    std::uint32_t end = 0;      ///< one past the last node inside; the next index for a value without children
-    std::uint32_t size = 0;     ///< number of children
+    string_ref key{};          ///< name in the object around it; empty in an array
+    std::int64_t integer = 0;  ///< of integers and booleans
+    double real = 0;           ///< of reals; may be infinite or NaN
+    string_ref string{};       ///< of strings; of reals, how the file writes them, where known
+    std::uint32_t parent = 0;  ///< index of the container; 0 for the root itself
+    std::uint32_t end = 0;     ///< one past the last node inside; the next index for a value without children
+    std::uint32_t size = 0;    ///< number of children
 };
 
 class config_view;
@@ -68,8 +68,7 @@ public:
     using difference_type = std::ptrdiff_t;
 
     constexpr config_iterator() noexcept = default;
-    constexpr config_iterator(const config_node* nodes, std::uint32_t index) noexcept
-        : nodes_(nodes), index_(index) {}
+    constexpr config_iterator(const config_node* nodes, std::uint32_t index) noexcept : nodes_(nodes), index_(index) {}
 
     [[nodiscard]] constexpr config_view operator*() const noexcept;
     constexpr config_iterator& operator++() noexcept {
@@ -187,9 +186,7 @@ public:
         return {};
     }
 
-    [[nodiscard]] constexpr std::int64_t integer(string_ref key) const {
-        return required(key, "an integer").as_integer();
-    }
+    [[nodiscard]] constexpr std::int64_t integer(string_ref key) const { return required(key, "an integer").as_integer(); }
     [[nodiscard]] constexpr std::int64_t integer(string_ref key, std::int64_t otherwise) const {
         return optional_integer(key).value_or(otherwise);
     }
@@ -229,9 +226,7 @@ public:
         return {};
     }
 
-    [[nodiscard]] constexpr string_ref string(string_ref key) const {
-        return required(key, "a string").as_string();
-    }
+    [[nodiscard]] constexpr string_ref string(string_ref key) const { return required(key, "a string").as_string(); }
     [[nodiscard]] constexpr string_ref string(string_ref key, string_ref otherwise) const {
         return optional_string(key).value_or(otherwise);
     }
@@ -261,8 +256,7 @@ private:
         const auto found = find(key);
         return found && !found->is_null() ? found : maybe<config_view>{};
     }
-    [[nodiscard]] constexpr std::int64_t as_whole(string_ref expected, std::int64_t least,
-                                                  std::int64_t largest) const {
+    [[nodiscard]] constexpr std::int64_t as_whole(string_ref expected, std::int64_t least, std::int64_t largest) const {
         const auto whole = detail::whole_number(node());
         const double r = node().real;
         constexpr double exact = detail::largest_exact_real;
@@ -321,8 +315,7 @@ inline void put_value(bounded_text& out, config_view at) noexcept {
 }
 
 /// Throws at a value, or at one of its keys whether it is there or not.
-[[noreturn]] inline void fail_at(config_problem problem, config_view at, maybe<string_ref> key,
-                                 string_ref message) {
+[[noreturn]] inline void fail_at(config_problem problem, config_view at, maybe<string_ref> key, string_ref message) {
     char buffer[512];
     bounded_text pointer(buffer);
     put_pointer(pointer, at);
@@ -365,8 +358,7 @@ inline void put_value(bounded_text& out, config_view at) noexcept {
 namespace detail {
 
 /// Throws with a caller's sentence and, where the key has a scalar, its value.
-[[noreturn]] inline void fail_sentence(config_problem problem, config_view object, string_ref key,
-                                       string_ref sentence) {
+[[noreturn]] inline void fail_sentence(config_problem problem, config_view object, string_ref key, string_ref sentence) {
     char buffer[512];
     bounded_text message(buffer);
     message.put(sentence);

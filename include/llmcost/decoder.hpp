@@ -83,7 +83,8 @@ struct self_attention {
         v = update_cache(t, v, shared.where);
         value sinks;
         if (row.sinks) sinks = t.param("sinks", {heads});
-        const score_options how{.soft_cap = dims.attention_soft_cap, .mask = &shared.mask, .sinks = row.sinks ? &sinks : nullptr};
+        const score_options how{
+            .soft_cap = dims.attention_soft_cap, .mask = &shared.mask, .sinks = row.sinks ? &sinks : nullptr};
         const value mixed = eager_attention(t, q, k, v, shared.where, how);
         value flat = t.contiguous(t.reshape(mixed, {batch, sequence, -1}));
         if (row.gates_attention) flat = t.mul(flat, t.sigmoid(gate));
@@ -111,8 +112,11 @@ private:
 constexpr value call_latent_attention(trace& t, const architecture& row, const shape& dims, const shared_values& shared,
                                       const value& x) {
     const auto call = [&]<rotation Kind>() {
-        const latent_attention<Kind> layer{dims.hidden_size, dims.num_attention_heads, dims.mla, dims.attention_bias, row.prefix,
-                                           shared.where, shared.mask, shared.cos, shared.sin};
+        const latent_attention<Kind> layer{dims.hidden_size, dims.num_attention_heads,
+                                           dims.mla,         dims.attention_bias,
+                                           row.prefix,       shared.where,
+                                           shared.mask,      shared.cos,
+                                           shared.sin};
         return t.call(row.names.attention, layer, x);
     };
     if (row.rotated == rotation::complex_pairs) return call.template operator()<rotation::complex_pairs>();
@@ -163,8 +167,9 @@ struct moe_block {
 private:
     constexpr value call_router(trace& t, const value& tokens) const {
         const moe_shape& m = dims.moe;
-        const router_shape r{dims.hidden_size, m.num_experts, m.num_experts_per_tok, m.n_group, m.topk_group, m.limits_groups,
-                             m.norm_topk_prob, row.router == router_kind::top_k_softmax};
+        const router_shape r{
+            dims.hidden_size, m.num_experts,   m.num_experts_per_tok, m.n_group,
+            m.topk_group,     m.limits_groups, m.norm_topk_prob,      row.router == router_kind::top_k_softmax};
         const auto call = [&]<router_kind Kind>() {
             return t.call(row.names.router, router<Kind>{r, {row.prefix, row.names.router_type}}, tokens).second;
         };
@@ -178,8 +183,8 @@ private:
     constexpr value call_experts(trace& t, const value& tokens, const value& weights) const {
         const moe_shape& m = dims.moe;
         const auto call = [&]<expert_kind Kind>() {
-            const experts<Kind> all{dims.hidden_size, m.intermediate_size, m.num_experts, m.num_experts_per_tok,
-                                    dims.hidden_act, {row.prefix, "Experts"}};
+            const experts<Kind> all{dims.hidden_size,      m.intermediate_size, m.num_experts,
+                                    m.num_experts_per_tok, dims.hidden_act,     {row.prefix, "Experts"}};
             return t.call("experts", all, tokens, weights);
         };
         return row.expert == expert_kind::gated ? call.template operator()<expert_kind::gated>()
@@ -237,7 +242,7 @@ private:
             return t.call(row.names.linear_mixer, layer, x);
         }
         const delta_shape& d = dims.delta;
-        const delta_rule_shape rule{dims.hidden_size,  d.num_key_heads, d.num_value_heads, d.key_head_dim,
+        const delta_rule_shape rule{dims.hidden_size, d.num_key_heads, d.num_value_heads, d.key_head_dim,
                                     d.value_head_dim, d.conv_kernel,   dims.hidden_act};
         const gated_delta_net layer{rule, row.prefix, row.mixer == linear_mixer::gated_delta_apart};
         return t.call(row.names.linear_mixer, layer, x);
@@ -258,9 +263,7 @@ private:
 };
 
 /// The positions a head looks at: all, the last one, or none.
-constexpr value kept_positions(const trace& t, const value& x) {
-    return t.load().head == logits::last ? x.slice(1, 1) : x;
-}
+constexpr value kept_positions(const trace& t, const value& x) { return t.load().head == logits::last ? x.slice(1, 1) : x; }
 
 /// What full and sliding layers read, made once in front of them.
 struct decoder_context {
@@ -354,7 +357,8 @@ constexpr void describe_under_head(const architecture& row, const shape& dims, t
     }
     const bool answers = dims.head == head_kind::question_answering;
     const string_ref name = answers ? row.names.base_under_answers : row.names.base;
-    const module_info whole{.type = {row.prefix, dims.head == head_kind::causal_lm ? row.names.causal_lm_type : name_of(dims.head)}};
+    const module_info whole{
+        .type = {row.prefix, dims.head == head_kind::causal_lm ? row.names.causal_lm_type : name_of(dims.head)}};
     t.enter(whole);
     describe_head(row, dims, t, describe_within({.name = name, .type = type}, base, row, dims, t));
     t.leave(whole);

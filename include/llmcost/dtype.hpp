@@ -9,7 +9,18 @@
 namespace llmcost {
 
 /// Element types, named as PyTorch names them; `unspecified` takes the configuration's.
-enum class dtype : std::uint8_t { unspecified, float32, float16, bfloat16, float64, float8_e4m3fn, float8_e5m2, int8, int4, complex64 };
+enum class dtype : std::uint8_t {
+    unspecified,
+    float32,
+    float16,
+    bfloat16,
+    float64,
+    float8_e4m3fn,
+    float8_e5m2,
+    int8,
+    int4,
+    complex64
+};
 
 /// One line per element type: its name, another accepted spelling, its size in bits.
 struct dtype_row {

@@ -133,7 +133,9 @@ struct bert_layer {
                          all_positions(a.dim(1)));
         }
         const value h = t.call("intermediate", bert_layers::intermediate_block{dims, prefix}, a);
-        return t.call("output", bert_layers::feed_forward_output{{dims.intermediate_size, dims.hidden_size, {prefix, "Output"}}}, h, a);
+        return t.call("output",
+                      bert_layers::feed_forward_output{{dims.intermediate_size, dims.hidden_size, {prefix, "Output"}}}, h,
+                      a);
     }
 };
 

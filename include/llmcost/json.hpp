@@ -27,14 +27,10 @@ namespace llmcost {
 [[noreturn]] inline void throw_error(const config_error& problem, std::string_view name) {
     constexpr auto code_of = [](config_problem p) {
         switch (p) {
-            case config_problem::missing_key:
-                return errc::missing_key;
-            case config_problem::bad_value:
-                return errc::bad_value;
-            case config_problem::unsupported:
-                return errc::unsupported;
-            case config_problem::unknown_model_type:
-                return errc::unknown_model_type;
+            case config_problem::missing_key: return errc::missing_key;
+            case config_problem::bad_value: return errc::bad_value;
+            case config_problem::unsupported: return errc::unsupported;
+            case config_problem::unknown_model_type: return errc::unknown_model_type;
         }
         return errc::bad_value;
     };

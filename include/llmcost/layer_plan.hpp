@@ -32,9 +32,7 @@ struct layer_plan {
     std::uint8_t common = 0;
     bool mixed = false;
 
-    [[nodiscard]] constexpr std::uint8_t operator[](std::int64_t i) const noexcept {
-        return mixed ? kinds[i] : common;
-    }
+    [[nodiscard]] constexpr std::uint8_t operator[](std::int64_t i) const noexcept { return mixed ? kinds[i] : common; }
     [[nodiscard]] constexpr bool has(mixer_kind mixer, std::int64_t layers) const noexcept {
         if (!mixed) return layers > 0 && layer_kind::from(common).mixer == mixer;
         for (std::int64_t i = 0; i < layers; ++i)

@@ -65,7 +65,7 @@ namespace detail {
 /// The primitives in the order of their members, to walk over those that an operation has.
 inline constexpr std::size_t primitive_kinds = 12;
 template <class T>
-inline constexpr T primitives<T>::* primitive_members[primitive_kinds]{
+inline constexpr T primitives<T>::*primitive_members[primitive_kinds]{
     &primitives<T>::add,  &primitives<T>::mult, &primitives<T>::div,  &primitives<T>::sqrt,
     &primitives<T>::exp,  &primitives<T>::log,  &primitives<T>::tanh, &primitives<T>::erf,
     &primitives<T>::trig, &primitives<T>::pow,  &primitives<T>::neg,  &primitives<T>::cmp};

@@ -18,11 +18,8 @@ struct maybe {
     [[nodiscard]] constexpr const T* operator->() const noexcept { return &held; }
     [[nodiscard]] constexpr T value_or(T otherwise) const noexcept { return present ? held : otherwise; }
     /// Equal where both hold equal values, or neither holds one.
-    friend constexpr bool operator==(const maybe& a, const maybe& b) noexcept
-        requires requires(const T& x) { x == x; }
-    {
-        return a.present == b.present && (!a.present || a.held == b.held);
-    }
+    friend constexpr bool operator==(const maybe& a, const maybe& b) noexcept requires requires(const T& x) { x == x; }
+    { return a.present == b.present && (!a.present || a.held == b.held); }
 };
 
 }  // namespace llmcost

@@ -9,6 +9,7 @@
 
 namespace llmcost {
 
+// clang-format off
 /// The closed set of operations, at the grain of ATen's calls; whoever describes a layer uses these and no others.
 enum class op : std::uint8_t {
     matmul, matmul_bias, batched_matmul, batched_matmul_bias, batched_matmul_scaled, batched_matmul_bias_scaled,
@@ -19,6 +20,7 @@ enum class op : std::uint8_t {
     layer_norm, layer_norm_weight, layer_norm_affine, rms_norm, rms_norm_weight, triangular_solve,
     copy, cat, gather, constant, select, top_k, scatter, index_add, count_of_kinds
 };
+// clang-format on
 inline constexpr std::size_t op_kinds = static_cast<std::size_t>(op::count_of_kinds);
 
 /// The arithmetic primitives of a figure; `T` is a coefficient in the price table and a `count` in a total.
@@ -31,21 +33,21 @@ struct primitives {
 /// What autograd keeps of an operation until its backward (torch derivatives.yaml).
 enum class keeps : std::uint8_t {
     nothing,
-    input,              ///< the first input
-    result,             ///< the output
-    input_and_result,   ///< both
-    other_operand,      ///< of two factors each, where the other one needs a gradient
-    dividend,           ///< the divisor where either needs a gradient, the dividend where the divisor does
-    input_and_2_rows,   ///< the first input and two statistics per row (layer norm's mean and rstd)
-    input_and_1_row,    ///< the first input and one statistic per row (fused RMS norm's rstd)
-    operands,           ///< both inputs
-    second_input,       ///< what is added in, where it is added to
+    input,             ///< the first input
+    result,            ///< the output
+    input_and_result,  ///< both
+    other_operand,     ///< of two factors each, where the other one needs a gradient
+    dividend,          ///< the divisor where either needs a gradient, the dividend where the divisor does
+    input_and_2_rows,  ///< the first input and two statistics per row (layer norm's mean and rstd)
+    input_and_1_row,   ///< the first input and one statistic per row (fused RMS norm's rstd)
+    operands,          ///< both inputs
+    second_input,      ///< what is added in, where it is added to
 };
 
 /// What an operation reads of its inputs.
 enum class reads : std::uint8_t {
-    inputs,   ///< every element once, however often a broadcast shows it
-    picked,   ///< of the first input as many as it gives out, of others every element
+    inputs,  ///< every element once, however often a broadcast shows it
+    picked,  ///< of the first input as many as it gives out, of others every element
     nothing,
 };
 

@@ -95,7 +95,8 @@ inline constexpr head_name head_names[] = {
 /// The class in `architectures` that this row's prefix begins, or what the type is by itself.
 constexpr head_kind read_head(const architecture& row, config_view config) {
     const auto by_default = [&] {
-        if (!row.heads.has(row.defaults.head)) fail_missing(config, "architectures", "a list with a class that a row describes");
+        if (!row.heads.has(row.defaults.head))
+            fail_missing(config, "architectures", "a list with a class that a row describes");
         return row.defaults.head;
     };
     const auto list = config.find("architectures");
@@ -119,7 +120,8 @@ constexpr dtype read_dtype(config_view config) {
         const auto found = config.find(key);
         if (!found || found->is_null()) continue;
         const dtype type = dtype_from(found->as_string());
-        if (type == dtype::unspecified && found->as_string() != "auto") fail_value(config, key, "an element type of PyTorch");
+        if (type == dtype::unspecified && found->as_string() != "auto")
+            fail_value(config, key, "an element type of PyTorch");
         return type;
     }
     return dtype::unspecified;
@@ -215,8 +217,7 @@ constexpr void plan_layers(shape& s, layer_kind all) {
     if (s.num_hidden_layers == 0) return;
     s.layers.common = all.code();
     s.layers.mixed = false;
-    for (std::int64_t i = 0; i < s.num_hidden_layers && i < layer_plan::longest; ++i)
-        s.layers.kinds[i] = all.code();
+    for (std::int64_t i = 0; i < s.num_hidden_layers && i < layer_plan::longest; ++i) s.layers.kinds[i] = all.code();
 }
 
 /// Writes a plan from a rule: `kind_of(i)` for every layer.
@@ -282,8 +283,9 @@ constexpr shape read_shape(const architecture& row, config_view config) {
                                 : k.positive_or("num_key_value_heads", s.num_key_value_heads);
     s.head_dim = k.positive_or("head_dim", s.head_dim);
     s.max_position_embeddings = k.positive_or("max_position_embeddings", s.max_position_embeddings);
-    s.sliding_window = k.present("sliding_window") ? k.non_negative("sliding_window", 0)
-                       : config.contains("sliding_window") ? 0 : s.sliding_window;
+    s.sliding_window = k.present("sliding_window")         ? k.non_negative("sliding_window", 0)
+                       : config.contains("sliding_window") ? 0
+                                                           : s.sliding_window;
     s.hidden_act = k.act("hidden_act", s.hidden_act);
     s.tie_word_embeddings = k.boolean("tie_word_embeddings", s.tie_word_embeddings);
     s.attention_bias = k.boolean("attention_bias", s.attention_bias);

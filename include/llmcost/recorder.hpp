@@ -23,7 +23,8 @@ class recorder {
 public:
     constexpr explicit recorder(const workload& load, listener* ear = nullptr, scope_query asked = {})
         : load_(load), listener_(ear), selection_(asked), active_(selection_.active()), grad_(load.training) {
-        if (!load.in_range()) report_description("a workload's batch and sequence are from 1, all its numbers to 2147483647");
+        if (!load.in_range())
+            report_description("a workload's batch and sequence are from 1, all its numbers to 2147483647");
         if (load.training && load.past > 0) report_description("a training step has no past");
     }
 
@@ -102,7 +103,9 @@ public:
     /// While it lives, what is computed does not reach the loss: kept by autograd, never gone back through.
     class off_loss_guard {
     public:
-        constexpr explicit off_loss_guard(recorder& r, bool on = true) noexcept : r_(r), on_(on) { r_.off_loss_ += on ? 1 : 0; }
+        constexpr explicit off_loss_guard(recorder& r, bool on = true) noexcept : r_(r), on_(on) {
+            r_.off_loss_ += on ? 1 : 0;
+        }
         constexpr ~off_loss_guard() { r_.off_loss_ -= on_ ? 1 : 0; }
         off_loss_guard(const off_loss_guard&) = delete;
         off_loss_guard& operator=(const off_loss_guard&) = delete;
@@ -154,7 +157,8 @@ public:
     /// Writes down one executed operation and gives its output a storage.
     ///
     /// `in_place` writes into the storage that `out` already has, which is nothing new.
-    constexpr void record(op kind, count work, count rows, value& out, const value* const* in, int n, bool in_place = false) {
+    constexpr void record(op kind, count work, count rows, value& out, const value* const* in, int n,
+                          bool in_place = false) {
         if (!in_place) {
             out.storage = storages_.next();
             out.storage_elements = out.elements;

@@ -8,17 +8,19 @@
 
 namespace llmcost {
 
+// clang-format off
 /// What a module is for, so that people can ask without knowing paths; a module has at most one role.
 enum class role : std::uint8_t {
     none, embedding, attn, cross_attn, mlp, experts, router, norm, rotary, mixer, head, encoder, decoder, vision, audio,
     transformer,  ///< everything but the head
     all           ///< everything
 };
+// clang-format on
 
 /// Names of the roles, as people type them.
-inline constexpr string_ref role_names[]{
-    "none", "embedding", "attn",  "cross_attn", "mlp",     "experts", "router", "norm",        "rotary",
-    "mixer", "head",     "encoder", "decoder",  "vision",  "audio",   "transformer", "all"};
+inline constexpr string_ref role_names[]{"none",    "embedding", "attn",   "cross_attn",  "mlp",  "experts",
+                                         "router",  "norm",      "rotary", "mixer",       "head", "encoder",
+                                         "decoder", "vision",    "audio",  "transformer", "all"};
 
 [[nodiscard]] constexpr string_ref name_of(role r) noexcept { return role_names[static_cast<std::size_t>(r)]; }
 

@@ -11,11 +11,13 @@
 
 namespace llmcost {
 
+// clang-format off
 /// Which head sits on the base model; the class in `architectures` chooses it.
 enum class head_kind : std::uint8_t {
     none, causal_lm, masked_lm, conditional_generation, sequence_classification, token_classification,
     question_answering, image_classification, pretraining, encoder, next_sentence, multiple_choice, masked_image
 };
+// clang-format on
 
 /// What the class of a model with this head is called behind its prefix.
 [[nodiscard]] constexpr string_ref name_of(head_kind head) noexcept {
@@ -139,9 +141,9 @@ struct shape {
     bool output_bias = false;     ///< of attention's output projection
     bool mlp_bias = false;
     bool gated_mlp = false;
-    bool is_decoder = false;          ///< sees what came before only, and keeps it (types that are encoders else)
-    bool add_cross_attention = false; ///< layers hold attention to an encoder, which nothing calls without one
-    bool scales_output = false;  ///< last hidden states times a constant before the head
+    bool is_decoder = false;           ///< sees what came before only, and keeps it (types that are encoders else)
+    bool add_cross_attention = false;  ///< layers hold attention to an encoder, which nothing calls without one
+    bool scales_output = false;        ///< last hidden states times a constant before the head
     bool head_bias = false;
     bool qk_norm = false;
     bool tunes_temperature = false;  ///< queries without rotary positions are scaled by how far their tokens stand
@@ -157,7 +159,7 @@ struct shape {
     bool alibi = false;               ///< biases by distance instead of rotated positions
     bool upcast_attention = false;    ///< scores in float32, scaled inside of the product
     qkv_layout qkv = qkv_layout::stacked;
-    bool looks_ahead = false;         ///< tokens attend to later ones
+    bool looks_ahead = false;  ///< tokens attend to later ones
     bool attention_soft_cap = false;
     bool logits_soft_cap = false;
     bool quantized = false;  ///< a `quantization_config` that the figures do not apply

@@ -11,7 +11,9 @@ class string_ref;
 
 /// Whatever owns or sees characters in a row: `std::string`, `std::string_view`.
 template <class S>
-concept string_like = requires(const S& s) { static_cast<const char*>(s.data()), static_cast<std::size_t>(s.size()); };
+concept string_like = requires(const S& s) {
+    static_cast<const char*>(s.data()), static_cast<std::size_t>(s.size());
+};
 
 /// Somebody else's characters: `std::string_view`, whose header alone would take a third of what including the library may.
 ///
@@ -26,11 +28,9 @@ public:
     }
     constexpr string_ref(const char* data, std::size_t size) noexcept : data_(data), size_(size) {}
     template <string_like S>
-        requires(!__is_same(S, string_ref))
-    constexpr string_ref(const S& s) noexcept : data_(s.data()), size_(s.size()) {}
+    requires(!__is_same(S, string_ref)) constexpr string_ref(const S& s) noexcept : data_(s.data()), size_(s.size()) {}
     template <string_like S>
-        requires(!__is_same(S, string_ref) && __is_trivially_copyable(S))
-    [[nodiscard]] constexpr operator S() const noexcept {
+    requires(!__is_same(S, string_ref) && __is_trivially_copyable(S)) [[nodiscard]] constexpr operator S() const noexcept {
         return S(data_, size_);
     }
 
@@ -63,13 +63,13 @@ public:
         return true;
     }
     template <string_like S>
-        requires(!__is_same(S, string_ref))
-    friend constexpr bool operator==(const string_ref& a, const S& b) noexcept {
+    requires(!__is_same(S, string_ref)) friend constexpr bool operator==(const string_ref& a, const S& b) noexcept {
         return a == string_ref(b);
     }
     friend constexpr bool operator<(string_ref a, string_ref b) noexcept {
         for (std::size_t i = 0; i < a.size_ && i < b.size_; ++i)
-            if (a.data_[i] != b.data_[i]) return static_cast<unsigned char>(a.data_[i]) < static_cast<unsigned char>(b.data_[i]);
+            if (a.data_[i] != b.data_[i])
+                return static_cast<unsigned char>(a.data_[i]) < static_cast<unsigned char>(b.data_[i]);
         return a.size_ < b.size_;
     }
 

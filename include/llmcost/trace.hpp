@@ -53,7 +53,8 @@ public:
 
     /// `F.linear`: the weight is (out, in); with a bias a fused addmm where the input is contiguous.
     constexpr value linear(const value& x, const value& weight, const value* bias = nullptr) {
-        if (x.is_contiguous() && x.visible == 0) return rows_times(bias == nullptr ? op::matmul : op::matmul_bias, x, weight);
+        if (x.is_contiguous() && x.visible == 0)
+            return rows_times(bias == nullptr ? op::matmul : op::matmul_bias, x, weight);
         const value w = weight.transpose(0, 1);
         if (bias == nullptr) return matmul(x, w);
         if (x.rank == 2) return mm(op::matmul_bias, x, w);
@@ -96,7 +97,8 @@ public:
         return out;
     }
 
-    /// `torch.linalg.solve_triangular` with ones on the diagonal: a (…, k, k), b (…, k, c) -> (…, k, c), columns first in memory.
+    /// `torch.linalg.solve_triangular` with ones on the diagonal: a (…, k, k), b (…, k, c) -> (…, k, c), columns first in
+    /// memory.
     constexpr value solve_unit_triangular(const value& a, const value& b) {
         const value* const in[2] = {&a, &b};
         value out = dense_as(b.transpose(-2, -1)).transpose(-2, -1);
@@ -108,11 +110,12 @@ public:
     }
     /// `F.conv1d`, `F.conv2d`: x (batch, channels, length…), weight (out, channels / groups, kernel…); one stride and
     /// padding for all dimensions. Per output MULT K, ADD K − 1 with K = channels / groups · kernel.
-    constexpr value convolution(const value& x, const value& weight, bool bias, std::int64_t groups = 1, std::int64_t stride = 1,
-                                std::int64_t padding = 0) {
+    constexpr value convolution(const value& x, const value& weight, bool bias, std::int64_t groups = 1,
+                                std::int64_t stride = 1, std::int64_t padding = 0) {
         extents to{x.dim(0), weight.dim(0)};
         for (int i = 2; i < x.rank; ++i) {
-            if (x.size[i] + 2 * padding < weight.size[i]) report_description("convolution: the kernel is larger than its input");
+            if (x.size[i] + 2 * padding < weight.size[i])
+                report_description("convolution: the kernel is larger than its input");
             to.size[to.rank++] = (x.size[i] + 2 * padding - weight.size[i]) / stride + 1;
         }
         value out = dense(to, x.type);

@@ -72,7 +72,8 @@ struct value {
         return true;
     }
 
-    /// Whether four dimensions lie in memory as channels-last images (c10/core/MemoryFormat.h, `is_channels_last_strides_2d_s4`).
+    /// Whether four dimensions lie in memory as channels-last images (c10/core/MemoryFormat.h,
+    /// `is_channels_last_strides_2d_s4`).
     [[nodiscard]] constexpr bool is_channels_last() const noexcept {
         if (rank != 4 || stride[1] == 0) return false;
         std::int64_t least = 0;

@@ -131,18 +131,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (size == 0) return 0;
     const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
     switch (data[0] % 4) {
-        case 0:
-            read_name(text);
-            break;
-        case 1:
-            read_header(text);
-            break;
-        case 2:
-            look_up(text);
-            break;
-        default:
-            read_environment(text);
-            break;
+        case 0: read_name(text); break;
+        case 1: read_header(text); break;
+        case 2: look_up(text); break;
+        default: read_environment(text); break;
     }
     return 0;
 }

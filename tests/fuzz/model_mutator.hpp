@@ -127,12 +127,9 @@ public:
 
     json number() {
         switch (below(4)) {
-            case 0:
-                return 1 + below(12);
-            case 1:
-                return std::int64_t{1} << below(32);
-            default:
-                return one_of(config_numbers);
+            case 0: return 1 + below(12);
+            case 1: return std::int64_t{1} << below(32);
+            default: return one_of(config_numbers);
         }
     }
     json list(const json& config) {
@@ -145,55 +142,32 @@ public:
     }
     json value(const json& config) {
         switch (below(12)) {
-            case 0:
-                return nullptr;
-            case 1:
-                return below(2) == 0;
-            case 2:
-                return one_of(config_reals);
-            case 3:
-                return one_of(config_words);
-            case 4:
-                return list(config);
-            case 5:
-                return {{"rope_type", one_of(config_words)}, {"partial_rotary_factor", one_of(config_reals)}};
-            case 6:
-                return {{"__float__", below(2) == 0 ? "Infinity" : "NaN"}};
-            case 7:
-                return json::object();
-            default:
-                return number();
+            case 0: return nullptr;
+            case 1: return below(2) == 0;
+            case 2: return one_of(config_reals);
+            case 3: return one_of(config_words);
+            case 4: return list(config);
+            case 5: return {{"rope_type", one_of(config_words)}, {"partial_rotary_factor", one_of(config_reals)}};
+            case 6: return {{"__float__", below(2) == 0 ? "Infinity" : "NaN"}};
+            case 7: return json::object();
+            default: return number();
         }
     }
 
     void mutate(json& config) {
         switch (below(10)) {
-            case 0:
-                config[std::string(one_of(config_keys))] = value(config);
-                return;
+            case 0: config[std::string(one_of(config_keys))] = value(config); return;
             case 1:
-            case 2:
-                config["workload"][std::string(one_of(workload_keys))] = number();
-                return;
-            case 3:
-                exchange_type(config);
-                return;
-            case 4:
-                shrink(config);
-                return;
-            case 5:
-                config["layer_types"] = list(config);
-                return;
+            case 2: config["workload"][std::string(one_of(workload_keys))] = number(); return;
+            case 3: exchange_type(config); return;
+            case 4: shrink(config); return;
+            case 5: config["layer_types"] = list(config); return;
             case 6:
                 if (!config.empty())
                     config.erase(std::next(config.begin(), static_cast<std::ptrdiff_t>(below(config.size()))));
                 return;
-            case 7:
-                config["closes"] = true;
-                return;  // a closed form costs many walks
-            default:
-                change_one(config);
-                return;
+            case 7: config["closes"] = true; return;  // a closed form costs many walks
+            default: change_one(config); return;
         }
     }
     /// Takes some keys over from another configuration.

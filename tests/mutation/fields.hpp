@@ -68,17 +68,17 @@ public:
     [[nodiscard]] std::int64_t before() const noexcept { return before_; }
 
     void of(architecture& row) {
-        auto& [model_type, prefix, describe, read, norm, placement, qk_norm, rotated, axes, feed_forward, masks, router, expert,
-               shared_experts, mixer, latent, gates_attention, sinks, fused_qkv, norm_bias, scales_in_embedding,
+        auto& [model_type, prefix, describe, read, norm, placement, qk_norm, rotated, axes, feed_forward, masks, router,
+               expert, shared_experts, mixer, latent, gates_attention, sinks, fused_qkv, norm_bias, scales_in_embedding,
                scales_embedding, scales_residual, scales_logits, divides_logits, rotary_per_mixer, positions_per_token,
-               flat_heads, joins_rotated, heads,
-               names, keys, defaults] = row;
+               flat_heads, joins_rotated, heads, names, keys, defaults] = row;
         (void)model_type;  // how a row is found
         (void)describe;    // the walk itself
         (void)read;        // what it reads are sizes, which are changed by themselves
         (void)defaults;    // what a configuration leaves out: a test of their own
         change("prefix", prefix), change("norm", norm), change("placement", placement);
-        change("qk_norm", qk_norm), change("rotated", rotated), change("axes", axes), change("feed_forward", feed_forward), change("masks", masks);
+        change("qk_norm", qk_norm), change("rotated", rotated), change("axes", axes), change("feed_forward", feed_forward),
+            change("masks", masks);
         change("router", router), change("expert", expert), change("shared_experts", shared_experts), change("mixer", mixer);
         change("latent", latent), change("gates_attention", gates_attention), change("sinks", sinks);
         change("fused_qkv", fused_qkv), change("norm_bias", norm_bias), change("scales_in_embedding", scales_in_embedding);
@@ -91,12 +91,13 @@ public:
 
     void of(shape& sizes) {
         auto& [vocab_size, hidden_size, intermediate_size, num_hidden_layers, num_attention_heads, num_key_value_heads,
-               head_dim, rotary_dim, max_position_embeddings, first_position, sliding_window, type_vocab_size, embedding_size,
-               relative_attention_num_buckets, num_labels, hidden_act, pooler_act, type, head, tie_word_embeddings,
-               attention_bias, output_bias, mlp_bias, gated_mlp, is_decoder, add_cross_attention, scales_output, head_bias,
-               qk_norm, tunes_temperature, clips_qkv, picks_frequencies, rope_interleave, parallel_residual, norms_apart, norms_after_sums, residual_from_norm, norm_affine,
-               final_norm, alibi, upcast_attention, qkv, looks_ahead, attention_soft_cap, logits_soft_cap, quantized, moe, mla, ssm,
-               delta, encoder, vision, layers] = sizes;
+               head_dim, rotary_dim, max_position_embeddings, first_position, sliding_window, type_vocab_size,
+               embedding_size, relative_attention_num_buckets, num_labels, hidden_act, pooler_act, type, head,
+               tie_word_embeddings, attention_bias, output_bias, mlp_bias, gated_mlp, is_decoder, add_cross_attention,
+               scales_output, head_bias, qk_norm, tunes_temperature, clips_qkv, picks_frequencies, rope_interleave,
+               parallel_residual, norms_apart, norms_after_sums, residual_from_norm, norm_affine, final_norm, alibi,
+               upcast_attention, qkv, looks_ahead, attention_soft_cap, logits_soft_cap, quantized, moe, mla, ssm, delta,
+               encoder, vision, layers] = sizes;
         change("vocab_size", vocab_size), change("hidden_size", hidden_size), change("intermediate_size", intermediate_size);
         change("num_hidden_layers", num_hidden_layers), change("num_attention_heads", num_attention_heads);
         change("num_key_value_heads", num_key_value_heads), change("head_dim", head_dim), change("rotary_dim", rotary_dim);
@@ -110,7 +111,8 @@ public:
         change("tie_word_embeddings", tie_word_embeddings), change("attention_bias", attention_bias);
         change("output_bias", output_bias), change("mlp_bias", mlp_bias), change("gated_mlp", gated_mlp);
         change("scales_output", scales_output), change("head_bias", head_bias), change("qk_norm", qk_norm);
-        change("tunes_temperature", tunes_temperature), change("clips_qkv", clips_qkv), change("rope_interleave", rope_interleave);
+        change("tunes_temperature", tunes_temperature), change("clips_qkv", clips_qkv),
+            change("rope_interleave", rope_interleave);
         change("parallel_residual", parallel_residual), change("norms_apart", norms_apart);
         change("norms_after_sums", norms_after_sums), change("residual_from_norm", residual_from_norm);
         change("norm_affine", norm_affine), change("final_norm", final_norm), change("alibi", alibi);
@@ -236,11 +238,13 @@ private:
         for (int step = 1; step < layer_kind::codes; ++step) {
             const auto other = static_cast<std::uint8_t>((before + step) % layer_kind::codes);
             const layer_kind kind = layer_kind::from(other);
-            if (!chunks && (kind.mixer == mixer_kind::chunked_attention || kind.unrotated)) continue;  // other rows have none
+            if (!chunks && (kind.mixer == mixer_kind::chunked_attention || kind.unrotated))
+                continue;  // other rows have none
             if (!now()) continue;
             before_ = before;
             code = other;
-            say(field, detail::name_of_value(kind.mixer) + (kind.experts ? "+experts" : "") + (kind.unrotated ? "+unrotated" : ""));
+            say(field,
+                detail::name_of_value(kind.mixer) + (kind.experts ? "+experts" : "") + (kind.unrotated ? "+unrotated" : ""));
         }
     }
     void say(std::string_view field, std::string_view value) {

@@ -221,7 +221,8 @@ private:
     }
     /// The run whose modules the golden has; where it has none, tensors and classes.
     [[nodiscard]] print_listener listed(const model& m) const {
-        const auto run = std::find_if(golden_.runs.begin(), golden_.runs.end(), [](const golden_run& r) { return r.modules.has_value(); });
+        const auto run = std::find_if(golden_.runs.begin(), golden_.runs.end(),
+                                      [](const golden_run& r) { return r.modules.has_value(); });
         const bool figures = run != golden_.runs.end();
         print_listener ear{false, figures};
         const workload load = figures ? workload_of(*run) : workload{.sequence = 3, .weights = dtype::float32};

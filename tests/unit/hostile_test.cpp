@@ -159,7 +159,8 @@ TEST_CASE("heads that do not divide are refused with what would") {
          "/rope_parameters: missing; expected frequencies per axis that add up to half of a head");
     says(R"("qwen2_vl_text", "rope_scaling": {"mrope_section": [-1, 65]})",
          "/rope_scaling/mrope_section: expected a list of how many frequencies each axis has, found an array of 2");
-    says(R"("qwen2_vl_text", "head_dim": 64)", "/head_dim: expected hidden_size / num_attention_heads, or no such key, found 64");
+    says(R"("qwen2_vl_text", "head_dim": 64)",
+         "/head_dim: expected hidden_size / num_attention_heads, or no such key, found 64");
     says(R"("qwen3_5_text", "rope_parameters": {"mrope_section": [11, 11]})",
          "/rope_parameters/mrope_section: expected frequencies of three axes, found an array of 2");
     says(R"("deepseek_v3", "qk_rope_head_dim": 63)", "/qk_rope_head_dim: expected an even number, found 63");

@@ -279,10 +279,12 @@ TEST_CASE("every problem of a configuration has its code") {
                     errc::missing_key) == "configs/x.json: /hidden_size: missing; expected a positive integer");
     CHECK(thrown_by([&] { document.read_with([](config_view c) { llmcost::fail_unsupported(c, "x", "not described"); }); },
                     errc::unsupported) == "configs/x.json: /x: not described");
-    CHECK(
-        thrown_by(
-            [&] { document.read_with([](config_view c) { llmcost::fail_unknown_model_type(c, "model_type", "is not known"); }); },
-            errc::unknown_model_type) == "configs/x.json: /model_type: \"lama\" is not known");
+    CHECK(thrown_by(
+              [&] {
+                  document.read_with(
+                      [](config_view c) { llmcost::fail_unknown_model_type(c, "model_type", "is not known"); });
+              },
+              errc::unknown_model_type) == "configs/x.json: /model_type: \"lama\" is not known");
     CHECK(document.read_with([](config_view c) { return c.size(); }) == 2);
 
     try {

@@ -72,12 +72,14 @@ TEST_CASE("a longer sequence or past never costs less, up to the largest, or ove
 }
 
 TEST_CASE("the largest of everything overflows, or needs more positions than there are") {
-    for (const workload& load : {workload{.batch = most, .sequence = most, .past = most, .encoder_sequence = most},
-                                 workload{.batch = most, .sequence = most, .past = most, .attention = attention_scores::causal},
-                                 workload{.batch = most, .sequence = most, .encoder_sequence = most, .training = true}})
+    for (const workload& load :
+         {workload{.batch = most, .sequence = most, .past = most, .encoder_sequence = most},
+          workload{.batch = most, .sequence = most, .past = most, .attention = attention_scores::causal},
+          workload{.batch = most, .sequence = most, .encoder_sequence = most, .training = true}})
         for (const golden_model& g : golden_models()) {
             INFO(g.golden.name << " " << text_of(load));
             // where the input is pixels, the sequence means nothing
-            if (count_model(g.built, {.sequence = 1}) != count_model(g.built, {.sequence = 2})) CHECK_FALSE(counted(g.built, load));
+            if (count_model(g.built, {.sequence = 1}) != count_model(g.built, {.sequence = 2}))
+                CHECK_FALSE(counted(g.built, load));
         }
 }

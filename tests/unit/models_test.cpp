@@ -57,7 +57,8 @@ fields fields_of(const shape& s) {
     add("tie_word_embeddings", s.tie_word_embeddings), add("attention_bias", s.attention_bias);
     add("output_bias", s.output_bias), add("mlp_bias", s.mlp_bias), add("gated_mlp", s.gated_mlp);
     add("scales_output", s.scales_output), add("head_bias", s.head_bias), add("qk_norm", s.qk_norm);
-    add("tunes_temperature", s.tunes_temperature), add("clips_qkv", s.clips_qkv), add("rope_interleave", s.rope_interleave), add("parallel_residual", s.parallel_residual);
+    add("tunes_temperature", s.tunes_temperature), add("clips_qkv", s.clips_qkv), add("rope_interleave", s.rope_interleave),
+        add("parallel_residual", s.parallel_residual);
     add("norms_apart", s.norms_apart), add("norms_after_sums", s.norms_after_sums);
     add("residual_from_norm", s.residual_from_norm), add("norm_affine", s.norm_affine), add("final_norm", s.final_norm);
     add("alibi", s.alibi), add("upcast_attention", s.upcast_attention), add("qkv", s.qkv);

@@ -19,8 +19,8 @@ struct notes final : listener {
         lines.push_back(std::string(m.name) + (m.index >= 0 ? "." + std::to_string(m.index) : ""));
     }
     void executed(const recorder&, const operation& o) override {
-        lines.push_back(std::string(price_of(o.kind).name) + " " + std::string(count_text{o.elements_read()}.view()) + " -> " +
-                        std::string(count_text{o.elements_written()}.view()));
+        lines.push_back(std::string(price_of(o.kind).name) + " " + std::string(count_text{o.elements_read()}.view()) +
+                        " -> " + std::string(count_text{o.elements_written()}.view()));
     }
 };
 using lines = std::vector<std::string>;

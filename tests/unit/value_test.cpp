@@ -29,16 +29,11 @@ value viewed(const statement& s, const value& x) {
     const std::vector<std::int64_t> order = sizes_from(s.words.at(1));
     const auto at = [&](std::size_t i) { return static_cast<int>(order[i]); };
     switch (order.size()) {
-        case 1:
-            return x.permute({at(0)});
-        case 2:
-            return x.permute({at(0), at(1)});
-        case 3:
-            return x.permute({at(0), at(1), at(2)});
-        case 4:
-            return x.permute({at(0), at(1), at(2), at(3)});
-        default:
-            return x.permute({at(0), at(1), at(2), at(3), at(4)});
+        case 1: return x.permute({at(0)});
+        case 2: return x.permute({at(0), at(1)});
+        case 3: return x.permute({at(0), at(1), at(2)});
+        case 4: return x.permute({at(0), at(1), at(2), at(3)});
+        default: return x.permute({at(0), at(1), at(2), at(3), at(4)});
     }
 }
 

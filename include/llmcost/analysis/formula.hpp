@@ -66,7 +66,8 @@ public:
     static constexpr std::size_t monomials = 10;
 
     constexpr closed_form() noexcept = default;
-    constexpr closed_form(const model& m, const workload& around) : types_(types_of(m, around)), load_(resolved(around, types_)) {
+    constexpr closed_form(const model& m, const workload& around)
+        : types_(types_of(m, around)), load_(resolved(around, types_)) {
         region_ = region_of(m, load_);
         exact_ = region_.contains(load_) && choose_base() && interpolate(m) && holds(m);
     }
@@ -92,9 +93,7 @@ public:
         return unpack(out);
     }
     /// ADD + MULT of a workload in the region, nothing else.
-    [[nodiscard]] constexpr count flops(const workload& w) const {
-        return value_of(flops_at, place_of(w));
-    }
+    [[nodiscard]] constexpr count flops(const workload& w) const { return value_of(flops_at, place_of(w)); }
 
 private:
     __extension__ typedef __int128 wide;
@@ -102,15 +101,18 @@ private:
     static constexpr wide largest_sample = wide{1} << 120;  ///< beyond, differences of figures might leave 128 bits
 
     static constexpr void pack(const figures& f, wide (&out)[figure_count]) {
+        // clang-format off
         const count all[figure_count] = {f.add,  f.mult, f.div, f.sqrt, f.exp, f.log, f.tanh, f.erf, f.trig, f.pow,
                                          f.neg,  f.cmp,  f.params, f.active_params, f.cache, f.out, f.written, f.torch_flops,
                                          f.backward_torch_flops, f.flops()};
+        // clang-format on
         for (std::size_t i = 0; i < figure_count; ++i) out[i] = static_cast<wide>(all[i].to_wide());
     }
     [[nodiscard]] constexpr figures unpack(const count (&v)[figure_count]) const {
         figures f;
         f.add = v[0], f.mult = v[1], f.div = v[2], f.sqrt = v[3], f.exp = v[4], f.log = v[5], f.tanh = v[6], f.erf = v[7];
-        f.trig = v[8], f.pow = v[9], f.neg = v[10], f.cmp = v[11], f.params = v[12], f.active_params = v[13], f.cache = v[14];
+        f.trig = v[8], f.pow = v[9], f.neg = v[10], f.cmp = v[11], f.params = v[12], f.active_params = v[13],
+        f.cache = v[14];
         f.out = v[15], f.written = v[16], f.torch_flops = v[17], f.backward_torch_flops = v[18];
         f.weight_bytes = bytes_of(f.params, types_.weights);
         f.cache_bytes = bytes_of(f.cache, types_.cache);
@@ -142,7 +144,8 @@ private:
         const bool rest = chunk != 0 && !region_.whole_chunks;
         const region::interval along_a{chunks_of(low), chunks_of(high)};
         const std::int64_t lowest = !rest ? chunk : low - (along_a.low - 1) * chunk;
-        const std::int64_t highest = along_a.width() > 1 || high >= along_a.high * chunk ? chunk - 1 : high - (along_a.low - 1) * chunk;
+        const std::int64_t highest =
+            along_a.width() > 1 || high >= along_a.high * chunk ? chunk - 1 : high - (along_a.low - 1) * chunk;
         const region::interval along_b{along_a.width() > 1 ? 1 : lowest, highest};
         const auto steps = [](const region::interval& in) { return in.width() > 2 ? std::int64_t{2} : in.width() - 1; };
         steps_ = {steps(along_a), rest ? steps(along_b) : 0, steps(region_.past)};
@@ -169,12 +172,14 @@ private:
         std::int64_t a = 0, b = 0, c = 0;
     };
     // those without the rest of a chunk first: sequences that are not padded need no others
-    static constexpr grid exponents[monomials] = {{0, 0, 0}, {1, 0, 0}, {0, 0, 1}, {2, 0, 0}, {0, 0, 2}, {1, 0, 1},
-                                                  {0, 1, 0}, {0, 2, 0}, {1, 1, 0}, {0, 1, 1}};
+    static constexpr grid exponents[monomials] = {{0, 0, 0}, {1, 0, 0}, {0, 0, 1}, {2, 0, 0}, {0, 0, 2},
+                                                  {1, 0, 1}, {0, 1, 0}, {0, 2, 0}, {1, 1, 0}, {0, 1, 1}};
     static constexpr std::size_t unpadded_monomials = 6;
     [[nodiscard]] constexpr std::size_t used() const noexcept { return region_.chunk == 0 ? unpadded_monomials : monomials; }
 
-    [[nodiscard]] constexpr bool has(const grid& g) const noexcept { return g.a <= steps_.a && g.b <= steps_.b && g.c <= steps_.c; }
+    [[nodiscard]] constexpr bool has(const grid& g) const noexcept {
+        return g.a <= steps_.a && g.b <= steps_.b && g.c <= steps_.c;
+    }
 
     /// Newton's differences on the grid: of x(x−1)/2 along one coordinate, of products along two.
     constexpr bool interpolate(const model& m) {

@@ -13,7 +13,8 @@ namespace bart_detail {
 /// Learned positions, looked up for every sequence (encoder) or once (decoder); the table has two rows more.
 struct position_table : embedding {
     constexpr position_table(const shape& dims, string_ref prefix)
-        : embedding{dims.max_position_embeddings + 2, dims.hidden_size, false, {prefix, "LearnedPositionalEmbedding"}, false} {}
+        : embedding{
+              dims.max_position_embeddings + 2, dims.hidden_size, false, {prefix, "LearnedPositionalEmbedding"}, false} {}
 };
 
 /// Sizes of the encoder's or the decoder's stack.
@@ -33,7 +34,16 @@ constexpr embedding words_of(const architecture& row, const shape& dims) {
 
 template <role What>
 constexpr sequence_attention<What> attention_of(const stack_shape& s, bool caches) {
-    return {{s.width, s.heads, s.width / s.heads, true, caches, {s.prefix, "Attention"}, "q_proj", "k_proj", "v_proj", "out_proj"}};
+    return {{s.width,
+             s.heads,
+             s.width / s.heads,
+             true,
+             caches,
+             {s.prefix, "Attention"},
+             "q_proj",
+             "k_proj",
+             "v_proj",
+             "out_proj"}};
 }
 
 constexpr value normed(trace& t, string_ref name, const value& x) {
@@ -54,7 +64,8 @@ struct encoder_layer {
     [[nodiscard]] constexpr class_name type() const { return {dims.prefix, "EncoderLayer"}; }
     constexpr value describe(trace& t, const value& x) const {
         const context all{.sequence = x.dim(1), .causal = false};
-        const value h = t.call("self_attn", attention_of<role::attn>(dims, false), x, x, all, static_cast<const value*>(nullptr));
+        const value h =
+            t.call("self_attn", attention_of<role::attn>(dims, false), x, x, all, static_cast<const value*>(nullptr));
         return feed_forward(t, dims, normed(t, "self_attn_layer_norm", t.add(x, h)));
     }
 };
@@ -193,9 +204,9 @@ inline constexpr architecture bart{
     .heads = {head_kind::none, head_kind::causal_lm, head_kind::conditional_generation, head_kind::sequence_classification,
               head_kind::question_answering},
     .keys = {{"hidden_size", "d_model", key_rule::standard_first},
-              {"num_attention_heads", "encoder_attention_heads", key_rule::standard_first},
-              {"num_hidden_layers", "encoder_layers", key_rule::standard_first},
-              {"hidden_act", "activation_function", key_rule::written_only}},
+             {"num_attention_heads", "encoder_attention_heads", key_rule::standard_first},
+             {"num_hidden_layers", "encoder_layers", key_rule::standard_first},
+             {"hidden_act", "activation_function", key_rule::written_only}},
     .defaults = {.vocab_size = 50265,
                  .hidden_size = 1024,
                  .num_hidden_layers = 12,

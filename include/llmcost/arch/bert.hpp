@@ -171,8 +171,13 @@ inline constexpr architecture roberta = [] {
     architecture a = bert;
     a.model_type = "roberta", a.prefix = "Roberta", a.positions_per_token = a.flat_heads = true;
     a.read = read_roberta;
-    a.heads = {head_kind::none, head_kind::causal_lm, head_kind::masked_lm, head_kind::sequence_classification,
-               head_kind::token_classification, head_kind::question_answering, head_kind::multiple_choice};
+    a.heads = {head_kind::none,
+               head_kind::causal_lm,
+               head_kind::masked_lm,
+               head_kind::sequence_classification,
+               head_kind::token_classification,
+               head_kind::question_answering,
+               head_kind::multiple_choice};
     a.names.base = "roberta", a.names.causal_lm_type = "ForCausalLM";
     a.defaults.vocab_size = 50265;
     return a;

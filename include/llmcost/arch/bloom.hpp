@@ -101,8 +101,7 @@ struct block {
 constexpr value base(const architecture& row, const shape& dims, trace& t) {
     const workload& load = t.load();
     const norm<norm_kind::layer> normed{dims.hidden_size};
-    value x =
-        t.call("word_embeddings", embedding{dims.vocab_size, dims.hidden_size}, extents{load.batch, load.sequence});
+    value x = t.call("word_embeddings", embedding{dims.vocab_size, dims.hidden_size}, extents{load.batch, load.sequence});
     x = t.call("word_embeddings_layernorm", normed, x);
     shared_values shared{.where = context_of(t, dims.sliding_window)};
     const value alibi = alibi_per_position(t, load.batch, dims.num_attention_heads, shared.where.length());

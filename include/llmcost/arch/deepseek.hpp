@@ -41,7 +41,8 @@ constexpr void read_deepseek_v2(config_view config, shape& s) {
     read_deepseek(config, s, 0, 2, "num_experts");
     const string_ref method = config.string("topk_method", "greedy");
     s.moe.limits_groups = method == "group_limited_greedy";
-    if (!s.moe.limits_groups && method != "greedy") fail_unsupported(config, "topk_method", "no router describes this method");
+    if (!s.moe.limits_groups && method != "greedy")
+        fail_unsupported(config, "topk_method", "no router describes this method");
     if (s.moe.limits_groups) check_groups(config, s);
 }
 

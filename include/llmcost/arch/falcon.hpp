@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-
 #include <llmcost/decoder.hpp>
 #include <llmcost/layers/alibi.hpp>
 #include <llmcost/reader.hpp>
@@ -147,18 +146,16 @@ constexpr value alibi_and_mask(const shape& dims, trace& t, shared_values& share
 
 constexpr value base(const architecture& row, const shape& dims, trace& t) {
     const workload& load = t.load();
-    value x =
-        t.call("word_embeddings", embedding{dims.vocab_size, dims.hidden_size}, extents{load.batch, load.sequence});
+    value x = t.call("word_embeddings", embedding{dims.vocab_size, dims.hidden_size}, extents{load.batch, load.sequence});
     shared_values shared{.where = context_of(t, dims.sliding_window)};
     value alibi;
     if (dims.alibi)
         alibi = alibi_and_mask(dims, t, shared);
     else
         shared.mask = eager_mask(t, shared.where, load.batch);
-    const auto tables =
-        t.call("rotary_emb",
-               rotary_table{dims.rotary_dim, {row.prefix, "RotaryEmbedding"}, rotation::half, dims.picks_frequencies},
-               load.sequence);
+    const auto tables = t.call(
+        "rotary_emb", rotary_table{dims.rotary_dim, {row.prefix, "RotaryEmbedding"}, rotation::half, dims.picks_frequencies},
+        load.sequence);
     shared.cos = tables.first, shared.sin = tables.second;
     for (repetition each = t.repeat(dims.num_hidden_layers, x); each.next();)
         x = t.call({"h", each.index()}, layer{row, dims, shared, alibi}, x);

@@ -31,7 +31,7 @@ constexpr void read_gemma3(config_view config, shape& s) {
     const auto both = config.find("use_bidirectional_attention");
     s.looks_ahead = both && !both->is_null() && both->as_boolean();
     if (s.looks_ahead) s.sliding_window = s.sliding_window / 2 + 1;  // as far ahead as back
-    s.attention_soft_cap = false;  // its attention has the key and does not pass it on
+    s.attention_soft_cap = false;                                    // its attention has the key and does not pass it on
 }
 
 // transformers/models/gemma: norms of 1 + weight, embeddings scaled inside of their module

@@ -45,7 +45,8 @@ constexpr void read_delta_nets(config_view config, shape& s) {
         fail_value(config, "linear_num_value_heads", "a multiple of linear_num_key_heads");
     (void)checked_width(config, "linear_key_head_dim", s.delta.num_key_heads, s.delta.key_head_dim);
     (void)checked_width(config, "linear_value_head_dim", s.delta.num_value_heads, s.delta.value_head_dim);
-    s.rotary_dim = static_cast<std::int64_t>(static_cast<double>(s.head_dim) * detail::read_partial_rotary_factor(config, 0.25));
+    s.rotary_dim =
+        static_cast<std::int64_t>(static_cast<double>(s.head_dim) * detail::read_partial_rotary_factor(config, 0.25));
 }
 
 /// Of `mrope_section` the second and the third entry are looked up.
@@ -116,7 +117,8 @@ constexpr void read_jamba(config_view config, shape& s) {
     const auto attends = every("attn_layer_period", 8, "attn_layer_offset", 4);
     const auto has_several = every("expert_layer_period", 2, "expert_layer_offset", 1);
     plan_layers(config, s, [&](std::int64_t i) {
-        return layer_kind{attends(i) ? mixer_kind::full_attention : mixer_kind::linear, s.moe.num_experts > 1 && has_several(i)};
+        return layer_kind{attends(i) ? mixer_kind::full_attention : mixer_kind::linear,
+                          s.moe.num_experts > 1 && has_several(i)};
     });
 }
 

@@ -88,7 +88,8 @@ constexpr void read_stablelm(config_view config, shape& s) {
     s.output_bias = false;
     s.parallel_residual = config.boolean("use_parallel_residual", false);
     s.qk_norm = config.boolean("qk_layernorm", false);
-    s.rotary_dim = static_cast<std::int64_t>(static_cast<double>(s.head_dim) * detail::read_partial_rotary_factor(config, 0.25));
+    s.rotary_dim =
+        static_cast<std::int64_t>(static_cast<double>(s.head_dim) * detail::read_partial_rotary_factor(config, 0.25));
 }
 
 constexpr void read_cohere(config_view config, shape& s) {
@@ -105,7 +106,8 @@ inline constexpr head_set decoder_heads{head_kind::none, head_kind::causal_lm, h
                                         head_kind::token_classification};
 inline constexpr head_set answering_decoder_heads{head_kind::none, head_kind::causal_lm, head_kind::sequence_classification,
                                                   head_kind::token_classification, head_kind::question_answering};
-inline constexpr head_set classifying_decoder_heads{head_kind::none, head_kind::causal_lm, head_kind::sequence_classification};
+inline constexpr head_set classifying_decoder_heads{head_kind::none, head_kind::causal_lm,
+                                                    head_kind::sequence_classification};
 inline constexpr head_set language_heads{head_kind::none, head_kind::causal_lm};
 
 // transformers/models/llama: configuration_llama.py, modeling_llama.py
@@ -244,7 +246,8 @@ inline constexpr architecture granite = [] {
 inline constexpr architecture stablelm = [] {
     architecture a = llama;
     a.heads = decoder_heads;
-    a.model_type = "stablelm", a.prefix = "StableLm", a.read = read_stablelm, a.norm = norm_kind::layer, a.joins_rotated = true;
+    a.model_type = "stablelm", a.prefix = "StableLm", a.read = read_stablelm, a.norm = norm_kind::layer,
+    a.joins_rotated = true;
     a.qk_norm = qk_norm_kind::module_per_head, a.names.q_norm = "q_layernorm", a.names.k_norm = "k_layernorm";
     a.names.feed_forward_dropout = "dropout";
     a.defaults.vocab_size = 50304, a.defaults.hidden_size = 2560, a.defaults.intermediate_size = 6912;

@@ -27,8 +27,9 @@ private:
 
 constexpr void read_experts(config_view config, shape& s, string_ref number_of_experts) {
     s.moe.num_experts = config.non_negative(number_of_experts, s.moe.num_experts);
-    s.moe.num_experts_per_tok = s.moe.num_experts_per_tok > 0 ? config.positive("num_experts_per_tok", s.moe.num_experts_per_tok)
-                                                              : config.positive("num_experts_per_tok");
+    s.moe.num_experts_per_tok = s.moe.num_experts_per_tok > 0
+                                    ? config.positive("num_experts_per_tok", s.moe.num_experts_per_tok)
+                                    : config.positive("num_experts_per_tok");
     if (s.moe.num_experts_per_tok > s.moe.num_experts && s.moe.num_experts > 0)
         fail_value(config, "num_experts_per_tok", "at most the number of experts");
     s.moe.intermediate_size = config.positive("moe_intermediate_size", s.moe.intermediate_size);
@@ -73,8 +74,9 @@ constexpr void read_qwen2_moe(config_view config, shape& s) {
     const expert_places experts(config, s);
     plan_layers(config, s, [&](std::int64_t i) {
         const bool short_sighted = (i + 1) % 2 != 0 && i < until && slides;
-        const mixer_kind mixer = listed ? layer_kind::from(given[i]).mixer
-                                 : short_sighted ? mixer_kind::sliding_attention : mixer_kind::full_attention;
+        const mixer_kind mixer = listed          ? layer_kind::from(given[i]).mixer
+                                 : short_sighted ? mixer_kind::sliding_attention
+                                                 : mixer_kind::full_attention;
         return layer_kind{mixer, experts.has(i)};
     });
 }
@@ -181,7 +183,8 @@ inline constexpr architecture gpt_oss = [] {
     architecture a = llama;
     a.heads = decoder_heads;
     a.model_type = "gpt_oss", a.prefix = "GptOss", a.read = read_gpt_oss, a.masks = mask_rule::full_and_sliding;
-    a.router = router_kind::top_k_softmax, a.expert = expert_kind::clamped_swiglu, a.sinks = true, a.rotated = rotation::split;
+    a.router = router_kind::top_k_softmax, a.expert = expert_kind::clamped_swiglu, a.sinks = true,
+    a.rotated = rotation::split;
     a.names.router = "router", a.names.moe_type = "MLP";
     a.defaults = {.vocab_size = 201088,
                   .hidden_size = 2880,

@@ -38,16 +38,26 @@ struct attention_part {
     const value& source;  ///< what cross attention reads
     const context& where;
     const value* mask;
-    value& bias;   ///< made by the first block, read by all
+    value& bias;  ///< made by the first block, read by all
     bool makes_bias;
 
     static constexpr role what = role::none;
     static constexpr bool leaf = false;
     static constexpr bool crosses = What == role::cross_attn;
-    [[nodiscard]] constexpr class_name type() const { return {prefix, crosses ? "LayerCrossAttention" : "LayerSelfAttention"}; }
+    [[nodiscard]] constexpr class_name type() const {
+        return {prefix, crosses ? "LayerCrossAttention" : "LayerSelfAttention"};
+    }
     constexpr value describe(trace& t, const value& x) const {
-        const sequence_attention<What> attention{{dims.hidden_size, dims.num_attention_heads, dims.head_dim, false, decodes,
-                                                  {prefix, "Attention"}, "q", "k", "v", "o"}};
+        const sequence_attention<What> attention{{dims.hidden_size,
+                                                  dims.num_attention_heads,
+                                                  dims.head_dim,
+                                                  false,
+                                                  decodes,
+                                                  {prefix, "Attention"},
+                                                  "q",
+                                                  "k",
+                                                  "v",
+                                                  "o"}};
         const value h = normed(t, "layer_norm", prefix, x);
         const auto bias_of = [&](trace& inner, std::int64_t queries, std::int64_t keys) {
             if (makes_bias)
@@ -55,7 +65,8 @@ struct attention_part {
                                : relative_bias(inner, dims, queries, keys);
             return bias;
         };
-        const value out = t.call(crosses ? "EncDecAttention" : "SelfAttention", attention, h, crosses ? source : h, where, mask, bias_of);
+        const value out =
+            t.call(crosses ? "EncDecAttention" : "SelfAttention", attention, h, crosses ? source : h, where, mask, bias_of);
         return t.add(x, t.call("dropout", identity{}, out));
     }
 };
@@ -67,7 +78,9 @@ struct dense_block {
 
     static constexpr role what = role::mlp;
     static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return {prefix, dims.gated_mlp ? "DenseGatedActDense" : "DenseActDense"}; }
+    [[nodiscard]] constexpr class_name type() const {
+        return {prefix, dims.gated_mlp ? "DenseGatedActDense" : "DenseActDense"};
+    }
     constexpr value describe(trace& t, const value& x) const {
         const linear in{dims.hidden_size, dims.intermediate_size};
         value h = t.call("act", activation_module{dims.hidden_act}, t.call(dims.gated_mlp ? "wi_0" : "wi", in, x));
@@ -111,9 +124,12 @@ struct block {
     [[nodiscard]] constexpr class_name type() const { return {prefix, "Block"}; }
     constexpr value describe(trace& t, const value& x) const {
         const value* mask = stack.decodes ? &stack.mask : nullptr;
-        value h = t.call({"layer", 0}, attention_part<role::attn>{dims, prefix, stack.decodes, x, stack.where, mask, stack.bias, first}, x);
+        value h =
+            t.call({"layer", 0},
+                   attention_part<role::attn>{dims, prefix, stack.decodes, x, stack.where, mask, stack.bias, first}, x);
         if (stack.decodes) {
-            const attention_part<role::cross_attn> cross{dims, prefix, true, stack.encoded, stack.across, nullptr, stack.cross_bias, first};
+            const attention_part<role::cross_attn> cross{dims,    prefix,           true, stack.encoded, stack.across,
+                                                         nullptr, stack.cross_bias, first};
             h = t.call({"layer", 1}, cross, h);
         }
         return t.call({"layer", stack.decodes ? 2 : 1}, feed_forward_part{dims, prefix}, h);
@@ -121,8 +137,8 @@ struct block {
 };
 
 /// Embedding, blocks (the first one makes the biases), last norm, dropout around them.
-constexpr value describe_stack(const architecture& row, const shape& dims, trace& t, std::int64_t layers, std::int64_t length,
-                               stack_values& stack) {
+constexpr value describe_stack(const architecture& row, const shape& dims, trace& t, std::int64_t layers,
+                               std::int64_t length, stack_values& stack) {
     const embedding words{dims.vocab_size, dims.hidden_size, false, {"", "Embedding"}, true};
     value x = t.call("embed_tokens", words, extents{t.load().batch, length});
     if (stack.decodes) stack.mask = eager_mask(t, stack.where, t.load().batch);
@@ -216,11 +232,13 @@ constexpr void read_t5(config_view config, shape& s) {
     s.encoder.num_hidden_layers = s.num_hidden_layers;
     s.num_hidden_layers = config.non_negative("num_decoder_layers", config.non_negative("num_layers", 6));
     if (s.num_hidden_layers == 0 && s.head != head_kind::encoder && s.head != head_kind::token_classification)
-        fail_value(config, config.contains("num_decoder_layers") ? "num_decoder_layers" : "num_layers", "a decoder with layers");
+        fail_value(config, config.contains("num_decoder_layers") ? "num_decoder_layers" : "num_layers",
+                   "a decoder with layers");
     s.relative_attention_num_buckets = config.positive("relative_attention_num_buckets", 32);
     s.scales_output = config.boolean("scale_decoder_outputs", config.boolean("tie_word_embeddings", true));
     if (s.head == head_kind::question_answering && s.num_labels != 2)
-        fail_value(config, config.contains("num_labels") ? "num_labels" : "id2label", "two labels under a question-answering head");
+        fail_value(config, config.contains("num_labels") ? "num_labels" : "id2label",
+                   "two labels under a question-answering head");
     string_ref kind = config.string("feed_forward_proj", "relu");
     s.gated_mlp = kind.starts_with("gated-");
     if (s.gated_mlp) kind.remove_prefix(6);
@@ -245,10 +263,10 @@ inline constexpr architecture t5{
     .heads = {head_kind::none, head_kind::conditional_generation, head_kind::encoder, head_kind::sequence_classification,
               head_kind::token_classification, head_kind::question_answering},
     .keys = {{"hidden_size", "d_model", key_rule::standard_first},
-              {"num_attention_heads", "num_heads", key_rule::standard_first},
-              {"num_hidden_layers", "num_layers", key_rule::standard_first},
-              {"head_dim", "d_kv", key_rule::standard_first},
-              {"intermediate_size", "d_ff", key_rule::written_only}},
+             {"num_attention_heads", "num_heads", key_rule::standard_first},
+             {"num_hidden_layers", "num_layers", key_rule::standard_first},
+             {"head_dim", "d_kv", key_rule::standard_first},
+             {"intermediate_size", "d_ff", key_rule::written_only}},
     .defaults = {.vocab_size = 32128,
                  .hidden_size = 512,
                  .intermediate_size = 2048,

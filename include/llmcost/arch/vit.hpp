@@ -34,7 +34,8 @@ struct vit_embeddings {
         const vision_shape& image = dims.vision;
         const std::int64_t width = dims.hidden_size, batch = pixels.dim(0);
         const std::int64_t patches = (image.image_height / image.patch_size) * (image.image_width / image.patch_size);
-        const value token = t.param("cls_token", {1, 1, width}), places = t.param("position_embeddings", {1, patches + 1, width});
+        const value token = t.param("cls_token", {1, 1, width}),
+                    places = t.param("position_embeddings", {1, patches + 1, width});
         if (dims.head == head_kind::masked_image) (void)t.param("mask_token", {1, 1, width});  // nothing is masked
         const module_info patch_embeddings{.name = "patch_embeddings", .type = {prefix, "PatchEmbeddings"}};
         t.enter(patch_embeddings);
@@ -72,7 +73,11 @@ struct vit_layer {
         const norm<norm_kind::layer> layer_norm{dims.hidden_size};
         value h = t.call("attention", vit_attention{dims, prefix}, t.call("layernorm_before", layer_norm, x));
         const value middle = t.add(t.call("dropout", identity{}, h), x);
-        const mlp<mlp_kind::plain> block{dims.hidden_size, dims.intermediate_size, dims.hidden_act, {prefix, "MLP"}, true,
+        const mlp<mlp_kind::plain> block{dims.hidden_size,
+                                         dims.intermediate_size,
+                                         dims.hidden_act,
+                                         {prefix, "MLP"},
+                                         true,
                                          {.up = "fc1", .down = "fc2", .act = "activation_fn"}};
         h = t.call("mlp", block, t.call("layernorm_after", layer_norm, middle));
         return t.add(t.call("dropout", identity{}, h), middle);
@@ -95,7 +100,8 @@ constexpr value describe_pixel_decoder(const shape& dims, trace& t, const value&
     (void)t.param("bias", {values});
     const value of_patches = t.leave(convolution, t.convolution(patches, weight, true));
     t.enter(shuffle);
-    const value spread = of_patches.view({batch, image.num_channels, stride, stride, rows, rows}).permute({0, 1, 4, 2, 5, 3});
+    const value spread =
+        of_patches.view({batch, image.num_channels, stride, stride, rows, rows}).permute({0, 1, 4, 2, 5, 3});
     const value pixels = t.copy(spread).view({batch, image.num_channels, rows * stride, rows * stride});
     return t.leave(decoder, t.leave(shuffle, pixels));
 }
@@ -135,7 +141,8 @@ constexpr void describe_vit(const architecture& row, const shape& dims, trace& t
     }
     const module_info whole{.type = {row.prefix, name_of(dims.head)}};
     t.enter(whole);
-    t.leave(whole, describe_vit_head(dims, t, describe_within({.name = "vit", .type = type}, describe_vit_base, row, dims, t)));
+    t.leave(whole,
+            describe_vit_head(dims, t, describe_within({.name = "vit", .type = type}, describe_vit_base, row, dims, t)));
 }
 
 constexpr void read_vit(config_view config, shape& s) {
@@ -150,12 +157,15 @@ constexpr void read_vit(config_view config, shape& s) {
                 config.positive("num_channels", 3)};
     if (s.head == head_kind::masked_image) {
         const std::int64_t stride = s.vision.encoder_stride = config.positive("encoder_stride", 16);
-        (void)checked_width(config, "encoder_stride", checked_width(config, "encoder_stride", stride, stride), s.vision.num_channels);
+        (void)checked_width(config, "encoder_stride", checked_width(config, "encoder_stride", stride, stride),
+                            s.vision.num_channels);
     }
-    if (side("patch_size", 16, 1) != s.vision.patch_size) fail_unsupported(config, "patch_size", "no row describes oblong patches");
+    if (side("patch_size", 16, 1) != s.vision.patch_size)
+        fail_unsupported(config, "patch_size", "no row describes oblong patches");
     if (s.vision.image_height < s.vision.patch_size || s.vision.image_width < s.vision.patch_size)
         fail_value(config, "patch_size", "at most the image's size");
-    const std::int64_t rows = s.vision.image_height / s.vision.patch_size, columns = s.vision.image_width / s.vision.patch_size;
+    const std::int64_t rows = s.vision.image_height / s.vision.patch_size,
+                       columns = s.vision.image_width / s.vision.patch_size;
     if (s.head == head_kind::masked_image && rows != columns)
         fail_value(config, "image_size", "as many patches in a row as in a column under this head");
     if (s.hidden_size % s.num_attention_heads != 0) fail_value(config, "num_attention_heads", "a divisor of hidden_size");

@@ -96,8 +96,7 @@ inline const reading& column(const job_reading& r, std::size_t i) {
             case scope_kind::path:
                 if (matches_pattern(scope.word, s.path)) return true;
                 break;
-            case scope_kind::parameter:
-                break;
+            case scope_kind::parameter: break;
         }
     }
     return false;

@@ -26,14 +26,10 @@ inline std::string with_members(std::string report, const json_writer& more) {
 
 inline std::string_view kind_name(const scope_word& scope) {
     switch (scope.kind) {
-        case scope_kind::role:
-            return "role";
-        case scope_kind::type:
-            return "class";
-        case scope_kind::path:
-            return "path";
-        case scope_kind::parameter:
-            break;
+        case scope_kind::role: return "role";
+        case scope_kind::type: return "class";
+        case scope_kind::path: return "path";
+        case scope_kind::parameter: break;
     }
     return "parameter";
 }

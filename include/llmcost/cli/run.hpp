@@ -27,19 +27,15 @@ namespace llmcost::cli {
 /// The exit code of an error.
 [[nodiscard]] constexpr exit_code exit_code_of(errc code) noexcept {
     switch (code) {
-        case errc::usage:
-            return exit_code::usage;
-        case errc::network:
-            return exit_code::network;
-        case errc::overflow:
-            return exit_code::overflow;
+        case errc::usage: return exit_code::usage;
+        case errc::network: return exit_code::network;
+        case errc::overflow: return exit_code::overflow;
         case errc::unknown_model_type:
         case errc::missing_key:
         case errc::bad_value:
         case errc::unsupported:
         case errc::io:
-        case errc::not_found:
-            break;
+        case errc::not_found: break;
     }
     return exit_code::configuration;
 }

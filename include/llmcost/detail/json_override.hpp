@@ -93,8 +93,7 @@ inline void override_node(std::vector<config_node>& nodes, std::string_view path
         const std::string_view name = rest.substr(0, dot);
         if (!last) rest.remove_prefix(dot + 1);
         if (name.empty())
-            fail_at(config_problem::bad_value, config_view{nodes, 0}, {},
-                    "expected a dotted path without empty parts");
+            fail_at(config_problem::bad_value, config_view{nodes, 0}, {}, "expected a dotted path without empty parts");
         if (nodes[at].type == config_node::kind::null) nodes[at].type = config_node::kind::object;
 
         const config_view here{nodes, at};

@@ -11,7 +11,19 @@
 namespace llmcost {
 
 /// Activation functions by the names that configurations use (transformers/activations.py).
-enum class activation : std::uint8_t { silu, swish, gelu, gelu_new, gelu_fast, gelu_pytorch_tanh, quick_gelu, relu, relu2, tanh, sigmoid };
+enum class activation : std::uint8_t {
+    silu,
+    swish,
+    gelu,
+    gelu_new,
+    gelu_fast,
+    gelu_pytorch_tanh,
+    quick_gelu,
+    relu,
+    relu2,
+    tanh,
+    sigmoid
+};
 
 struct activation_row {
     activation kind;

@@ -46,7 +46,8 @@ struct mlp {
         } else if constexpr (Kind == mlp_kind::fused_gated) {
             const value both = t.call(names.gate, linear{width, 2 * inner, bias}, x);
             const value gate = both.slice(-1, inner), up = gate;
-            return t.call(names.down, linear{inner, width, bias}, t.mul(up, t.call(names.act, activation_module{act}, gate)));
+            return t.call(names.down, linear{inner, width, bias},
+                          t.mul(up, t.call(names.act, activation_module{act}, gate)));
         } else {
             const value up = t.call(names.up, linear{width, inner, bias}, x);
             return t.call(names.down, linear{inner, width, bias}, t.call(names.act, activation_module{act}, up));

@@ -10,11 +10,11 @@ namespace llmcost {
 
 /// How a norm is computed, operation by operation.
 enum class norm_kind : std::uint8_t {
-    rms,           ///< Llama: x · rsqrt(mean(x²) + ε) · weight, in float32
-    rms_cast_last, ///< T5: only the variance in float32
-    rms_plus_one,  ///< Gemma: the same with (1 + weight)
-    layer,         ///< `nn.LayerNorm`, one fused call
-    layer_spelled  ///< Cohere: a layer norm without bias, written out in float32
+    rms,            ///< Llama: x · rsqrt(mean(x²) + ε) · weight, in float32
+    rms_cast_last,  ///< T5: only the variance in float32
+    rms_plus_one,   ///< Gemma: the same with (1 + weight)
+    layer,          ///< `nn.LayerNorm`, one fused call
+    layer_spelled   ///< Cohere: a layer norm without bias, written out in float32
 };
 
 /// A norm over the last dimension of x (rows, width); see `docs/counting.md` for the price of a row.
@@ -86,8 +86,10 @@ constexpr value call_norm(trace& t, string_ref name, norm_kind kind, std::int64_
                           bool bias = true, std::int64_t groups = 0) {
     switch (kind) {
         case norm_kind::rms: return t.call(name, norm<norm_kind::rms>{width, named, true, false, groups}, x);
-        case norm_kind::rms_cast_last: return t.call(name, norm<norm_kind::rms_cast_last>{width, named, true, false, groups}, x);
-        case norm_kind::rms_plus_one: return t.call(name, norm<norm_kind::rms_plus_one>{width, named, true, false, groups}, x);
+        case norm_kind::rms_cast_last:
+            return t.call(name, norm<norm_kind::rms_cast_last>{width, named, true, false, groups}, x);
+        case norm_kind::rms_plus_one:
+            return t.call(name, norm<norm_kind::rms_plus_one>{width, named, true, false, groups}, x);
         case norm_kind::layer: return t.call(name, norm<norm_kind::layer>{width, {}, true, bias, groups}, x);
         case norm_kind::layer_spelled: break;
     }

@@ -11,11 +11,11 @@ namespace llmcost {
 /// Which elements of a head are rotated together.
 enum class rotation : std::uint8_t {
     none,
-    half,        ///< element i with i + d/2 (Llama)
-    interleaved,  ///< element 2i with 2i + 1, written with stack and flatten (Cohere)
-    split,        ///< halves rotated as two tensors, a table of dim/2 (gpt-oss)
-    split_pairs,  ///< even and odd elements rotated as two tensors (DeepSeek V3)
-    complex_pairs ///< pairs as complex numbers times unit complex numbers (DeepSeek V2)
+    half,          ///< element i with i + d/2 (Llama)
+    interleaved,   ///< element 2i with 2i + 1, written with stack and flatten (Cohere)
+    split,         ///< halves rotated as two tensors, a table of dim/2 (gpt-oss)
+    split_pairs,   ///< even and odd elements rotated as two tensors (DeepSeek V3)
+    complex_pairs  ///< pairs as complex numbers times unit complex numbers (DeepSeek V2)
 };
 
 /// What a position is made of: a text's place, or three axes (time, height, width) that share a head's frequencies.
@@ -120,7 +120,8 @@ constexpr value rotate(trace& t, const value& x, const value& cos, const value& 
     }
 }
 
-/// Rotates the first `dim` elements of every head and leaves the rest (StableLM, Phi-3); `joins` joins them with nothing, too.
+/// Rotates the first `dim` elements of every head and leaves the rest (StableLM, Phi-3); `joins` joins them with nothing,
+/// too.
 template <rotation Kind>
 constexpr value rotate_part(trace& t, const value& x, std::int64_t dim, const value& cos, const value& sin, bool joins) {
     if (dim == x.dim(-1) && !joins) return rotate<Kind>(t, x, cos, sin);

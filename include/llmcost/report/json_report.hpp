@@ -52,7 +52,8 @@ inline void write_sizes(json_writer& json, const std::vector<std::int64_t>& size
 }  // namespace detail
 
 /// The JSON report that scripts rest on: model, workload, totals, and the parts asked for.
-[[nodiscard]] inline std::string json_report(const model& m, const model_identity& who, const workload& load, json_parts parts) {
+[[nodiscard]] inline std::string json_report(const model& m, const model_identity& who, const workload& load,
+                                             json_parts parts) {
     const storage_types types = types_of(m, load);
     const model_listing listing = list_model(m, load);
     json_writer json;
