@@ -79,6 +79,23 @@ TEST_CASE("a name is a file, else cached, else bundled") {
     CHECK(words.err == "llmcost: cached configuration of commit " + std::string(commit) + "\n");
 }
 
+TEST_CASE("a part of a configuration whose type is not known") {
+    const std::string whole =
+        R"({"model_type": "sees", "torch_dtype": "bfloat16", "vision_config": {}, "text_config": )" + tiny() + "}";
+    CHECK(printed("--config - --part text_config --format csv params", {.in = whole}) == tiny_params);
+    const std::string page = printed("--config - --part text_config", {.in = whole});
+    CHECK(page.find("configuration from the standard input, text_config of it alone") != std::string::npos);
+    CHECK(page.find("bfloat16") != std::string::npos);
+    const std::string why = failing("--config - params", 3, {.in = whole}).err;
+    CHECK(why.find("\"sees\" is not known; nearest: ") != std::string::npos);
+    CHECK(why.find("; known is what it holds: --part text_config\n") != std::string::npos);
+    CHECK(failing("--config - --part vision_config", 3, {.in = whole}).err.find("/vision_config/model_type: missing") !=
+          std::string::npos);
+    CHECK(
+        failing("--config - --part audio_config", 3, {.in = whole}).err.find("/audio_config: missing; expected an object") !=
+        std::string::npos);
+}
+
 TEST_CASE("names that are nowhere") {
     const surroundings around;
     CHECK(failing("--model nobody/nothing --offline", 4).err.find("since --offline is set") != std::string::npos);

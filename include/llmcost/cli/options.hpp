@@ -12,7 +12,7 @@ namespace llmcost::cli {
 /// The options of the command line; `option_table` has one row for each.
 // clang-format off
 enum class option : std::uint8_t {
-    model, config, set, revision, offline,
+    model, config, part, set, revision, offline,
     batch, sequence, past, encoder_sequence, requests, input, output, logits, attention,
     dtype, activation_dtype, cache_dtype, training,
     format, scopes, tensors, tree, depth, color, no_color, completion, man, help, version,
@@ -38,6 +38,7 @@ struct option_row {
 inline constexpr std::array<option_row, option_count> option_table{{
     {option::model,            "--model",            value_kind::model,  "NAME",  "org/name[@rev]: file, cached, bundled, hub",             "Model"},
     {option::config,           "--config",           value_kind::file,   "FILE",  "config.json; - is the standard input",                  ""},
+    {option::part,             "--part",             value_kind::text,   "KEY",   "the model nested under a key: text_config",            ""},
     {option::set,              "--set",              value_kind::text,   "K=V",   "override a key, a.b=1 a nested one; repeat",            ""},
     {option::revision,         "--revision",         value_kind::text,   "REV",   "branch, tag or commit of --model",                      ""},
     {option::offline,          "--offline",          value_kind::none,   "",      "never use the network",                                 ""},

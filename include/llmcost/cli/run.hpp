@@ -115,7 +115,7 @@ inline std::string output_of(const arguments& args, const streams& io) {
     (void)read_job(args);  // what is wrong with the options is said before anything is read or downloaded
     const bool color = wants_color(args, io);
     const found_config found = find_config(args, io);
-    question q = understand(args, model_of(found.document), found.who);
+    question q = understand(args, model_of(found.document, args), found.who);
     q.color = color;
     std::string text = answer(q);
     if (found.remarkable && !q.asked.empty() && q.format == output_format::text)

@@ -125,12 +125,36 @@ inline found_config from_name(const arguments& args, const streams& io) {
         if (sign == std::string_view::npos || sign == 0) refuse("--set", "expected key=value, found " + in_quotes(change));
         found.document.set(change.substr(0, sign), change.substr(sign + 1));
     }
+    if (args.has(option::part)) found.who.source += ", " + printable(args.text(option::part)) + " of it alone";
     return found;
 }
 
-/// The model of a configuration; errors name the file and the place in it.
-[[nodiscard]] inline model model_of(const config_document& document) {
-    return document.read_with([](config_view root) { return read_model(root); });
+/// The key under which a configuration of an unknown type holds one of a known type; empty where there is none.
+[[nodiscard]] inline std::string_view known_part(config_view root) {
+    for (const config_view child : root) {
+        if (!child.is_object()) continue;
+        const auto type = child.find("model_type");
+        if (type && type->is_string() && find_architecture(type->as_string()) != nullptr) return child.key();
+    }
+    return {};
+}
+
+/// The model of a configuration, or of the part that `--part` names; errors name the file and the place in it.
+[[nodiscard]] inline model model_of(const config_document& document, const arguments& args) {
+    if (args.has(option::part))
+        return document.read_with([&](config_view root) {
+            model m = read_model(root.object(args.text(option::part)));
+            if (m.dims.type == dtype::unspecified) m.dims.type = llmcost::detail::read_dtype(root);  // said for all parts
+            return m;
+        });
+    try {
+        return document.read_with([](config_view root) { return read_model(root); });
+    } catch (const error& e) {
+        const std::string_view part =
+            e.code() == errc::unknown_model_type ? known_part(document.root()) : std::string_view{};
+        if (part.empty()) throw;
+        throw error(e.code(), {}, std::string(e.what()) + "; known is what it holds: --part " + printable(part));
+    }
 }
 
 }  // namespace llmcost::cli
