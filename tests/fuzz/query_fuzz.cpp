@@ -26,7 +26,9 @@ const std::vector<llmcost::model>& models() {
                  R"({"model_type":"t5","vocab_size":97,"d_model":8,"d_kv":4,"d_ff":16,"num_layers":2,"num_heads":2})",
                  R"({"model_type":"gpt2","vocab_size":97,"n_embd":8,"n_layer":2,"n_head":2,"n_positions":40})",
              })
-            out.push_back(llmcost::cli::model_of(llmcost::parse_config(text, "small")));
+            out.push_back(llmcost::parse_config(text, "small").read_with([](llmcost::config_view root) {
+                return llmcost::read_model(root);
+            }));
         return out;
     }();
     return small;
