@@ -52,7 +52,7 @@ measured run_once(char** command) {
     if (wait4(child, &status, 0, &use) != child) throw std::runtime_error("lost the process");
     m.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     // of the largest process below the child: a compiler's driver is smaller than the compiler
-    m.megabytes = static_cast<double>(use.ru_maxrss) / 1024;
+    m.megabytes = static_cast<double>(use.ru_maxrss) * 1024 / 1e6;  // it is told in KiB
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) throw std::runtime_error("the command failed:\n" + m.printed);
     return m;
 }

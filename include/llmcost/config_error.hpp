@@ -4,7 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <exception>
+#include <new>  // std::exception
 
 #include <llmcost/detail/config_text.hpp>
 #include <llmcost/string_ref.hpp>

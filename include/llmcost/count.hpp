@@ -2,10 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <compare>
-#include <concepts>
 #include <cstdint>
-#include <exception>
+#include <new>  // std::exception, without what <exception> brings
 
 #include <llmcost/string_ref.hpp>
 
@@ -48,15 +46,21 @@ private:
 [[noreturn]] inline void report_positions(std::int64_t held, std::int64_t asked) { throw workload_error{held, asked}; }
 [[noreturn]] inline void report_description(const char* sentence) { throw description_error{sentence}; }
 
+/// Any integer type: `std::integral`, without its header.
+template <class T>
+concept integer = requires(T n) {
+    n % n, n << n;
+};
+
 /// An exact, non-negative 128-bit integer; sums and products that do not fit end in `report_overflow`.
 class count {
 public:
     __extension__ typedef unsigned __int128 wide;
 
     constexpr count() noexcept : value_(0) {}  // spelled out: g++ 12 loses a default initialiser in constant arrays
-    template <std::integral T>
+    template <integer T>
     constexpr count(T n) : value_(static_cast<wide>(n)) {
-        if constexpr (std::signed_integral<T>)
+        if constexpr (static_cast<T>(-1) < static_cast<T>(0))
             if (n < 0) report_overflow();
     }
     static constexpr count from_wide(wide w) noexcept { return count{w, 0}; }
@@ -89,11 +93,10 @@ public:
         return from_wide(a.value_ / b.value_);
     }
     friend constexpr bool operator==(count, count) noexcept = default;
-    friend constexpr std::strong_ordering operator<=>(count a, count b) noexcept {
-        return a.value_ < b.value_   ? std::strong_ordering::less
-               : b.value_ < a.value_ ? std::strong_ordering::greater
-                                     : std::strong_ordering::equal;
-    }
+    friend constexpr bool operator<(count a, count b) noexcept { return a.value_ < b.value_; }
+    friend constexpr bool operator>(count a, count b) noexcept { return a.value_ > b.value_; }
+    friend constexpr bool operator<=(count a, count b) noexcept { return a.value_ <= b.value_; }
+    friend constexpr bool operator>=(count a, count b) noexcept { return a.value_ >= b.value_; }
 
     [[nodiscard]] constexpr wide to_wide() const noexcept { return value_; }
     [[nodiscard]] constexpr bool fits_64() const noexcept { return (value_ >> 64) == 0; }
@@ -112,7 +115,7 @@ private:
 };
 
 /// Sizes multiplied into one size: below 0 or beyond 2^63 - 1 is an overflow.
-template <std::integral... Sizes>
+template <integer... Sizes>
 [[nodiscard]] constexpr std::int64_t checked_product(Sizes... sizes) {
     const count n = (count(1) * ... * count(sizes));
     if (n.to_wide() >> 63 != 0) report_overflow();

@@ -96,47 +96,56 @@ private:
         return call_norm(t, name, row.norm, width, {row.prefix, row.names.norm_type}, x, true, groups);
     }
     constexpr value turned(trace& t, const value& x) const {
-        const auto part = [&]<rotation Kind>() {
-            return rotate_part<Kind>(t, x, dims.rotary_dim, shared.cos, shared.sin, row.joins_rotated);
-        };
         switch (row.rotated) {
-            case rotation::half: return part.template operator()<rotation::half>();
-            case rotation::interleaved: return part.template operator()<rotation::interleaved>();
-            case rotation::split: return part.template operator()<rotation::split>();
+            case rotation::half: return turned<rotation::half>(t, x);
+            case rotation::interleaved: return turned<rotation::interleaved>(t, x);
+            case rotation::split: return turned<rotation::split>(t, x);
             default: return x;
         }
     }
+    template <rotation Kind>
+    constexpr value turned(trace& t, const value& x) const {
+        return rotate_part<Kind>(t, x, dims.rotary_dim, shared.cos, shared.sin, row.joins_rotated);
+    }
 };
+
+template <rotation Kind>
+constexpr value call_latent_attention(trace& t, const architecture& row, const shape& dims, const shared_values& shared,
+                                      const value& x) {
+    const latent_attention<Kind> layer{dims.hidden_size, dims.num_attention_heads,
+                                       dims.mla,         dims.attention_bias,
+                                       row.prefix,       shared.where,
+                                       shared.mask,      shared.cos,
+                                       shared.sin};
+    return t.call(row.names.attention, layer, x);
+}
 
 /// Attention with a low-rank cache, its rotation chosen by row and configuration.
 constexpr value call_latent_attention(trace& t, const architecture& row, const shape& dims, const shared_values& shared,
                                       const value& x) {
-    const auto call = [&]<rotation Kind>() {
-        const latent_attention<Kind> layer{dims.hidden_size, dims.num_attention_heads,
-                                           dims.mla,         dims.attention_bias,
-                                           row.prefix,       shared.where,
-                                           shared.mask,      shared.cos,
-                                           shared.sin};
-        return t.call(row.names.attention, layer, x);
-    };
-    if (row.rotated == rotation::complex_pairs) return call.template operator()<rotation::complex_pairs>();
-    if (dims.rope_interleave) return call.template operator()<rotation::split_pairs>();
-    return call.template operator()<rotation::half>();
+    if (row.rotated == rotation::complex_pairs)
+        return call_latent_attention<rotation::complex_pairs>(t, row, dims, shared, x);
+    if (dims.rope_interleave) return call_latent_attention<rotation::split_pairs>(t, row, dims, shared, x);
+    return call_latent_attention<rotation::half>(t, row, dims, shared, x);
+}
+
+template <mlp_kind Kind>
+constexpr value call_mlp(trace& t, const architecture& row, const shape& dims, string_ref name, std::int64_t inner,
+                         const value& x) {
+    const string_ref prefix = row.names.mlp_prefix.empty() ? row.prefix : row.names.mlp_prefix;
+    return t.call(name, mlp<Kind>{dims.hidden_size, inner, dims.hidden_act, {prefix, "MLP"}, dims.mlp_bias, row.names.mlp},
+                  x);
 }
 
 /// A dense feed-forward block of a row, under this name and with this inner width.
 constexpr value call_mlp(trace& t, const architecture& row, const shape& dims, string_ref name, std::int64_t inner,
                          const value& x) {
-    const class_name named{row.names.mlp_prefix.empty() ? row.prefix : row.names.mlp_prefix, "MLP"};
-    const auto call = [&]<mlp_kind Kind>() {
-        return t.call(name, mlp<Kind>{dims.hidden_size, inner, dims.hidden_act, named, dims.mlp_bias, row.names.mlp}, x);
-    };
     switch (row.feed_forward) {
-        case mlp_kind::gated: return call.template operator()<mlp_kind::gated>();
-        case mlp_kind::fused_gated: return call.template operator()<mlp_kind::fused_gated>();
+        case mlp_kind::gated: return call_mlp<mlp_kind::gated>(t, row, dims, name, inner, x);
+        case mlp_kind::fused_gated: return call_mlp<mlp_kind::fused_gated>(t, row, dims, name, inner, x);
         case mlp_kind::plain: break;
     }
-    return call.template operator()<mlp_kind::plain>();
+    return call_mlp<mlp_kind::plain>(t, row, dims, name, inner, x);
 }
 
 /// Router, routed experts and what stands beside them.
@@ -170,25 +179,27 @@ private:
         const router_shape r{
             dims.hidden_size, m.num_experts,   m.num_experts_per_tok, m.n_group,
             m.topk_group,     m.limits_groups, m.norm_topk_prob,      row.router == router_kind::top_k_softmax};
-        const auto call = [&]<router_kind Kind>() {
-            return t.call(row.names.router, router<Kind>{r, {row.prefix, row.names.router_type}}, tokens).second;
-        };
         switch (row.router) {
-            case router_kind::top_k_softmax: return call.template operator()<router_kind::top_k_softmax>();
-            case router_kind::softmax_grouped: return call.template operator()<router_kind::softmax_grouped>();
-            case router_kind::sigmoid_grouped: return call.template operator()<router_kind::sigmoid_grouped>();
-            default: return call.template operator()<router_kind::softmax_top_k>();
+            case router_kind::top_k_softmax: return call_router<router_kind::top_k_softmax>(t, r, tokens);
+            case router_kind::softmax_grouped: return call_router<router_kind::softmax_grouped>(t, r, tokens);
+            case router_kind::sigmoid_grouped: return call_router<router_kind::sigmoid_grouped>(t, r, tokens);
+            default: return call_router<router_kind::softmax_top_k>(t, r, tokens);
         }
     }
+    template <router_kind Kind>
+    constexpr value call_router(trace& t, const router_shape& r, const value& tokens) const {
+        return t.call(row.names.router, router<Kind>{r, {row.prefix, row.names.router_type}}, tokens).second;
+    }
+    constexpr value call_experts(trace& t, const value& tokens, const value& weights) const {
+        return row.expert == expert_kind::gated ? call_experts<expert_kind::gated>(t, tokens, weights)
+                                                : call_experts<expert_kind::clamped_swiglu>(t, tokens, weights);
+    }
+    template <expert_kind Kind>
     constexpr value call_experts(trace& t, const value& tokens, const value& weights) const {
         const moe_shape& m = dims.moe;
-        const auto call = [&]<expert_kind Kind>() {
-            const experts<Kind> all{dims.hidden_size,      m.intermediate_size, m.num_experts,
-                                    m.num_experts_per_tok, dims.hidden_act,     {row.prefix, "Experts"}};
-            return t.call("experts", all, tokens, weights);
-        };
-        return row.expert == expert_kind::gated ? call.template operator()<expert_kind::gated>()
-                                                : call.template operator()<expert_kind::clamped_swiglu>();
+        const experts<Kind> all{dims.hidden_size,      m.intermediate_size, m.num_experts,
+                                m.num_experts_per_tok, dims.hidden_act,     {row.prefix, "Experts"}};
+        return t.call("experts", all, tokens, weights);
     }
 };
 

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <concepts>
 #include <cstdint>
 #include <initializer_list>
 
@@ -17,9 +16,9 @@ class trace;
 /// A layer: what its class is called, what it is for, whether it has no children, and how its forward pass goes.
 template <class L>
 concept Layer = requires(const L& layer) {
-    { layer.type() } -> std::convertible_to<class_name>;
-    { L::what } -> std::convertible_to<role>;
-    { L::leaf } -> std::convertible_to<bool>;
+    class_name{layer.type()};
+    role{L::what};
+    bool{L::leaf};
 };
 
 /// A forward pass being described: modules are called, operations executed, values passed on, as PyTorch would.

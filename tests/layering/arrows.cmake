@@ -40,7 +40,8 @@ room(cli       "cli(\\.hpp|/.+)"                          ${core} umbrella error
 room(walks     "[a-z0-9_]+\\.hpp"                         ${engine} config layers)
 
 # too slow to include for everybody who plans with numbers
-set(heavy iostream sstream filesystem regex functional ranges map string vector string_view array span optional algorithm)
+set(heavy iostream sstream filesystem regex functional ranges map string vector string_view array span optional algorithm
+    concepts compare exception type_traits)
 set(boundaries error report bundled json hub cli)
 set(outside_json "^nlohmann/")
 set(outside_hub "^curl/|\\.h$")

@@ -107,7 +107,9 @@ TEST_CASE("counts are ordered across 64 bits") {
         for (std::size_t k = 0; k < ascending.size(); ++k) {
             CHECK((ascending[i] < ascending[k]) == (i < k));
             CHECK((ascending[i] == ascending[k]) == (i == k));
-            CHECK((ascending[i] <=> ascending[k]) == (i <=> k));
+            CHECK((ascending[i] > ascending[k]) == (i > k));
+            CHECK((ascending[i] <= ascending[k]) == (i <= k));
+            CHECK((ascending[i] >= ascending[k]) == (i >= k));
         }
 }
 
