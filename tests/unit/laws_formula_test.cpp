@@ -40,7 +40,6 @@ std::vector<workload> around_edges(const region& r, const workload& inside) {
 }  // namespace
 
 TEST_CASE("an evaluator answers what a walk counts, on both sides of every edge of a region") {
-    int from_forms = 0;
     for (const attention_scores scores : {attention_scores::full, attention_scores::causal})
         for_all({{.sequence = 9, .attention = scores},
                  {.batch = 3, .sequence = 1, .past = 50, .attention = scores},
@@ -50,6 +49,7 @@ TEST_CASE("an evaluator answers what a walk counts, on both sides of every edge 
                 [&](const model& m, const workload& load) {
                     const workload inside = resolved(load, types_of(m, load));
                     const closed_form form(m, inside);
+                    CHECK(form.covers(inside));  // so that forms, not walks, are what is held below
                     evaluator answers(m);
                     for (const workload& w : around_edges(form.where(), inside)) {
                         if (fitted(m, w) != w) continue;  // positions that the model has not
@@ -63,10 +63,8 @@ TEST_CASE("an evaluator answers what a walk counts, on both sides of every edge 
                         CHECK(unequal(answers(w), expected) == "");
                         if (form.covers(w)) CHECK(unequal(form(w), expected) == "");
                         if (form.covers(w)) CHECK(form.flops(w) == expected.flops());
-                        from_forms += form.covers(w) ? 1 : 0;
                     }
                 });
-    CHECK(from_forms > 4000);
 }
 
 TEST_CASE("one form answers for every past of a decoding step, and for every prompt's length") {
