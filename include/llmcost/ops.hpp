@@ -13,11 +13,11 @@ namespace llmcost {
 /// The closed set of operations, at the grain of ATen's calls; whoever describes a layer uses these and no others.
 enum class op : std::uint8_t {
     matmul, matmul_bias, batched_matmul, batched_matmul_bias, batched_matmul_scaled, batched_matmul_bias_scaled,
-    matrix_vector, convolution, convolution_bias,
-    add, add_scaled, mul, div, neg, exp, log, log1p, trig, tanh, erf, sqrt, rsqrt, reciprocal, integer_power, power,
+    convolution, convolution_bias,
+    add, mul, div, neg, exp, log, log1p, trig, tanh, erf, sqrt, rsqrt, reciprocal, integer_power, power,
     complex_mul, polar, sigmoid, silu, gelu, gelu_tanh, relu, softplus, compare, clamp,
-    sum, mean, max, cumsum, cumprod, vector_norm, softmax, log_softmax,
-    layer_norm, layer_norm_weight, layer_norm_affine, rms_norm, rms_norm_weight, triangular_solve,
+    sum, mean, max, cumsum, softmax, log_softmax,
+    layer_norm, layer_norm_weight, layer_norm_affine, unit_triangular_solve,
     copy, cat, gather, constant, select, top_k, scatter, index_add, count_of_kinds
 };
 // clang-format on
@@ -39,7 +39,6 @@ enum class keeps : std::uint8_t {
     other_operand,     ///< of two factors each, where the other one needs a gradient
     dividend,          ///< the divisor where either needs a gradient, the dividend where the divisor does
     input_and_2_rows,  ///< the first input and two statistics per row (layer norm's mean and rstd)
-    input_and_1_row,   ///< the first input and one statistic per row (fused RMS norm's rstd)
     operands,          ///< both inputs
     second_input,      ///< what is added in, where it is added to
 };
@@ -74,11 +73,9 @@ inline constexpr op_price op_table[op_kinds]{
     {op::batched_matmul_bias, "batched_matmul_bias", {.add = 1, .mult = 1},                         {},                     2, keeps::other_operand},
     {op::batched_matmul_scaled, "batched_matmul_scaled", {.add = 1, .mult = 1},                     {.add = -1, .mult = 1}, 2, keeps::other_operand},
     {op::batched_matmul_bias_scaled, "batched_matmul_bias_scaled", {.add = 1, .mult = 1},           {.mult = 1},            2, keeps::other_operand},
-    {op::matrix_vector,       "matrix_vector",       {.add = 1, .mult = 1},                         {.add = -1},            0, keeps::other_operand},
     {op::convolution,         "convolution",         {.add = 1, .mult = 1},                         {.add = -1},            2, keeps::operands},
     {op::convolution_bias,    "convolution_bias",    {.add = 1, .mult = 1},                         {},                     2, keeps::operands},
     {op::add,                 "add",                 {.add = 1},                                    {},                     0, keeps::nothing},
-    {op::add_scaled,          "add_scaled",          {.add = 1, .mult = 1},                         {},                     0, keeps::nothing},
     {op::mul,                 "mul",                 {.mult = 1},                                   {},                     0, keeps::other_operand},
     {op::div,                 "div",                 {.div = 1},                                    {},                     0, keeps::dividend},
     {op::neg,                 "neg",                 {.neg = 1},                                    {},                     0, keeps::nothing},
@@ -107,16 +104,12 @@ inline constexpr op_price op_table[op_kinds]{
     {op::mean,                "mean",                {.add = 1},                                    {.add = -1, .div = 1},  0, keeps::nothing},
     {op::max,                 "max",                 {.cmp = 1},                                    {.cmp = -1},            0, keeps::nothing},
     {op::cumsum,              "cumsum",              {.add = 1},                                    {.add = -1},            0, keeps::nothing},
-    {op::cumprod,             "cumprod",             {.mult = 1},                                   {.mult = -1},           0, keeps::input_and_result},
-    {op::vector_norm,         "vector_norm",         {.add = 1, .mult = 1},                         {.add = -1, .sqrt = 1}, 0, keeps::input_and_result},
     {op::softmax,             "softmax",             {.add = 2, .div = 1, .exp = 1, .cmp = 1},      {.add = -1, .cmp = -1}, 0, keeps::result},
     {op::log_softmax,         "log_softmax",         {.add = 3, .exp = 1, .cmp = 1},                {.add = -1, .log = 1, .cmp = -1}, 0, keeps::result},
     {op::layer_norm,          "layer_norm",          {.add = 3, .mult = 2},                         {.add = -1, .div = 3, .sqrt = 1}, 0, keeps::input_and_2_rows},
     {op::layer_norm_weight,   "layer_norm_weight",   {.add = 3, .mult = 3},                         {.add = -1, .div = 3, .sqrt = 1}, 0, keeps::input_and_2_rows},
     {op::layer_norm_affine,   "layer_norm_affine",   {.add = 4, .mult = 3},                         {.add = -1, .div = 3, .sqrt = 1}, 0, keeps::input_and_2_rows},
-    {op::rms_norm,            "rms_norm",            {.add = 1, .mult = 2},                         {.div = 2, .sqrt = 1},  0, keeps::input_and_1_row},
-    {op::rms_norm_weight,     "rms_norm_weight",     {.add = 1, .mult = 3},                         {.div = 2, .sqrt = 1},  0, keeps::input_and_1_row},
-    {op::triangular_solve,    "triangular_solve",    {.add = 1, .mult = 1},                         {.div = 1},             0, keeps::input_and_result},
+    {op::unit_triangular_solve, "unit_triangular_solve", {.add = 1, .mult = 1},                     {},                     0, keeps::input_and_result},
     {op::copy,                "copy",                {},                                            {},                     0, keeps::nothing},
     {op::cat,                 "cat",                 {},                                            {},                     0, keeps::nothing},
     {op::gather,              "gather",              {},                                            {},                     0, keeps::nothing, reads::picked},

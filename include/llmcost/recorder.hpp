@@ -242,9 +242,8 @@ private:
                 if (n > 1 && in[1]->requires_grad) save(*in[0]);
                 return;
             case keeps::input_and_2_rows:
-            case keeps::input_and_1_row:
                 save(*in[0]);
-                sums_.saved_bytes += rows * count(what == keeps::input_and_2_rows ? 2 : 1) * count(4) * times_;
+                sums_.saved_bytes += rows * count(2 * 4) * times_;
                 return;
         }
     }

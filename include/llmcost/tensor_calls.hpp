@@ -75,10 +75,6 @@ public:
         written(2 * rows_of(a).to_64());  // mean and reciprocal deviation of every row
         return over_rows(kind, a);
     }
-    constexpr value rms_norm(const value& a, bool weight) {
-        written(rows_of(a).to_64());  // reciprocal root mean square of every row
-        return over_rows(weight ? op::rms_norm_weight : op::rms_norm, a);
-    }
 
     // ---- copies
 

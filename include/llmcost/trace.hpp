@@ -102,7 +102,7 @@ public:
         const value* const in[2] = {&a, &b};
         value out = dense_as(b.transpose(-2, -1)).transpose(-2, -1);
         const auto k = static_cast<std::uint64_t>(a.dim(-1));
-        record(op::triangular_solve, count(b.elements / k) * count(k * (k - 1) / 2), {}, out, in, 2);
+        record(op::unit_triangular_solve, count(b.elements / k) * count(k * (k - 1) / 2), {}, out, in, 2);
         // the gradient of a is a product of k×c and c×k (torch FunctionsManual, `linalg_solve_triangular_backward`)
         if (a.requires_grad) backward_torch_flops(count(b.elements) * count(2 * k));
         return out;

@@ -44,24 +44,9 @@ struct price_claim {
 };
 
 inline constexpr price_claim price_claims[] = {
-    {"batched_matmul_bias matrix_vector add_scaled erf sqrt reciprocal cumprod vector_norm log_softmax "
-     "rms_norm rms_norm_weight", "per_work per_row torch_flops", "no golden executes it"},
-    {"copy cat gather constant select top_k", "per_work per_row torch_flops", "has no amounts: it moves numbers, and picks them"},
-    {"add mul div neg exp log trig tanh rsqrt integer_power power complex_mul polar sigmoid silu gelu gelu_tanh relu softplus compare "
-     "clamp index_add log1p scatter", "per_row", "has no rows: it is priced by element"},
-    {"triangular_solve", "per_row", "has no rows: its diagonal is one, so that nothing is divided"},
-    // rules of what is kept that come to the same
-    {"integer_power silu gelu gelu_tanh softplus clamp compare", "kept=input_and_2_rows kept=input_and_1_row", "has no rows: the input"},
-    {"neg sum mean max cumsum copy gather select top_k", "kept=other_operand kept=dividend", "no other operand: nothing"},
-    {"rsqrt", "kept=nothing kept=other_operand kept=dividend", "the product that follows keeps the result, too"},
-    {"gelu gelu_tanh softplus", "kept=input_and_result", "the product that follows keeps the result, too"},
-    {"compare", "kept", "a view of what the clamp beside it keeps; the product that follows keeps the result"},
-    {"complex_mul", "kept", "complex numbers are not counted"},
-    {"matmul matmul_bias convolution convolution_bias", "kept=input kept=other_operand kept=dividend kept=operands",
-     "the second factor is a parameter, which is kept anyway"},
-    {"convolution", "kept=input_and_result", "the activation that follows keeps the result, too"},
-    {"batched_matmul batched_matmul_scaled batched_matmul_bias_scaled", "kept=dividend kept=operands", "both factors want gradients"},
-    {"div", "kept=other_operand", "both want gradients, or one is a number"},
+    {"copy cat gather constant select top_k", "per_work torch_flops", "has no amounts: it moves numbers, and picks them"},
+    {"convolution convolution_bias", "kept=input kept=other_operand kept=dividend", "the second factor is a parameter, which is kept anyway"},
+    {"complex_mul polar", "kept", "complex numbers are not counted"},
 };
 
 // ---- rows

@@ -4,6 +4,8 @@
 
 #include "mutable_prices.hpp"
 
+#include "program_subject.hpp"
+
 #include "../golden/golden_compare.hpp"
 
 #include <algorithm>
@@ -194,18 +196,12 @@ public:
                 return false;
         return true;
     }
-    /// Whether any recorded run executes this operation.
-    [[nodiscard]] bool executes(op kind) const noexcept { return executed_[static_cast<std::size_t>(kind)]; }
+    /// What the recorded runs execute.
+    [[nodiscard]] const operation_census& census() const noexcept { return census_; }
 
 private:
-    struct operation_listener final : listener {
-        explicit operation_listener(std::array<bool, op_kinds>& kinds) noexcept : into(kinds) {}
-        void executed(const recorder&, const operation& o) override { into[static_cast<std::size_t>(o.kind)] = true; }
-        std::array<bool, op_kinds>& into;
-    };
     void note_operations(const workload& load) {
-        operation_listener ear{executed_};
-        trace t{resolved(load, types_of({row_, sizes_}, load)), &ear};
+        trace t{resolved(load, types_of({row_, sizes_}, load)), &census_};
         row_->describe(*row_, sizes_, t);
     }
     void print() {
@@ -257,7 +253,7 @@ private:
     const architecture* row_;
     shape sizes_;
     std::vector<std::uint64_t> totals_;
-    std::array<bool, op_kinds> executed_{};
+    operation_census census_;
     std::vector<std::uint64_t> others_;
     std::uint64_t training_ = 0;
     std::uint64_t listed_sum_ = 0;

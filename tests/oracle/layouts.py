@@ -31,12 +31,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-o", "--output", type=Path, required=True)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--programs", type=int, default=60, help="of each kind (default: %(default)s)")
+    parser.add_argument("--programs", type=int, default=80, help="of each kind, of products three times as many (default: %(default)s)")
     a = parser.parse_args()
     author, text = Author(a.seed), []
     for name, kind in KINDS.items():
         made = 0
-        while made < a.programs:
+        while made < a.programs * (3 if name == "product" else 1):
             draft = kind(author)
             answers = agreed(draft.lines, draft.trains)
             if not answers:

@@ -67,6 +67,10 @@ def index_added(m, into, source):
     return into.index_add_(0, m.index(source.shape[0]), source)
 
 
+def added_product(m, x, y, **scales):
+    return torch.baddbmm(m.leaf([x.shape[0], 1, y.shape[2]], False), x, y, **scales)
+
+
 # name: (kinds of arguments: t tensor, i integer, s sizes; function of the machine and the arguments)
 OPERATIONS = {
     "transpose": ("tii", lambda m, x, a, b: x.transpose(a, b)),
@@ -93,6 +97,7 @@ OPERATIONS = {
     "neg": ("t", lambda m, x: -x),
     "exp": ("t", lambda m, x: x.exp()),
     "log": ("t", lambda m, x: x.log()),
+    "log1p": ("t", lambda m, x: x.log1p()),
     "trig": ("t", lambda m, x: x.cos()),
     "tanh": ("t", lambda m, x: x.tanh()),
     "erf": ("t", lambda m, x: x.erf()),
@@ -133,6 +138,9 @@ OPERATIONS = {
     "matmul": ("tt", lambda m, x, y: x @ y),
     "bmm": ("tt", lambda m, x, y: torch.bmm(x, y)),
     "addmm": ("tt", lambda m, x, y: torch.addmm(m.leaf([y.shape[1]]), x, y)),
+    "baddbmm": ("tt", added_product),
+    "baddbmm_scaled": ("tt", lambda m, x, y: added_product(m, x, y, alpha=0.5)),
+    "bmm_scaled": ("tt", lambda m, x, y: added_product(m, x, y, alpha=0.5, beta=0)),
     "conv1d": ("tiiiiii", convolved(F.conv1d)),
     "conv2d": ("tiiiiii", convolved(F.conv2d)),
     "solve": ("tt", lambda m, x, y: torch.linalg.solve_triangular(x, y, upper=False, unitriangular=True)),

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random programs of tensor operations, for operations.py to execute."""
 import random
+from itertools import cycle
 
 import torch
 from torch._prims_common import suggest_memory_format
@@ -9,11 +10,14 @@ from torch._prims_common import suggest_memory_format
 from operations import DECLARATIONS, UNARY, VIEWS, run, text_of
 
 
+BATCHED = "bmm", "bmm_scaled", "baddbmm", "baddbmm_scaled"
+
+
 class Author:
     """Random choices of sizes and views, the same for the same seed."""
 
     def __init__(self, seed):
-        self.random = random.Random(seed)
+        self.random, self.unary = random.Random(seed), cycle(UNARY)
 
     def pick(self, *choices):
         return self.random.choice(choices)
@@ -84,7 +88,8 @@ class Draft:
         if operation == "cat" and suggest_memory_format(x) == torch.channels_last:
             return True  # images laid out channel by channel
         # parameters meet what needs no gradient
-        return operation in ("layer_norm", "addmm") and self.trains and not x.requires_grad
+        learns = x.requires_grad or (y is not None and y.requires_grad)
+        return operation in ("layer_norm", "addmm") and self.trains and not learns
 
     def add(self, text):
         name = chr(ord("a") + len(self.lines))
@@ -97,9 +102,9 @@ class Draft:
         self.lines.append(f"{name} {text}")
         return name
 
-    def fresh(self, sizes):
-        """A new tensor of these sizes, laid out anyhow; mostly one that needs a gradient."""
-        kind = self.author.pick("activation", "activation", "activation", "param", "input", "buffer")
+    def fresh(self, sizes, *kinds):
+        """A new tensor of these sizes and one of these kinds, laid out anyhow; mostly one that needs a gradient."""
+        kind = self.author.pick(*(kinds or ("activation", "activation", "activation", "param", "input", "buffer")))
         layout, laid, view = self.author.pick("plain", "plain", "permuted", "sliced", "expanded"), list(sizes), None
         if layout == "permuted" and sizes:
             order = self.author.random.sample(range(len(sizes)), len(sizes))
@@ -146,6 +151,15 @@ def elementwise_program(author):
     return draft
 
 
+def single_program(author):
+    """One operation of a part of a tensor, in training: does it keep what it reads or what it gives? All take turns."""
+    draft = Draft(author)
+    draft.trains = True
+    whole = draft.add(f"mul_scalar {draft.add(f'param {text_of([4, *author.sizes(1, 2)])}')}")
+    draft.add(f"{next(author.unary)} {draft.add(f'slice {whole} 0 2 1')}")
+    return draft
+
+
 def row_program(author):
     """Reductions, rows, copies of a tensor that may lie anyhow."""
     draft = Draft(author)
@@ -168,7 +182,7 @@ def row_program(author):
 def product_program(author):
     """Matrix products with their folding, behind views."""
     draft = Draft(author)
-    kind = author.pick("linear", "linear", "matmul", "matmul", "matmul", "matmul", "bmm", "addmm", "conv1d", "conv2d",
+    kind = author.pick("linear", "linear", "matmul", "matmul", "matmul", "matmul", *BATCHED, "addmm", "conv1d", "conv2d",
                        "solve")
     batch, (m, k, n) = author.sizes(0, 2), (author.pick(1, 2, 3, 5) for _ in range(3))
     if kind == "linear":
@@ -180,9 +194,10 @@ def product_program(author):
         y = draft.fresh([*others, k, n])
         if x and y:
             draft.add(f"matmul {x} {y}")
-    elif kind in ("bmm", "addmm"):
-        lead = [author.pick(1, 2, 3)] if kind == "bmm" else []
-        draft.add(f"{kind} {draft.fresh([*lead, m, k])} {draft.fresh([*lead, k, n])}")
+    elif kind in (*BATCHED, "addmm"):
+        lead = [author.pick(1, 2, 3)] if kind != "addmm" else []
+        kinds = author.pick((), (), ("buffer", "activation"))
+        draft.add(f"{kind} {draft.fresh([*lead, m, k], *kinds[:1])} {draft.fresh([*lead, k, n], *kinds[1:])}")
     elif kind == "solve":
         draft.trains = False  # backward of a solution is the caller's own business
         draft.add(f"solve {draft.fresh([*batch, k, k])} {draft.fresh([*batch, k, n])}")
@@ -215,5 +230,5 @@ def saving_program(author):
     return draft
 
 
-KINDS = {"view": view_program, "elementwise": elementwise_program, "row": row_program, "product": product_program,
-         "saving": saving_program}
+KINDS = {"view": view_program, "single": single_program, "elementwise": elementwise_program, "row": row_program,
+         "product": product_program, "saving": saving_program}

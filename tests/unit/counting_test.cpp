@@ -56,7 +56,6 @@ std::string_view words_for(keeps kept) {
         case keeps::other_operand: return "the other factor of one that needs a gradient";
         case keeps::dividend: return "divisor, and dividend where the divisor needs a gradient";
         case keeps::input_and_2_rows: return "input and two numbers per row";
-        case keeps::input_and_1_row: return "input and a number per row";
         case keeps::operands: return "both inputs";
         case keeps::second_input: return "what is added";
     }

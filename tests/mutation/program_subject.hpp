@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "mutable_prices.hpp"
+
+#include "../unit/torch_machine.hpp"
+
+#include <array>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace llmcost::testing {
+
+/// Which operations a walk executes, and with how many inputs where the result asks for a gradient (0: never).
+struct operation_census final : listener {
+    void executed(const recorder&, const operation& o) override {
+        const auto kind = static_cast<std::size_t>(o.kind);
+        executes[kind] = true;
+        if (o.rows != count{}) has_rows[kind] = true;
+        if (!o.output.requires_grad) return;
+        int& least = least_inputs[kind];
+        if (least == 0 || o.input_count < least) least = o.input_count;
+        if (o.input_count > most_inputs[kind]) most_inputs[kind] = o.input_count;
+    }
+    std::array<bool, op_kinds> executes{};
+    std::array<bool, op_kinds> has_rows{};
+    std::array<int, op_kinds> least_inputs{};
+    std::array<int, op_kinds> most_inputs{};
+};
+
+/// A few operations that torch executed, to be held under changed prices.
+class program_subject {
+public:
+    explicit program_subject(torch_program program) : program_(std::move(program)) { (void)run(&census_); }
+
+    [[nodiscard]] const operation_census& census() const noexcept { return census_; }
+    [[nodiscard]] bool holds_prices() const { return run(nullptr) == program_.totals; }
+
+private:
+    [[nodiscard]] std::vector<std::uint64_t> run(listener* ear) const {
+        machine m(program_.trains, ear);
+        for (const statement& s : program_.statements) (void)m.execute(s);
+        return totals_of(m.walk().sums());
+    }
+
+    torch_program program_;
+    operation_census census_;
+};
+
+[[nodiscard]] inline const std::vector<program_subject>& program_subjects() {
+    static const std::vector<program_subject> all = [] {
+        std::vector<program_subject> found;
+        for (torch_program& program : read_programs()) found.emplace_back(std::move(program));
+        return found;
+    }();
+    return all;
+}
+
+}  // namespace llmcost::testing

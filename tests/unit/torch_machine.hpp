@@ -1,0 +1,170 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "torch_programs.hpp"
+
+#include <llmcost/trace.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace llmcost::testing {
+
+/// Executes the lines of a program in inference or in a training step.
+class machine {
+public:
+    explicit machine(bool trains, listener* ear = nullptr)
+        : t_(workload{.activations = dtype::float32, .training = trains}, ear) {}
+    [[nodiscard]] const trace& walk() const { return t_; }
+
+    const value& execute(const statement& s) {
+        words_ = &s.words;
+        value& result = values_[s.name];
+        result = operation(s.operation);
+        return result;
+    }
+
+private:
+    [[nodiscard]] value& tensor(std::size_t i) { return values_.at(words_->at(i)); }
+    [[nodiscard]] std::int64_t integer(std::size_t i) const { return std::stoll(words_->at(i)); }
+    [[nodiscard]] int dimension(std::size_t i) const { return static_cast<int>(integer(i)); }
+    [[nodiscard]] extents sizes(std::size_t i) const { return extents_from(words_->at(i)); }
+    [[nodiscard]] value vector(std::int64_t n) { return t_.param("bias", {n}); }
+
+    value operation(const std::string& name) {
+        static const std::map<std::string, op> unary{
+            {"neg", op::neg},         {"exp", op::exp},        {"log", op::log},
+            {"log1p", op::log1p},     {"trig", op::trig},       {"tanh", op::tanh},      {"erf", op::erf},
+            {"sqrt", op::sqrt},       {"rsqrt", op::rsqrt},    {"sigmoid", op::sigmoid},
+            {"silu", op::silu},       {"gelu", op::gelu},      {"gelu_tanh", op::gelu_tanh},
+            {"relu", op::relu},       {"clamp", op::clamp},    {"softplus", op::softplus},
+            {"compare", op::compare}, {"power", op::power},    {"add_scalar", op::add},
+            {"mul_scalar", op::mul},  {"div_scalar", op::div}, {"reciprocal", op::reciprocal}};
+        static const std::map<std::string, op> binary{{"add", op::add}, {"mul", op::mul}, {"div", op::div}};
+        if (const auto known = unary.find(name); known != unary.end()) return t_.unary(known->second, tensor(0));
+        if (const auto known = binary.find(name); known != binary.end())
+            return t_.binary(known->second, tensor(0), tensor(1));
+        static const std::map<std::string, std::function<value(machine&)>> others = table();
+        return others.at(name)(*this);
+    }
+
+    value in_place(op kind) {
+        t_.in_place(kind, tensor(0), tensor(1));
+        return tensor(0);
+    }
+    value in_place_scalar(op kind) {
+        t_.in_place(kind, tensor(0));
+        return tensor(0);
+    }
+    value permuted() {
+        const std::vector<std::int64_t> order = sizes_from(words_->at(1));
+        const value& x = tensor(0);
+        value v = x;
+        for (int i = 0; i < v.rank; ++i) {
+            v.size[i] = x.dim(static_cast<int>(order[static_cast<std::size_t>(i)]));
+            v.stride[i] = x.stride[order[static_cast<std::size_t>(i)]];
+        }
+        return v;
+    }
+    value convolved() {
+        const value& x = tensor(0);
+        const std::int64_t out = integer(1), kernel = integer(2), groups = integer(3);
+        extents weight{out, x.dim(1) / groups};
+        while (weight.rank < x.rank) weight.size[weight.rank++] = kernel;
+        const bool bias = integer(6) != 0;
+        if (bias) (void)vector(out);
+        return t_.convolution(x, t_.param("weight", weight), bias, groups, integer(4), integer(5));
+    }
+    value projected() {
+        const value& x = tensor(0);
+        const value bias = vector(integer(1));
+        return t_.linear(x, t_.param("weight", {integer(1), x.dim(-1)}), integer(2) != 0 ? &bias : nullptr);
+    }
+    value gathered() {
+        extents to;
+        for (int i = 0; i < tensor(0).rank; ++i) to.size[to.rank++] = i == 0 ? integer(1) : tensor(0).size[i];
+        return t_.gather(tensor(0), to);
+    }
+
+    static std::map<std::string, std::function<value(machine&)>> table() {
+        return {
+            {"param", [](machine& m) { return m.t_.param("weight", m.sizes(0)); }},
+            {"buffer", [](machine& m) { return trace::buffer(m.sizes(0)); }},
+            {"input", [](machine& m) { return m.t_.input(m.sizes(0)); }},
+            {"constant", [](machine& m) { return m.t_.constant(m.sizes(0)); }},
+            {"zeros_like", [](machine& m) { return m.t_.zeros_like(m.tensor(0)); }},
+            {"transpose", [](machine& m) { return m.tensor(0).transpose(m.dimension(1), m.dimension(2)); }},
+            {"permute", [](machine& m) { return m.permuted(); }},
+            {"unsqueeze", [](machine& m) { return m.tensor(0).unsqueeze(m.dimension(1)); }},
+            {"squeeze", [](machine& m) { return m.tensor(0).squeeze(m.dimension(1)); }},
+            {"slice", [](machine& m) { return m.tensor(0).slice(m.dimension(1), m.integer(2), m.integer(3)); }},
+            {"select", [](machine& m) { return m.tensor(0).select(m.dimension(1)); }},
+            {"expand", [](machine& m) { return m.tensor(0).expand(m.sizes(1)); }},
+            {"reshape", [](machine& m) { return m.t_.reshape(m.tensor(0), m.sizes(1)); }},
+            {"contiguous", [](machine& m) { return m.t_.contiguous(m.tensor(0)); }},
+            {"contiguous_format", [](machine& m) { return m.t_.to_contiguous_format(m.tensor(0)); }},
+            {"clone", [](machine& m) { return m.t_.clone(m.tensor(0)); }},
+            {"bfloat16", [](machine& m) { return m.t_.to(m.tensor(0), dtype::bfloat16); }},
+            {"float32", [](machine& m) { return m.t_.to(m.tensor(0), dtype::float32); }},
+            {"repeat_interleave",
+             [](machine& m) { return m.t_.repeat_interleave(m.tensor(0), m.dimension(1), m.integer(2)); }},
+            {"cat",
+             [](machine& m) {
+                 return m.t_.cat({m.tensor(0), m.tensor(1)}, m.dimension(2));
+             }},
+            {"pad", [](machine& m) { return m.t_.pad(m.tensor(0), m.dimension(1), m.integer(2)); }},
+            {"index_select", [](machine& m) { return m.gathered(); }},
+            {"masked_fill", [](machine& m) { return m.t_.select(m.tensor(0)); }},
+            {"top_k", [](machine& m) { return m.t_.top_k(m.tensor(0), m.integer(1)); }},
+            {"pow", [](machine& m) { return m.t_.pow(m.tensor(0), static_cast<unsigned>(m.integer(1))); }},
+            {"add_", [](machine& m) { return m.in_place(op::add); }},
+            {"mul_", [](machine& m) { return m.in_place(op::mul); }},
+            {"div_", [](machine& m) { return m.in_place(op::div); }},
+            {"mul_scalar_", [](machine& m) { return m.in_place_scalar(op::mul); }},
+            {"div_scalar_", [](machine& m) { return m.in_place_scalar(op::div); }},
+            {"clamp_", [](machine& m) { return m.in_place_scalar(op::clamp); }},
+            {"index_add_", [](machine& m) { return m.t_.index_add(m.tensor(0), m.tensor(1)), m.tensor(0); }},
+            {"sum", [](machine& m) { return m.t_.sum(m.tensor(0), m.dimension(1), m.integer(2) != 0); }},
+            {"mean", [](machine& m) { return m.t_.mean(m.tensor(0), m.dimension(1), m.integer(2) != 0); }},
+            {"max", [](machine& m) { return m.t_.max_over(m.tensor(0), m.dimension(1), m.integer(2) != 0); }},
+            {"cumsum", [](machine& m) { return m.t_.cumsum(m.tensor(0), m.dimension(1)); }},
+            {"softmax", [](machine& m) { return m.t_.softmax(m.tensor(0)); }},
+            {"log_softmax", [](machine& m) { return m.t_.log_softmax(m.tensor(0)); }},
+            {"layer_norm", [](machine& m) { return m.t_.layer_norm(m.tensor(0), m.dimension(1)); }},
+            {"linear", [](machine& m) { return m.projected(); }},
+            {"matmul", [](machine& m) { return m.t_.matmul(m.tensor(0), m.tensor(1)); }},
+            {"bmm", [](machine& m) { return m.t_.bmm(m.tensor(0), m.tensor(1)); }},
+            {"addmm", [](machine& m) { return m.t_.addmm(m.tensor(0), m.tensor(1)); }},
+            {"conv1d", [](machine& m) { return m.convolved(); }},
+            {"conv2d", [](machine& m) { return m.convolved(); }},
+            {"baddbmm", [](machine& m) { return m.t_.bmm(op::batched_matmul_bias, m.tensor(0), m.tensor(1)); }},
+            {"baddbmm_scaled",
+             [](machine& m) { return m.t_.bmm(op::batched_matmul_bias_scaled, m.tensor(0), m.tensor(1)); }},
+            {"bmm_scaled", [](machine& m) { return m.t_.bmm(op::batched_matmul_scaled, m.tensor(0), m.tensor(1)); }},
+            {"solve", [](machine& m) { return m.t_.solve_unit_triangular(m.tensor(0), m.tensor(1)); }},
+        };
+    }
+
+    trace t_;
+    std::map<std::string, value> values_;
+    const std::vector<std::string>* words_ = nullptr;
+};
+
+/// The totals of a program in the order of its last line.
+[[nodiscard]] inline std::vector<std::uint64_t> totals_of(const ledger& sums) {
+    const primitives<count> p = price(sums);
+    std::vector<std::uint64_t> all;
+    for (const count n : {p.add, p.mult, p.div, p.sqrt, p.exp, p.log, p.tanh, p.erf, p.trig, p.pow, p.neg, p.cmp,
+                          torch_flops(sums), sums.backward_torch_flops, sums.saved_bytes})
+        all.push_back(n.to_64());
+    return all;
+}
+
+inline constexpr const char* total_names[] = {"ADD",  "MULT", "DIV", "SQRT", "EXP",     "LOG",      "TANH", "ERF",
+                                       "TRIG", "POW",  "NEG", "CMP",  "FORWARD", "BACKWARD", "SAVED"};
+
+}  // namespace llmcost::testing
