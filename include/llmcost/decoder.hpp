@@ -98,6 +98,7 @@ private:
     constexpr value turned(trace& t, const value& x) const {
         switch (row.rotated) {
             case rotation::half: return turned<rotation::half>(t, x);
+            case rotation::half_in_float: return turned<rotation::half_in_float>(t, x);
             case rotation::interleaved: return turned<rotation::interleaved>(t, x);
             case rotation::split: return turned<rotation::split>(t, x);
             default: return x;
@@ -180,6 +181,7 @@ private:
             dims.hidden_size, m.num_experts,   m.num_experts_per_tok, m.n_group,
             m.topk_group,     m.limits_groups, m.norm_topk_prob,      row.router == router_kind::top_k_softmax};
         switch (row.router) {
+            case router_kind::softmax_top_k_float: return call_router<router_kind::softmax_top_k_float>(t, r, tokens);
             case router_kind::top_k_softmax: return call_router<router_kind::top_k_softmax>(t, r, tokens);
             case router_kind::softmax_grouped: return call_router<router_kind::softmax_grouped>(t, r, tokens);
             case router_kind::sigmoid_grouped: return call_router<router_kind::sigmoid_grouped>(t, r, tokens);

@@ -188,7 +188,7 @@ public:
     constexpr void backward_torch_flops(count n) {
         if (idle_ == 0 && active_ && grad_ && off_loss_ == 0) sums_.backward_torch_flops += n * times_;
     }
-    /// What a `torch.autograd.Function` keeps for a backward of its own.
+    /// What is kept for backward beyond the rules of operations: by a `torch.autograd.Function`, by a step through time.
     constexpr void save_for_backward(const value& v) {
         if (idle_ == 0 && active_ && grad_ && v.requires_grad) save(v);
     }

@@ -155,9 +155,10 @@ inline void compare_run(comparison& c, const golden_run& run, const model& m, co
 
 inline void compare_training(comparison& c, const golden_training& step, const model& m) {
     const llmcost::figures f = count_model(m, workload_of(step));
-    c.equal("training", "TORCH_FLOPS forward", count(step.forward_torch_flops), f.torch_flops);
-    c.equal("training", "TORCH_FLOPS backward", count(step.backward_torch_flops), f.backward_torch_flops);
-    c.equal("training", "SAVED", count(step.saved_bytes), f.saved_bytes);
+    const std::string where = "training in " + std::string(name_of(step.type));
+    c.equal(where, "TORCH_FLOPS forward", count(step.forward_torch_flops), f.torch_flops);
+    c.equal(where, "TORCH_FLOPS backward", count(step.backward_torch_flops), f.backward_torch_flops);
+    c.equal(where, "SAVED", count(step.saved_bytes), f.saved_bytes);
 }
 
 /// Holds a model against everything that its golden records.
@@ -168,7 +169,7 @@ inline void compare_training(comparison& c, const golden_training& step, const m
     compare_classes(c, golden, any);
     for (const golden_run& run : golden.runs)
         if (run.unknown.empty()) compare_run(c, run, m, list_model(m, workload_of(run)));
-    if (golden.training) compare_training(c, *golden.training, m);
+    for (const golden_training& step : golden.trainings) compare_training(c, step, m);
     return c;
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <llmcost/dtype.hpp>
 #include <llmcost/error.hpp>
 
 #include <algorithm>
@@ -69,8 +70,9 @@ struct golden_run {
     std::optional<std::map<std::string, figures>> modules;  ///< by module path; absent where only totals were kept
 };
 
-/// The recorded forward and backward pass of loss = sum of logits, float32.
+/// The recorded forward and backward pass of loss = sum of logits, parameters and activations of one type.
 struct golden_training {
+    dtype type = dtype::float32;
     std::uint64_t batch = 0;
     std::uint64_t sequence = 0;
     std::uint64_t encoder_sequence = 0;
@@ -91,7 +93,7 @@ struct golden_file {
     std::set<std::string> tied;                  ///< names that share a tensor of `tensors`
     std::map<std::string, std::string> classes;  ///< by module path
     std::vector<golden_run> runs;
-    std::optional<golden_training> training;
+    std::vector<golden_training> trainings;
     std::map<std::string, std::string> errors;  ///< by kind of run: why the reference could not make it
 };
 
@@ -130,8 +132,9 @@ public:
                 announced_runs = number(1);
             else if (word == "run")
                 begin_run();
-            else if (word == "training")
-                file_.training = {number(1), number(2), number(3), number(4), number(5), number(6)};
+            else if (word == "training" || word == "training_bfloat16")
+                file_.trainings.push_back({word == "training" ? dtype::float32 : dtype::bfloat16, number(1), number(2),
+                                           number(3), number(4), number(5), number(6)});
             else if (word == "error")
                 file_.errors[text(1)] = message();
             else if (word == "end") {

@@ -37,7 +37,8 @@ namespace llmcost::testing {
     return {.batch = static_cast<std::int64_t>(step.batch),
             .sequence = static_cast<std::int64_t>(step.sequence),
             .encoder_sequence = static_cast<std::int64_t>(step.encoder_sequence),
-            .weights = dtype::float32,
+            .weights = step.type,
+            .activations = step.type,
             .training = true};
 }
 

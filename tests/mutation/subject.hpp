@@ -160,8 +160,7 @@ public:
         for (std::size_t i = 0; i < golden_.runs.size(); ++i)
             if (golden_.runs[i].unknown.empty() && total_print(count_model(m, workload_of(golden_.runs[i]))) != totals_[i])
                 return outcome::red;
-        if (golden_.training && training_print(count_model(m, workload_of(*golden_.training))) != training_)
-            return outcome::red;
+        if (!holds_trainings(m)) return outcome::red;
         const print_listener now = listed(m);
         if (now.sum != listed_sum_) return outcome::red;
         for (const std::uint64_t type : now.classes)
@@ -190,7 +189,7 @@ public:
     /// Whether the golden stays green under the prices of now, which change nothing but sums.
     [[nodiscard]] bool holds_prices() const {
         const model m{row_, sizes_};
-        if (golden_.training && training_print(count_model(m, workload_of(*golden_.training))) != training_) return false;
+        if (!holds_trainings(m)) return false;
         for (std::size_t i = 0; i < golden_.runs.size(); ++i)
             if (golden_.runs[i].unknown.empty() && total_print(count_model(m, workload_of(golden_.runs[i]))) != totals_[i])
                 return false;
@@ -200,6 +199,11 @@ public:
     [[nodiscard]] const operation_census& census() const noexcept { return census_; }
 
 private:
+    [[nodiscard]] bool holds_trainings(const model& m) const {
+        for (std::size_t i = 0; i < golden_.trainings.size(); ++i)
+            if (training_print(count_model(m, workload_of(golden_.trainings[i]))) != trainings_[i]) return false;
+        return true;
+    }
     void note_operations(const workload& load) {
         trace t{resolved(load, types_of({row_, sizes_}, load)), &census_};
         row_->describe(*row_, sizes_, t);
@@ -207,9 +211,10 @@ private:
     void print() {
         const model m{row_, sizes_};
         for (const golden_run& run : golden_.runs) note_operations(workload_of(run));
-        if (golden_.training) note_operations(workload_of(*golden_.training));
+        for (const golden_training& step : golden_.trainings) note_operations(workload_of(step));
         for (const golden_run& run : golden_.runs) totals_.push_back(total_print(count_model(m, workload_of(run))));
-        if (golden_.training) training_ = training_print(count_model(m, workload_of(*golden_.training)));
+        for (const golden_training& step : golden_.trainings)
+            trainings_.push_back(training_print(count_model(m, workload_of(step))));
         print_listener now = listed(m);
         for (const workload& load : other_workloads()) others_.push_back(everything(m, load));
         listed_sum_ = now.sum;
@@ -255,7 +260,7 @@ private:
     std::vector<std::uint64_t> totals_;
     operation_census census_;
     std::vector<std::uint64_t> others_;
-    std::uint64_t training_ = 0;
+    std::vector<std::uint64_t> trainings_;
     std::uint64_t listed_sum_ = 0;
     std::unordered_set<std::uint64_t> listed_classes_;
 };

@@ -19,8 +19,9 @@ FORMAT = "llmcost-golden 1"
 PRIMITIVES = ("ADD", "MULT", "DIV", "SQRT", "EXP", "LOG", "TANH", "ERF", "TRIG", "POW", "NEG", "CMP")
 FIGURES = PRIMITIVES + ("OUT", "WRITTEN")
 RECORD_KEYS = {"model_type", "architecture", "device", "total", "parameters", "tied", "classes", "runs", "training",
-               "errors"}
+               "training_bfloat16", "errors"}
 RUN_KEYS = {"kind", "batch", "sequence", "past", "encoder_sequence", "total", "flops", "modules", "cache", "unknown"}
+TRAININGS = ("training", "training_bfloat16")  # by the type of parameters and activations
 TRAINING_KEYS = ("batch", "sequence", "encoder_sequence", "forward", "backward", "saved_bytes")
 # Provenance and what nothing is compared with: versions go into a comment, the rest is dropped.
 UNCOMPARED_KEYS = {"config", "transformers", "torch", "traceback", "seconds"}
@@ -120,18 +121,17 @@ def canonical(record):
         result["unknown"] = dict(r.get("unknown") or {})
         return result
 
-    training = record.get("training")
-    if training is not None:
-        training = dict(batch=training["batch"], sequence=training["sequence"],
-                        encoder_sequence=training.get("encoder_sequence", 0), forward=training["flops"]["forward"],
-                        backward=training["flops"]["backward"], saved_bytes=training["saved_bytes"])
+    def training(r):
+        return r and dict(batch=r["batch"], sequence=r["sequence"], encoder_sequence=r.get("encoder_sequence", 0),
+                          forward=r["flops"]["forward"], backward=r["flops"]["backward"], saved_bytes=r["saved_bytes"])
+
     tensors = {name: tuple(shape) for name, shape in record["parameters"]}
     if len(tensors) != len(record["parameters"]):
         raise FormatError("a tensor name stands twice")
     return dict(model_type=record["model_type"], architecture=record["architecture"], total=record["total"],
                 device=record.get("device", "meta"), tensors=tensors, tied=sorted(record["tied"]),
-                classes=dict(record["classes"]), runs=[run(r) for r in record["runs"]], training=training,
-                errors=dict(record.get("errors") or {}))
+                classes=dict(record["classes"]), runs=[run(r) for r in record["runs"]],
+                **{word: training(record.get(word)) for word in TRAININGS}, errors=dict(record.get("errors") or {}))
 
 
 # --- writing -------------------------------------------------------------------------------------------------------
@@ -188,9 +188,9 @@ def write(record, name, torch_version="unknown"):
             line("modules", len(r["modules"]))
             for path, figures in fold({p: tuple(counts(f)) for p, f in r["modules"].items()}):
                 line("-", path, *figures)
-    t = c["training"]
-    if t is not None:
-        line("training", *(t[key] for key in TRAINING_KEYS))
+    for word in TRAININGS:
+        if c[word] is not None:
+            line(word, *(c[word][key] for key in TRAINING_KEYS))
     for kind, message in c["errors"].items():
         if len(kind.split()) != 1:
             raise FormatError(f"error kind {kind!r}: not one word")
@@ -204,7 +204,7 @@ def write(record, name, torch_version="unknown"):
 def read(text):
     """The canonical form of a compact file."""
     lines = iter([words for words in (l.split(" ") for l in text.splitlines()) if words[0] != "#"])
-    c = dict(tied=[], tensors={}, classes={}, runs=[], training=None, errors={})
+    c = dict(tied=[], tensors={}, classes={}, runs=[], **dict.fromkeys(TRAININGS), errors={})
     single = {"name": str, "model_type": str, "architecture": str, "device": str, "parameters": int}
 
     def numbers(words):
@@ -265,8 +265,8 @@ def read(text):
             run["cache"] = dict(total=int(rest[0]), layers=[layers[str(i)] for i in range(len(layers))])
         elif word == "modules":
             run["modules"] = table(rest[0], figures)
-        elif word == "training":
-            c["training"] = dict(zip(TRAINING_KEYS, numbers(rest), strict=True))
+        elif word in TRAININGS:
+            c[word] = dict(zip(TRAINING_KEYS, numbers(rest), strict=True))
         elif word == "error":
             message = " ".join(rest[1:])
             c["errors"][rest[0]] = message.replace("\\\\", "\0").replace("\\n", "\n").replace("\0", "\\")

@@ -62,7 +62,7 @@ def choose_implementations(config, seen=None):
         choose_implementations(part, seen)
 
 
-def read_configuration(values):
+def read_configuration(values, dtype=torch.float32):
     """A configuration object from the keys of a config.json; quantisation and remote code are left out."""
     values = {k: v for k, v in values.items() if k not in ("quantization_config", "auto_map")}
     model_type = values.get("model_type")
@@ -73,7 +73,7 @@ def read_configuration(values):
     choose_implementations(config)
     for part in [config, *vars(config).values()]:
         if isinstance(part, PretrainedConfig):
-            part.dtype = torch.float32
+            part.dtype = dtype
     return config
 
 

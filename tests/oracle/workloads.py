@@ -85,6 +85,11 @@ class Subject:
                 self.longest -= module.padding_idx + 1  # the first token's position stands behind the padding's
                 break
 
+    def in_half_precision(self, values, architecture):
+        """The same model with parameters and activations in bfloat16."""
+        config = models.read_configuration(values, torch.bfloat16)
+        return Subject(models.build(config, architecture), config, self.device)
+
     def encoder_length(self, sequence):
         if self.reads_last_state:
             return sequence  # the mask of the encoder's tokens picks a state of the decoder
@@ -191,7 +196,7 @@ def parameter_record(model, values):
                 classes={path: type(m).__name__ for path, m in model.named_modules() if path}, runs=[])
 
 
-def record_runs(result, subject, options, past):
+def record_runs(result, subject, values, options, past):
     """Fills `runs` and `training`; returns what the reference could not do."""
     errors = {}
 
@@ -233,6 +238,12 @@ def record_runs(result, subject, options, past):
         def train():
             result["training"] = training_run(subject, 3, sequence, subject.encoder_length(67))
         attempt("training", train)
+        # CPU kernels keep a layer norm's statistics in bfloat16, GPU kernels and meta tensors in float32.
+        if "training" in result and subject.device == "meta":
+            def train_half():
+                half = subject.in_half_precision(values, options.architecture)
+                result["training_bfloat16"] = training_run(half, 3, sequence, half.encoder_length(67))
+            attempt("training_bfloat16", train_half)
     return errors
 
 
@@ -251,7 +262,7 @@ def record(values, options=Options()):
     past = min(options.past, subject.longest - 8)
     if values.get("model_type") in SLOW_PAST:
         past = min(past, SHORT_PAST)
-    errors = record_runs(result, subject, options, past)
+    errors = record_runs(result, subject, values, options, past)
     if errors:
         result["errors"] = errors
     reads_values = any("meta" in message.lower() for message in errors.values())

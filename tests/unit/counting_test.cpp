@@ -131,8 +131,9 @@ TEST_CASE("rows cost what the document says") {
     const auto check_norm = [&]<norm_kind Kind>(const char* name, bool weight, bool bias) {
         check(name, [&](trace& t, std::int64_t k) { t.call("norm", norm<Kind>{k, {}, weight, bias}, row(t, k)); });
     };
-    check_norm.operator()<norm_kind::rms>("RMS norm (Llama, T5)", true, false);
-    check_norm.operator()<norm_kind::rms_cast_last>("RMS norm (Llama, T5)", true, false);
+    check_norm.operator()<norm_kind::rms>("RMS norm (Llama, OLMo 2, T5)", true, false);
+    check_norm.operator()<norm_kind::rms_cast_last>("RMS norm (Llama, OLMo 2, T5)", true, false);
+    check_norm.operator()<norm_kind::rms_float_variance>("RMS norm (Llama, OLMo 2, T5)", true, false);
     check_norm.operator()<norm_kind::rms>("RMS norm without weight", false, false);
     check_norm.operator()<norm_kind::layer>("layer norm with weight and bias", true, true);
     check_norm.operator()<norm_kind::layer>("layer norm with weight only", true, false);

@@ -138,7 +138,7 @@ TEST_CASE("runs, training and errors are read field by field") {
                   "# a comment\n\nparameters 0\ntied 1\n- head.weight\nruns 1\nrun decode 2 1 30 43\n"
                   "total 1 2 3 4 5 6 7 8 9 10 11 12 13 14\ntorch_flops 4\nunknown upsample 3\nunknown col2im 1\n"
                   "cache 28 3\n- [0,2] 1x2 3x4\n- 1\nmodules 1\n- a 0 0 0 0 0 0 0 0 0 0 0 0 5 18446744073709551615\n"
-                  "training 3 67 80 10 20 30\nerror extend two\\nlines and a \\\\\nend\n");
+                  "training 3 67 80 10 20 30\ntraining_bfloat16 3 67 80 10 20 15\nerror extend two\\nlines and a \\\\\nend\n");
     CHECK(file.tied == std::set<std::string>{"head.weight"});
     REQUIRE(file.runs.size() == 1);
     const golden_run& run = file.runs[0];
@@ -157,11 +157,14 @@ TEST_CASE("runs, training and errors are read field by field") {
     REQUIRE(run.modules);
     CHECK(run.modules->at("a")[figure::out] == 5);
     CHECK(run.modules->at("a")[figure::written] == UINT64_MAX);
-    REQUIRE(file.training);
-    CHECK(file.training->encoder_sequence == 80);
-    CHECK(file.training->forward_torch_flops == 10);
-    CHECK(file.training->backward_torch_flops == 20);
-    CHECK(file.training->saved_bytes == 30);
+    REQUIRE(file.trainings.size() == 2);
+    CHECK(file.trainings[0].encoder_sequence == 80);
+    CHECK(file.trainings[0].forward_torch_flops == 10);
+    CHECK(file.trainings[0].backward_torch_flops == 20);
+    CHECK(file.trainings[0].saved_bytes == 30);
+    CHECK(file.trainings[0].type == llmcost::dtype::float32);
+    CHECK(file.trainings[1].saved_bytes == 15);
+    CHECK(file.trainings[1].type == llmcost::dtype::bfloat16);
     CHECK(file.errors == std::map<std::string, std::string>{{"extend", "two\nlines and a \\"}});
 }
 

@@ -126,7 +126,8 @@ constexpr void read_jamba(config_view config, shape& s) {
 inline constexpr architecture jamba = [] {
     architecture a = mixtral;
     a.model_type = "jamba", a.prefix = "Jamba", a.read = read_jamba, a.heads = classifying_decoder_heads;
-    a.rotated = rotation::none, a.masks = mask_rule::full_and_present, a.mixer = linear_mixer::selective_state_space;
+    a.router = router_kind::softmax_top_k, a.rotated = rotation::none, a.masks = mask_rule::full_and_present;
+    a.mixer = linear_mixer::selective_state_space;
     a.names.norm = "final_layernorm", a.names.norm_2 = "pre_ff_layernorm", a.names.linear_mixer = "mamba";
     a.names.feed_forward = "feed_forward", a.names.router = "router";
     a.names.layer_type = "AttentionDecoderLayer", a.names.linear_layer_type = "MambaDecoderLayer";

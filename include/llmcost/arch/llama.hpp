@@ -227,7 +227,8 @@ inline constexpr architecture cohere = [] {
 inline constexpr architecture olmo2 = [] {
     architecture a = llama;
     a.heads = classifying_decoder_heads;
-    a.model_type = "olmo2", a.prefix = "Olmo2", a.placement = norm_placement::after, a.qk_norm = qk_norm_kind::whole;
+    a.model_type = "olmo2", a.prefix = "Olmo2", a.placement = norm_placement::after, a.norm = norm_kind::rms_cast_last,
+    a.qk_norm = qk_norm_kind::whole, a.rotated = rotation::half_in_float;
     a.defaults.vocab_size = 50304;
     a.keys[0] = no_mlp_bias;
     return a;

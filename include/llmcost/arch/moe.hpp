@@ -118,7 +118,7 @@ constexpr void read_gpt_oss(config_view config, shape& s) {
 // transformers/models/mixtral: softmax over all experts, the best k normed to one
 inline constexpr architecture mixtral = [] {
     architecture a = mistral;
-    a.model_type = "mixtral", a.prefix = "Mixtral", a.read = read_mixtral, a.router = router_kind::softmax_top_k;
+    a.model_type = "mixtral", a.prefix = "Mixtral", a.read = read_mixtral, a.router = router_kind::softmax_top_k_float;
     a.defaults.sliding_window = 0;
     a.defaults.moe = {.num_experts = 8, .num_experts_per_tok = 2};
     return a;
@@ -182,7 +182,8 @@ inline constexpr architecture olmoe = [] {
 inline constexpr architecture gpt_oss = [] {
     architecture a = llama;
     a.heads = decoder_heads;
-    a.model_type = "gpt_oss", a.prefix = "GptOss", a.read = read_gpt_oss, a.masks = mask_rule::full_and_sliding;
+    a.model_type = "gpt_oss", a.prefix = "GptOss", a.read = read_gpt_oss, a.norm = norm_kind::rms_cast_last,
+    a.masks = mask_rule::full_and_sliding;
     a.router = router_kind::top_k_softmax, a.expert = expert_kind::clamped_swiglu, a.sinks = true,
     a.rotated = rotation::split;
     a.names.router = "router", a.names.moe_type = "MLP";

@@ -13,10 +13,11 @@ namespace llmcost {
 /// How a router turns logits into weights of the experts it picks.
 enum class router_kind : std::uint8_t {
     none,
-    softmax_top_k,    ///< softmax over all experts, the largest k, perhaps normed to one (Mixtral, Qwen)
-    top_k_softmax,    ///< the largest k logits, softmax over those (gpt-oss)
-    softmax_grouped,  ///< softmax, groups perhaps limited, weights times a constant (DeepSeek V2)
-    sigmoid_grouped   ///< sigmoid and a correction, groups limited, normed, times a constant (DeepSeek V3)
+    softmax_top_k,        ///< softmax over all experts, the largest k, perhaps normed to one (Qwen, OLMoE)
+    softmax_top_k_float,  ///< the same, but the weights stay float32 (Mixtral)
+    top_k_softmax,        ///< the largest k logits, softmax over those (gpt-oss)
+    softmax_grouped,      ///< in float32: softmax, groups perhaps limited, weights times a constant (DeepSeek V2)
+    sigmoid_grouped       ///< in float32: sigmoid and a correction, groups limited, normed, times a constant (DeepSeek V3)
 };
 
 /// Sizes of a router.
@@ -48,19 +49,21 @@ struct router {
         const value weight = t.param("weight", {dims.num_experts, dims.width});
         value bias;
         if (dims.bias) bias = t.param("bias", {dims.num_experts});
-        const value logits = t.linear(tokens, weight, dims.bias ? &bias : nullptr);
+        constexpr bool in_float = Kind == router_kind::softmax_grouped || Kind == router_kind::sigmoid_grouped;
+        const value logits = in_float ? t.linear(t.to(tokens, dtype::float32), t.to(weight, dtype::float32))
+                                      : t.linear(tokens, weight, dims.bias ? &bias : nullptr);
         if constexpr (Kind == router_kind::top_k_softmax) {
             return {logits, t.softmax(t.top_k(logits, k))};
-        } else if constexpr (Kind == router_kind::softmax_top_k) {
+        } else if constexpr (Kind == router_kind::softmax_top_k || Kind == router_kind::softmax_top_k_float) {
             value weights = t.top_k(t.softmax(t.to(logits, dtype::float32)), k);
             if (dims.norms) t.in_place(op::div, weights, t.sum(weights, -1, true));
-            return {logits, t.to(weights, logits.type)};
+            return {logits, Kind == router_kind::softmax_top_k ? t.to(weights, logits.type) : weights};
         } else if constexpr (Kind == router_kind::softmax_grouped) {
-            value scores = t.softmax(t.to(logits, dtype::float32));
+            value scores = t.softmax(logits);
             if (dims.limits_groups) scores = limited(t, scores, t.max_over(in_groups(scores), -1));
             return {logits, t.mul(t.top_k(scores, k))};
         } else {
-            const value scores = t.sigmoid(t.to(logits, dtype::float32));
+            const value scores = t.sigmoid(logits);
             const value choice = t.add(scores, trace::buffer({dims.num_experts}));
             const value best = t.sum(t.top_k(in_groups(choice), 2), -1);
             (void)t.top_k(limited(t, choice, best), k);
@@ -126,7 +129,7 @@ struct experts {
         }
         h = t.mul(h, t.gather(weights, {picked, 1}));
         value sum = t.constant({tokens, width}, x.type);
-        t.index_add(sum, h);
+        t.index_add(sum, t.to(h, x.type));
         return sum;
     }
 };
@@ -139,6 +142,7 @@ constexpr void weigh_balance(trace& t, std::int64_t routers, std::int64_t tokens
     const extents per_expert{m.num_experts};
     value picks = t.constant(per_expert), sums = t.constant(per_expert);
     value logits = trace::buffer({tokens, m.num_experts});
+    logits.type = t.activation_type();
     logits.requires_grad = t.training();
     for (repetition layer = t.steps(routers, sums); layer.next();) {
         const value probabilities = t.softmax(logits);

@@ -10,11 +10,12 @@ namespace llmcost {
 
 /// How a norm is computed, operation by operation.
 enum class norm_kind : std::uint8_t {
-    rms,            ///< Llama: x · rsqrt(mean(x²) + ε) · weight, in float32
-    rms_cast_last,  ///< T5: only the variance in float32
-    rms_plus_one,   ///< Gemma: the same with (1 + weight)
-    layer,          ///< `nn.LayerNorm`, one fused call
-    layer_spelled   ///< Cohere: a layer norm without bias, written out in float32
+    rms,                 ///< Llama: x · rsqrt(mean(x²) + ε) in float32, cast back, · weight
+    rms_cast_last,       ///< OLMo 2, gpt-oss: the product with the weight in float32, too
+    rms_float_variance,  ///< T5: only the variance in float32
+    rms_plus_one,        ///< Gemma: all in float32, with (1 + weight)
+    layer,               ///< `nn.LayerNorm`, one fused call
+    layer_spelled        ///< Cohere: a layer norm without bias, written out in float32
 };
 
 /// A norm over the last dimension of x (rows, width); see `docs/counting.md` for the price of a row.
@@ -44,6 +45,9 @@ struct norm {
                 const value out = t.to(t.mul(h, scale), x.type);
                 return weight ? t.mul(w, out) : out;
             } else if constexpr (Kind == norm_kind::rms_cast_last) {
+                const value out = t.mul(h, t.rsqrt(t.add(t.mean(t.pow(h, 2), -1, true))));
+                return t.to(t.mul(w, out), x.type);
+            } else if constexpr (Kind == norm_kind::rms_float_variance) {
                 const value out = t.mul(x, t.rsqrt(t.add(t.mean(t.pow(h, 2), -1, true))));
                 return t.mul(w, t.to(out, x.type));
             } else if constexpr (Kind == norm_kind::rms_plus_one) {
@@ -88,6 +92,8 @@ constexpr value call_norm(trace& t, string_ref name, norm_kind kind, std::int64_
         case norm_kind::rms: return t.call(name, norm<norm_kind::rms>{width, named, true, false, groups}, x);
         case norm_kind::rms_cast_last:
             return t.call(name, norm<norm_kind::rms_cast_last>{width, named, true, false, groups}, x);
+        case norm_kind::rms_float_variance:
+            return t.call(name, norm<norm_kind::rms_float_variance>{width, named, true, false, groups}, x);
         case norm_kind::rms_plus_one:
             return t.call(name, norm<norm_kind::rms_plus_one>{width, named, true, false, groups}, x);
         case norm_kind::layer: return t.call(name, norm<norm_kind::layer>{width, {}, true, bias, groups}, x);

@@ -11,11 +11,12 @@ namespace llmcost {
 /// Which elements of a head are rotated together.
 enum class rotation : std::uint8_t {
     none,
-    half,          ///< element i with i + d/2 (Llama)
-    interleaved,   ///< element 2i with 2i + 1, written with stack and flatten (Cohere)
-    split,         ///< halves rotated as two tensors, a table of dim/2 (gpt-oss)
-    split_pairs,   ///< even and odd elements rotated as two tensors (DeepSeek V3)
-    complex_pairs  ///< pairs as complex numbers times unit complex numbers (DeepSeek V2)
+    half,           ///< element i with i + d/2 (Llama)
+    half_in_float,  ///< the same with tables in float32, cast back afterwards (OLMo 2)
+    interleaved,    ///< element 2i with 2i + 1, written with stack and flatten (Cohere)
+    split,          ///< halves rotated as two tensors, a table of dim/2 (gpt-oss)
+    split_pairs,    ///< even and odd elements rotated as two tensors (DeepSeek V3)
+    complex_pairs   ///< pairs as complex numbers times unit complex numbers (DeepSeek V2)
 };
 
 /// What a position is made of: a text's place, or three axes (time, height, width) that share a head's frequencies.
@@ -48,6 +49,7 @@ struct rotary_table {
         const value positions = t.constant({1, sequence, 1});
         const value both = doubled(t, t.mul(positions, trace::buffer({dim / 2})));
         const value cos = t.mul(t.unary(op::trig, both)), sin = t.mul(t.unary(op::trig, both));
+        if (form == rotation::half_in_float) return {cos, sin};
         return {t.to(cos, t.activation_type()), t.to(sin, t.activation_type())};
     }
 
@@ -58,13 +60,15 @@ private:
     }
     /// Source: transformers/models/qwen2_vl, qwen3_5, `recomposition_frequencies`.
     constexpr two_values of_several_axes(trace& t, std::int64_t batch, std::int64_t sequence) const {
+        if (form != rotation::half) report_description("positions of several axes rotate halves only");
         const value angles = t.mul(t.constant({3, batch, sequence, 1}), trace::buffer({dim / 2}));
         const value cos = t.mul(t.unary(op::trig, angles)), sin = t.mul(t.unary(op::trig, angles));
         return {recomposed(t, cos), recomposed(t, sin)};
     }
     constexpr value recomposed(trace& t, const value& x) const {
         const value first = x.select(0);  // interleaved: the other axes' parts are copied into their places
-        return t.to(doubled(t, axes == rotary_axes::sections ? t.cat({first}, -1) : first), t.activation_type());
+        const value all = axes == rotary_axes::sections ? t.cat({first}, -1) : first;
+        return t.to(t.cat({all, all}, -1), t.activation_type());
     }
 };
 
@@ -100,6 +104,7 @@ template <rotation Kind>
 constexpr value rotate(trace& t, const value& x, const value& cos, const value& sin) {
     static_assert(Kind != rotation::none);
     if constexpr (Kind == rotation::complex_pairs) return rotate_pairs(t, x, cos.unsqueeze(1));
+    if constexpr (Kind == rotation::half_in_float) return t.to(rotate<rotation::half>(t, x, cos, sin), x.type);
     if constexpr (Kind == rotation::split || Kind == rotation::split_pairs) {
         const std::int64_t n = x.dim(-1) / 2;
         const value part = x.slice(-1, n, Kind == rotation::split ? 1 : 2);

@@ -45,6 +45,9 @@ constexpr value selective_scan(trace& t, const selective_scan_inputs& in) {
     const value kept = trace::contiguous_like(t.mul(decay.permute({0, 2, 1, 3}), before));
     const value h = t.add(kept, entering.permute({0, 2, 1, 3}));
     const value read = t.matmul(t.to(h, type), in.c.unsqueeze(-1));
+    value multiplied = h.slice(1, sequence - 1);  // what the next steps multiply, cast or not, is all but the last state
+    multiplied.storage_elements = multiplied.elements;
+    t.save_for_backward(multiplied);
     const value stacked = t.cat({read.squeeze(-1).transpose(1, 2)}, -1);
 
     cache_recurrent_state(t, {batch, inner, states});
