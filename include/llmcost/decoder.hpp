@@ -373,6 +373,8 @@ constexpr void describe_under_head(const architecture& row, const shape& dims, t
     const module_info whole{
         .type = {row.prefix, dims.head == head_kind::causal_lm ? row.names.causal_lm_type : name_of(dims.head)}};
     t.enter(whole);
+    // modeling_layers.py: what these two return has no `past_key_values`
+    const trace::dropped_cache_guard dropped{t, answers || dims.head == head_kind::token_classification};
     describe_head(row, dims, t, describe_within({.name = name, .type = type}, base, row, dims, t));
     t.leave(whole);
 }

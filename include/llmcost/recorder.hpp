@@ -74,17 +74,29 @@ public:
         if (selection_.selecting()) selection_.leave(m), active_ = selection_.active();
     }
 
-    /// While it lives, parameters are declared but nothing is executed: a module that this forward does not call.
-    class idle_guard {
+    /// Something that holds while a guard lives, however many of them do.
+    class depth_guard {
     public:
-        constexpr explicit idle_guard(recorder& r, bool on = true) noexcept : r_(r), on_(on) { r_.idle_ += on_ ? 1 : 0; }
-        constexpr ~idle_guard() { r_.idle_ -= on_ ? 1 : 0; }
-        idle_guard(const idle_guard&) = delete;
-        idle_guard& operator=(const idle_guard&) = delete;
+        constexpr depth_guard(int& depth, bool on) noexcept : depth_(depth), on_(on) { depth_ += on_ ? 1 : 0; }
+        constexpr ~depth_guard() { depth_ -= on_ ? 1 : 0; }
+        depth_guard(const depth_guard&) = delete;
+        depth_guard& operator=(const depth_guard&) = delete;
 
     private:
-        recorder& r_;
+        int& depth_;
         bool on_;
+    };
+    /// While it lives, parameters are declared but nothing is executed: a module that this forward does not call.
+    struct idle_guard : depth_guard {
+        constexpr explicit idle_guard(recorder& r, bool on = true) noexcept : depth_guard(r.idle_, on) {}
+    };
+    /// While it lives, what is computed does not reach the loss: kept by autograd, never gone back through.
+    struct off_loss_guard : depth_guard {
+        constexpr explicit off_loss_guard(recorder& r, bool on = true) noexcept : depth_guard(r.off_loss_, on) {}
+    };
+    /// While it lives, nobody holds what is cached when the run is over: a head that does not return it.
+    struct dropped_cache_guard : depth_guard {
+        constexpr explicit dropped_cache_guard(recorder& r, bool on = true) noexcept : depth_guard(r.dropped_cache_, on) {}
     };
 
     /// While it lives, nothing asks for gradients (`torch.no_grad`).
@@ -98,21 +110,6 @@ public:
     private:
         recorder& r_;
         bool before_;
-    };
-
-    /// While it lives, what is computed does not reach the loss: kept by autograd, never gone back through.
-    class off_loss_guard {
-    public:
-        constexpr explicit off_loss_guard(recorder& r, bool on = true) noexcept : r_(r), on_(on) {
-            r_.off_loss_ += on ? 1 : 0;
-        }
-        constexpr ~off_loss_guard() { r_.off_loss_ -= on_ ? 1 : 0; }
-        off_loss_guard(const off_loss_guard&) = delete;
-        off_loss_guard& operator=(const off_loss_guard&) = delete;
-
-    private:
-        recorder& r_;
-        bool on_;
     };
 
     // ---- tensors
@@ -147,7 +144,7 @@ public:
 
     /// What the cache holds after the run.
     constexpr void cache(const value& v) {
-        if (idle_ != 0) return;
+        if (idle_ != 0 || dropped_cache_ != 0) return;
         if (active_) sums_.cache += count(v.elements) * times_;
         if (listener_ != nullptr) listener_->cached(*this, v);
     }
@@ -270,6 +267,7 @@ private:
     storage_book storages_{};
     int idle_ = 0;
     int off_loss_ = 0;
+    int dropped_cache_ = 0;
     bool active_;
     bool grad_;
 };

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
 #include "golden_compare.hpp"
+#include "heads_file.hpp"
 
 #include <doctest/doctest.h>
 
@@ -52,4 +53,11 @@ TEST_CASE("every row has a golden") {
     for (const std::filesystem::path& path : golden_paths(golden_folder())) recorded.insert(read_golden(path).model_type);
     for (const llmcost::architecture* row : llmcost::architectures)
         CHECK_MESSAGE(recorded.contains(std::string(row->model_type)), row->model_type << " is held by no golden");
+}
+
+TEST_CASE("every row has the classes that the reference has, exactly, and no others") {
+    for (const llmcost::architecture* row : llmcost::architectures) {
+        const std::string differences = class_reader(std::string(row->model_type)).differences(*row);
+        CHECK_MESSAGE(differences.empty(), row->model_type << ": " << differences);
+    }
 }

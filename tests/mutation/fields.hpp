@@ -226,11 +226,11 @@ private:
                 before_ = static_cast<std::int64_t>(before), value = static_cast<E>((before + step) % n),
                 say(field, detail::name_of_value(value));
     }
-    /// Heads that the row has are taken from it; that the reference has no others, no golden can tell.
+    /// Heads that the row has are taken from it, others given.
     void change(head_set& heads) {
         for (std::size_t i = 0; i < detail::enumerators<head_kind>(); ++i) {
             const auto head = static_cast<head_kind>(i);
-            if (heads.has(head) && now()) heads.bits &= ~(1U << i), say("heads", detail::name_of_value(head));
+            if (now()) heads.bits ^= 1U << i, say(heads.has(head) ? "heads with" : "heads without", detail::name_of_value(head));
         }
     }
     void change_kind(std::string_view field, std::uint8_t& code, bool chunks) {

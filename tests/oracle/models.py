@@ -112,4 +112,5 @@ def with_random_weights(model):
             torch.nn.init.normal_(tensor.data, std=0.02)
         else:
             tensor.data.zero_()
+    model.tie_weights()  # which the move has undone
     return model

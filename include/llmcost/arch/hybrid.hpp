@@ -184,7 +184,7 @@ inline constexpr architecture qwen3_next = [] {
 // transformers/models/qwen3_5: delta nets with a projection for each part, positions of three axes, no experts
 inline constexpr architecture qwen3_5_text = [] {
     architecture a = qwen3_next;
-    a.model_type = "qwen3_5_text", a.prefix = "Qwen3_5", a.read = read_qwen3_5, a.heads = decoder_heads;
+    a.model_type = "qwen3_5_text", a.prefix = "Qwen3_5", a.read = read_qwen3_5, a.heads = classifying_decoder_heads;
     a.mixer = linear_mixer::gated_delta_apart, a.axes = rotary_axes::interleaved;
     a.router = router_kind::none, a.shared_experts = shared_expert_kind::none;
     a.names.model_type = "TextModel", a.names.rotary_type = "TextRotaryEmbedding";

@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "golden_models.hpp"
+
+#include <llmcost/analysis/counts.hpp>
+
+#include <cstdint>
+#include <exception>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace llmcost::testing {
+
+/// One class of a model type: the configuration that it was built from, and what a small prefill of it executed.
+struct recorded_class {
+    std::string name;
+    std::string configuration;            ///< a golden's name
+    std::vector<std::uint64_t> figures;   ///< parameters, torch FLOPs, cache, encoder length, a run's columns
+    std::vector<std::string> parameters;  ///< the first, and those outside of the base model: name and sizes
+};
+
+/// All classes that the reference has, by model type; tests/oracle/heads.py has the format.
+[[nodiscard]] inline std::map<std::string, std::vector<recorded_class>> read_classes() {
+    std::ifstream in(golden_folder() / "heads.txt");
+    std::map<std::string, std::vector<recorded_class>> found;
+    std::vector<recorded_class>* classes = nullptr;
+    for (std::string line; std::getline(in, line);) {
+        std::istringstream words(line);
+        std::string word, name;
+        words >> word >> name;
+        if (word == "type") {
+            classes = &found[name];
+        } else if (word == "class" && classes != nullptr) {
+            recorded_class one{name, {}, {}, {}};
+            words >> one.configuration;
+            for (std::uint64_t n = 0; words >> n;) one.figures.push_back(n);
+            classes->push_back(std::move(one));
+        } else if (word == "-" && classes != nullptr && !classes->empty()) {
+            std::string sizes;
+            words >> sizes;
+            classes->back().parameters.push_back(name + " " + sizes);
+        } else if (word != "#" && word != "error") {
+            throw std::runtime_error("heads.txt: " + line);
+        }
+    }
+    return found;
+}
+
+/// Every class of a row's type, through a row that may be changed.
+class class_reader {
+public:
+    /// Those of one type, their configurations read.
+    explicit class_reader(std::string_view model_type) {
+        static const std::map<std::string, std::vector<recorded_class>> all = read_classes();
+        const auto known = all.find(std::string(model_type));
+        if (known == all.end()) return;
+        for (const recorded_class& one : known->second) {
+            config_document document = read_config_file((golden_folder() / (one.configuration + ".json")).string());
+            document.set("architectures", "[\"" + one.name + "\"]");
+            classes_.push_back({one, std::move(document)});
+        }
+    }
+    /// Where a row differs from what was recorded; empty where nowhere.
+    [[nodiscard]] std::string differences(const architecture& row) const {
+        std::string text;
+        std::uint32_t heads = 0;
+        for (const built_class& one : classes_) try {
+                const shape sizes = one.document.read_with([&](config_view root) { return read_shape(row, root); });
+                heads |= 1U << static_cast<unsigned>(sizes.head);
+                text += difference(one.recorded, {&row, sizes});
+            } catch (const std::exception& problem) {
+                text += one.recorded.name + " is refused: " + problem.what() + "\n";
+            }
+        if ((row.heads.bits & ~heads) != 0) text += "a head that the reference has not\n";
+        return text;
+    }
+
+private:
+    struct built_class {
+        recorded_class recorded;
+        config_document document;
+    };
+    [[nodiscard]] static std::string difference(const recorded_class& recorded, const model& m) {
+        const auto encoder_sequence = static_cast<std::int64_t>(recorded.figures.at(3));
+        const workload load{.batch = 2, .sequence = 5, .encoder_sequence = encoder_sequence, .weights = dtype::float32};
+        const llmcost::figures f = count_model(m, load);
+        std::vector<count> ours{f.params, f.torch_flops, f.cache, count(recorded.figures[3])};
+        for (const count n : columns_of(f)) ours.push_back(n);
+        std::string text;
+        for (std::size_t i = 0; i < ours.size(); ++i)
+            if (i >= recorded.figures.size() || ours[i] != count(recorded.figures[i]))
+                text += recorded.name + " column " + std::to_string(i) + ": " + std::string(count_text{ours[i]}.view()) + "\n";
+        std::set<std::string> listed;
+        for (const llmcost::tensor_shape& tensor : list_model(m, load).tensors) {
+            std::string words = tensor.name;
+            for (const std::int64_t n : tensor.sizes) words += (words == tensor.name ? " " : "x") + std::to_string(n);
+            listed.insert(words);
+        }
+        for (const std::string& parameter : recorded.parameters)
+            if (!listed.contains(parameter)) text += recorded.name + " has " + parameter + "\n";
+        return text;
+    }
+
+    std::vector<built_class> classes_;
+};
+
+}  // namespace llmcost::testing
