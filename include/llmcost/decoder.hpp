@@ -300,11 +300,11 @@ constexpr decoder_context describe_context(const architecture& row, const shape&
     if (row.masks == mask_rule::full_and_sliding || slides) c.sliding.mask = eager_mask(t, shortest, load.batch);
     if (row.rotated == rotation::none) return c;
     const class_name rotary{row.prefix, row.names.rotary_type};
-    const rotary_table table{dims.rotary_dim, rotary, row.rotated, dims.picks_frequencies, row.axes};
+    const rotary_table table{dims.rotary_dim, rotary, rotary_frequencies{dims}, row.rotated, row.axes};
     const auto make = [&](shared_values& into) {
         if (row.rotated == rotation::complex_pairs) {
             into.cos =
-                t.call(row.names.rotary, complex_rotary_table{dims.rotary_dim, table.named, table.picks}, load.sequence);
+                t.call(row.names.rotary, complex_rotary_table{dims.rotary_dim, table.named, table.frequencies}, load.sequence);
             return;
         }
         const auto tables = t.call(row.names.rotary, table, load.sequence);

@@ -141,6 +141,15 @@ constexpr bool has_rope_type(config_view config, string_ref type) {
     return false;
 }
 
+constexpr frequency_rule read_frequency_rule(config_view config) {
+    if (has_rope_type(config, "longrope")) return frequency_rule::picked;
+    if (!has_rope_type(config, "dynamic")) return frequency_rule::kept;
+    const config_view place = *rope_parameters(config);
+    (void)place.real("factor");
+    return place.find("factor")->type() == config_view::kind::integer ? frequency_rule::rescaled_by_integer
+                                                                      : frequency_rule::rescaled;
+}
+
 /// The part of a head that is rotated, from wherever a configuration of whatever age says it.
 constexpr double read_partial_rotary_factor(config_view config, double otherwise) {
     constexpr string_ref key = "partial_rotary_factor";
@@ -309,12 +318,14 @@ constexpr shape read_shape(const architecture& row, config_view config) {
         const double part = row.joins_rotated ? detail::read_partial_rotary_factor(config, 1.0) : 1.0;
         if (s.rotary_dim == 0) s.rotary_dim = static_cast<std::int64_t>(static_cast<double>(s.head_dim) * part);
     }
-    s.picks_frequencies = detail::has_rope_type(config, "longrope");
+    s.frequencies = detail::read_frequency_rule(config);
     if (row.read != nullptr)
         row.read(config, s);
     else
         plan_one_mask(config, s);
     check_heads(k, row, s);
+    if (s.frequencies >= frequency_rule::rescaled && s.rotary_dim == 2)
+        fail_unsupported(config, "rope_parameters", "dynamic rope divides by zero where two elements of a head are rotated");
     check_window(config, s);
     return s;
 }

@@ -39,6 +39,14 @@ enum class head_kind : std::uint8_t {
     return "ForPreTraining";
 }
 
+/// What a pass does to the frequencies of rotary positions before it uses them.
+enum class frequency_rule : std::uint8_t {
+    kept,                ///< nothing
+    picked,              ///< chooses those of short or of long texts (longrope)
+    rescaled,            ///< makes them anew beyond `max_position_embeddings` (dynamic)
+    rescaled_by_integer  ///< the same with a factor that is written as an integer, which multiplies integers
+};
+
 /// How one projection holds queries, keys and values.
 enum class qkv_layout : std::uint8_t {
     stacked,   ///< all queries, all keys, all values
@@ -148,7 +156,7 @@ struct shape {
     bool qk_norm = false;
     bool tunes_temperature = false;  ///< queries without rotary positions are scaled by how far their tokens stand
     bool clips_qkv = false;          ///< queries, keys and values clamped in place
-    bool picks_frequencies = false;  ///< rotary frequencies of short or long texts are chosen in each pass (longrope)
+    frequency_rule frequencies = frequency_rule::kept;
     bool rope_interleave = false;    ///< even and odd elements of a head are rotated together
     bool parallel_residual = false;
     bool norms_apart = false;         ///< attention and feed-forward side by side have norms of their own

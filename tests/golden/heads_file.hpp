@@ -98,7 +98,8 @@ private:
         std::string text;
         for (std::size_t i = 0; i < ours.size(); ++i)
             if (i >= recorded.figures.size() || ours[i] != count(recorded.figures[i]))
-                text += recorded.name + " column " + std::to_string(i) + ": " + std::string(count_text{ours[i]}.view()) + "\n";
+                text +=
+                    recorded.name + " column " + std::to_string(i) + ": " + std::string(count_text{ours[i]}.view()) + "\n";
         std::set<std::string> listed;
         for (const llmcost::tensor_shape& tensor : list_model(m, load).tensors) {
             std::string words = tensor.name;

@@ -94,7 +94,7 @@ public:
                head_dim, rotary_dim, max_position_embeddings, first_position, sliding_window, type_vocab_size,
                embedding_size, relative_attention_num_buckets, num_labels, hidden_act, pooler_act, type, head,
                tie_word_embeddings, attention_bias, output_bias, mlp_bias, gated_mlp, is_decoder, add_cross_attention,
-               scales_output, head_bias, qk_norm, tunes_temperature, clips_qkv, picks_frequencies, rope_interleave,
+               scales_output, head_bias, qk_norm, tunes_temperature, clips_qkv, frequencies, rope_interleave,
                parallel_residual, norms_apart, norms_after_sums, residual_from_norm, norm_affine, final_norm, alibi,
                upcast_attention, qkv, looks_ahead, attention_soft_cap, logits_soft_cap, quantized, moe, mla, ssm, delta,
                encoder, vision, layers] = sizes;
@@ -104,7 +104,7 @@ public:
         change("max_position_embeddings", max_position_embeddings), change("sliding_window", sliding_window);
         change("type_vocab_size", type_vocab_size), change("embedding_size", embedding_size);
         change("first_position", first_position), change("is_decoder", is_decoder);
-        change("add_cross_attention", add_cross_attention), change("picks_frequencies", picks_frequencies);
+        change("add_cross_attention", add_cross_attention), change("frequencies", frequencies);
         change("looks_ahead", looks_ahead);
         change("relative_attention_num_buckets", relative_attention_num_buckets), change("num_labels", num_labels);
         change("hidden_act", hidden_act), change("pooler_act", pooler_act), change("type", type), change("head", head);
@@ -230,7 +230,8 @@ private:
     void change(head_set& heads) {
         for (std::size_t i = 0; i < detail::enumerators<head_kind>(); ++i) {
             const auto head = static_cast<head_kind>(i);
-            if (now()) heads.bits ^= 1U << i, say(heads.has(head) ? "heads with" : "heads without", detail::name_of_value(head));
+            if (now())
+                heads.bits ^= 1U << i, say(heads.has(head) ? "heads with" : "heads without", detail::name_of_value(head));
         }
     }
     void change_kind(std::string_view field, std::uint8_t& code, bool chunks) {

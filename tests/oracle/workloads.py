@@ -28,6 +28,7 @@ LARGEST_EXECUTED = 1_200_000_000  # parameters of a model that is executed on va
 class Options:
     """What to record."""
     past: int = 5000
+    longest: int | None = None
     light: bool = False
     training: bool = True
     parameters_only: bool = False
@@ -89,6 +90,13 @@ class Subject:
         """The same model with parameters and activations in bfloat16."""
         config = models.read_configuration(values, torch.bfloat16)
         return Subject(models.build(config, architecture), config, self.device)
+
+    def forget_lengths(self):
+        """Dynamic rope remembers the longest text that it has seen; before a run that starts anew there was none."""
+        for module in self.model.modules():
+            if hasattr(module, "max_seq_len_cached"):
+                module.max_seq_len_cached = module.original_max_seq_len
+                module.inv_freq = module.original_inv_freq
 
     def encoder_length(self, sequence):
         if self.reads_last_state:
@@ -215,6 +223,7 @@ def record_runs(result, subject, values, options, past):
         return attempt(kind, observe)
 
     def after(batch, past, workloads):
+        subject.forget_lengths()
         with torch.no_grad():
             output = subject.model(**subject.arguments(batch, past, subject.encoder_length(past)))
         for sequence, modules in workloads:
@@ -227,6 +236,7 @@ def record_runs(result, subject, values, options, past):
     if not options.light:
         # A model whose first prefill works may still refuse a shape; the record then says which.
         run("prefill", 1, 1)
+        subject.forget_lengths()
         run("prefill", 2, min(256, subject.longest))
     has_cache = cache_of(first) is not None
     del first
@@ -259,6 +269,7 @@ def record(values, options=Options()):
         model = models.with_random_weights(model)
         result["device"] = "cpu"
     subject = Subject(model, config, options.device)
+    subject.longest = options.longest or subject.longest
     past = min(options.past, subject.longest - 8)
     if values.get("model_type") in SLOW_PAST:
         past = min(past, SHORT_PAST)

@@ -73,7 +73,7 @@ constexpr void read_qwen2_vl(config_view config, shape& s) {
 constexpr void read_phi3(config_view config, shape& s) {
     read_window(config, s);
     for (const string_ref type : {string_ref("su"), string_ref("yarn")})
-        s.picks_frequencies = s.picks_frequencies || detail::has_rope_type(config, type);
+        if (detail::has_rope_type(config, type)) s.frequencies = frequency_rule::picked;
 }
 
 constexpr void read_starcoder2(config_view config, shape& s) {

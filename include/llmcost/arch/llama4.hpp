@@ -153,7 +153,7 @@ constexpr value describe_base(const architecture& row, const shape& dims, trace&
     const bool has_chunked = dims.layers.has(mixer_kind::chunked_attention, dims.num_hidden_layers);
     full.mask = eager_mask(t, has_chunked && !has_full ? chunked.where : full.where, load.batch);
     chunked.mask = eager_mask(t, has_chunked ? chunked.where : full.where, load.batch);
-    const complex_rotary_table table{dims.rotary_dim, {row.prefix, "TextRotaryEmbedding"}, dims.picks_frequencies};
+    const complex_rotary_table table{dims.rotary_dim, {row.prefix, "TextRotaryEmbedding"}, rotary_frequencies{dims}};
     full.cos = chunked.cos = t.call("rotary_emb", table, load.sequence);
     for (repetition each = t.repeat(dims.num_hidden_layers, dims.layers, x); each.next();) {
         const shared_values& mine = each.kind().mixer == mixer_kind::chunked_attention ? chunked : full;

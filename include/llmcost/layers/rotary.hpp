@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include <llmcost/shape.hpp>
 #include <llmcost/trace.hpp>
 
 namespace llmcost {
@@ -17,6 +18,34 @@ enum class rotation : std::uint8_t {
     split,          ///< halves rotated as two tensors, a table of dim/2 (gpt-oss)
     split_pairs,    ///< even and odd elements rotated as two tensors (DeepSeek V3)
     complex_pairs   ///< pairs as complex numbers times unit complex numbers (DeepSeek V2)
+};
+
+/// The frequencies of a rotary table, and what each pass does to them.
+///
+/// Source: transformers/modeling_rope_utils.py, `dynamic_rope_update` and `_compute_dynamic_ntk_parameters`. Rescaling costs
+/// POW dim/2 + 1, DIV dim + 1, MULT dim/2 + 2 and an ADD, in every pass that is longer than all before.
+struct rotary_frequencies {
+    frequency_rule rule = frequency_rule::kept;
+    std::int64_t max_position_embeddings = 0;
+
+    constexpr explicit rotary_frequencies(const shape& s) noexcept
+        : rule(s.frequencies), max_position_embeddings(s.max_position_embeddings) {}
+
+    constexpr void update(trace& t, std::int64_t dim) const {
+        if (rule == frequency_rule::kept) return;
+        if (rule == frequency_rule::picked) {
+            (void)t.select(trace::buffer({dim / 2}));
+            return;
+        }
+        t.edge(axis::total, max_position_embeddings + 1);
+        if (t.load().past + t.load().sequence <= max_position_embeddings) return;
+        value scale = trace::buffer({});
+        if (rule == frequency_rule::rescaled) scale = t.mul(scale);
+        scale = t.add(t.div(scale));
+        scale = dim == 4 ? t.pow(scale, 2) : t.unary(op::power, scale);  // to the power of dim / (dim - 2)
+        const value base = t.mul(scale), exponents = t.div(t.constant({dim / 2}));
+        (void)t.mul(t.unary(op::reciprocal, t.binary(op::power, base, exponents)));
+    }
 };
 
 /// What a position is made of: a text's place, or three axes (time, height, width) that share a head's frequencies.
@@ -35,8 +64,8 @@ enum class rotary_axes : std::uint8_t {
 struct rotary_table {
     std::int64_t dim;
     class_name named;
+    rotary_frequencies frequencies;
     rotation form = rotation::half;  ///< decides how angles are doubled: joined, repeated, or not at all
-    bool picks = false;              ///< frequencies are chosen of two sets by the length of the text
     rotary_axes axes = rotary_axes::one;
 
     static constexpr role what = role::rotary;
@@ -44,7 +73,7 @@ struct rotary_table {
     [[nodiscard]] constexpr class_name type() const { return named; }
     constexpr two_values describe(trace& t, std::int64_t sequence) const {
         const trace::no_grad_guard quiet{t};
-        if (picks) (void)t.select(trace::buffer({dim / 2}));
+        frequencies.update(t, dim);
         if (axes != rotary_axes::one) return of_several_axes(t, t.load().batch, sequence);
         const value positions = t.constant({1, sequence, 1});
         const value both = doubled(t, t.mul(positions, trace::buffer({dim / 2})));
@@ -76,14 +105,14 @@ private:
 struct complex_rotary_table {
     std::int64_t dim;
     class_name named;
-    bool picks = false;  ///< as `rotary_table` has it
+    rotary_frequencies frequencies;
 
     static constexpr role what = role::rotary;
     static constexpr bool leaf = true;
     [[nodiscard]] constexpr class_name type() const { return named; }
     constexpr value describe(trace& t, std::int64_t sequence) const {
         const trace::no_grad_guard quiet{t};
-        if (picks) (void)t.select(trace::buffer({dim / 2}));
+        frequencies.update(t, dim);
         const value angles = t.mul(t.constant({1, sequence, 1}), trace::buffer({dim / 2}));
         const value ones = t.constant({1, sequence, dim / 2});
         value unit = t.binary(op::polar, ones, angles);
