@@ -303,8 +303,8 @@ constexpr decoder_context describe_context(const architecture& row, const shape&
     const rotary_table table{dims.rotary_dim, rotary, rotary_frequencies{dims}, row.rotated, row.axes};
     const auto make = [&](shared_values& into) {
         if (row.rotated == rotation::complex_pairs) {
-            into.cos =
-                t.call(row.names.rotary, complex_rotary_table{dims.rotary_dim, table.named, table.frequencies}, load.sequence);
+            into.cos = t.call(row.names.rotary, complex_rotary_table{dims.rotary_dim, table.named, table.frequencies},
+                              load.sequence);
             return;
         }
         const auto tables = t.call(row.names.rotary, table, load.sequence);

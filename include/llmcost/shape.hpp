@@ -157,7 +157,7 @@ struct shape {
     bool tunes_temperature = false;  ///< queries without rotary positions are scaled by how far their tokens stand
     bool clips_qkv = false;          ///< queries, keys and values clamped in place
     frequency_rule frequencies = frequency_rule::kept;
-    bool rope_interleave = false;    ///< even and odd elements of a head are rotated together
+    bool rope_interleave = false;  ///< even and odd elements of a head are rotated together
     bool parallel_residual = false;
     bool norms_apart = false;         ///< attention and feed-forward side by side have norms of their own
     bool norms_after_sums = false;    ///< norms follow the residual sums

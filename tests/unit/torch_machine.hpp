@@ -36,14 +36,28 @@ private:
     [[nodiscard]] value vector(std::int64_t n) { return t_.param("bias", {n}); }
 
     value operation(const std::string& name) {
-        static const std::map<std::string, op> unary{
-            {"neg", op::neg},         {"exp", op::exp},        {"log", op::log},
-            {"log1p", op::log1p},     {"trig", op::trig},       {"tanh", op::tanh},      {"erf", op::erf},
-            {"sqrt", op::sqrt},       {"rsqrt", op::rsqrt},    {"sigmoid", op::sigmoid},
-            {"silu", op::silu},       {"gelu", op::gelu},      {"gelu_tanh", op::gelu_tanh},
-            {"relu", op::relu},       {"clamp", op::clamp},    {"softplus", op::softplus},
-            {"compare", op::compare}, {"power", op::power},    {"add_scalar", op::add},
-            {"mul_scalar", op::mul},  {"div_scalar", op::div}, {"reciprocal", op::reciprocal}};
+        static const std::map<std::string, op> unary{{"neg", op::neg},
+                                                     {"exp", op::exp},
+                                                     {"log", op::log},
+                                                     {"log1p", op::log1p},
+                                                     {"trig", op::trig},
+                                                     {"tanh", op::tanh},
+                                                     {"erf", op::erf},
+                                                     {"sqrt", op::sqrt},
+                                                     {"rsqrt", op::rsqrt},
+                                                     {"sigmoid", op::sigmoid},
+                                                     {"silu", op::silu},
+                                                     {"gelu", op::gelu},
+                                                     {"gelu_tanh", op::gelu_tanh},
+                                                     {"relu", op::relu},
+                                                     {"clamp", op::clamp},
+                                                     {"softplus", op::softplus},
+                                                     {"compare", op::compare},
+                                                     {"power", op::power},
+                                                     {"add_scalar", op::add},
+                                                     {"mul_scalar", op::mul},
+                                                     {"div_scalar", op::div},
+                                                     {"reciprocal", op::reciprocal}};
         static const std::map<std::string, op> binary{{"add", op::add}, {"mul", op::mul}, {"div", op::div}};
         if (const auto known = unary.find(name); known != unary.end()) return t_.unary(known->second, tensor(0));
         if (const auto known = binary.find(name); known != binary.end())
@@ -165,6 +179,6 @@ private:
 }
 
 inline constexpr const char* total_names[] = {"ADD",  "MULT", "DIV", "SQRT", "EXP",     "LOG",      "TANH", "ERF",
-                                       "TRIG", "POW",  "NEG", "CMP",  "FORWARD", "BACKWARD", "SAVED"};
+                                              "TRIG", "POW",  "NEG", "CMP",  "FORWARD", "BACKWARD", "SAVED"};
 
 }  // namespace llmcost::testing

@@ -153,9 +153,9 @@ constexpr value base(const architecture& row, const shape& dims, trace& t) {
         alibi = alibi_and_mask(dims, t, shared);
     else
         shared.mask = eager_mask(t, shared.where, load.batch);
-    const auto tables = t.call(
-        "rotary_emb", rotary_table{dims.rotary_dim, {row.prefix, "RotaryEmbedding"}, rotary_frequencies{dims}},
-        load.sequence);
+    const auto tables =
+        t.call("rotary_emb", rotary_table{dims.rotary_dim, {row.prefix, "RotaryEmbedding"}, rotary_frequencies{dims}},
+               load.sequence);
     shared.cos = tables.first, shared.sin = tables.second;
     for (repetition each = t.repeat(dims.num_hidden_layers, x); each.next();)
         x = t.call({"h", each.index()}, layer{row, dims, shared, alibi}, x);

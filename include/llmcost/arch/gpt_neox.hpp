@@ -63,9 +63,9 @@ constexpr value base(const architecture& row, const shape& dims, trace& t) {
     shared_values shared{.where = context_of(t, dims.sliding_window)};
     shared.mask = eager_mask(t, shared.where, load.batch);
     x = t.call("emb_dropout", identity{}, x);
-    const auto tables = t.call(
-        "rotary_emb", rotary_table{dims.rotary_dim, {row.prefix, "RotaryEmbedding"}, rotary_frequencies{dims}},
-        load.sequence);
+    const auto tables =
+        t.call("rotary_emb", rotary_table{dims.rotary_dim, {row.prefix, "RotaryEmbedding"}, rotary_frequencies{dims}},
+               load.sequence);
     shared.cos = tables.first, shared.sin = tables.second;
     for (repetition each = t.repeat(dims.num_hidden_layers, x); each.next();)
         x = t.call({"layers", each.index()}, layer{row, dims, shared}, x);

@@ -6,7 +6,8 @@
 
 int main() {
     const auto document = llmcost::parse_config(R"({"model_type": "llama", "architectures": ["LlamaForCausalLM"],
-        "vocab_size": 16, "hidden_size": 8, "intermediate_size": 12, "num_hidden_layers": 2, "num_attention_heads": 2})", "tiny");
+        "vocab_size": 16, "hidden_size": 8, "intermediate_size": 12, "num_hidden_layers": 2, "num_attention_heads": 2})",
+                                                "tiny");
     const llmcost::model tiny = document.read_with([](llmcost::config_view root) { return llmcost::read_model(root); });
     return llmcost::count_model(tiny, {}).params == llmcost::count(256 + 2 * (256 + 288 + 16) + 8) ? 0 : 1;
 }
