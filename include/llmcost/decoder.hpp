@@ -95,6 +95,10 @@ private:
     constexpr value normed(trace& t, string_ref name, std::int64_t width, const value& x, std::int64_t groups = 0) const {
         return call_norm(t, name, row.norm, width, {row.prefix, row.names.norm_type}, x, true, groups);
     }
+    template <rotation Kind>
+    constexpr value turned(trace& t, const value& x) const {
+        return rotate_part<Kind>(t, x, dims.rotary_dim, shared.cos, shared.sin, row.joins_rotated);
+    }
     constexpr value turned(trace& t, const value& x) const {
         switch (row.rotated) {
             case rotation::half: return turned<rotation::half>(t, x);
@@ -103,10 +107,6 @@ private:
             case rotation::split: return turned<rotation::split>(t, x);
             default: return x;
         }
-    }
-    template <rotation Kind>
-    constexpr value turned(trace& t, const value& x) const {
-        return rotate_part<Kind>(t, x, dims.rotary_dim, shared.cos, shared.sin, row.joins_rotated);
     }
 };
 
@@ -175,6 +175,10 @@ struct moe_block {
     }
 
 private:
+    template <router_kind Kind>
+    constexpr value call_router(trace& t, const router_shape& r, const value& tokens) const {
+        return t.call(row.names.router, router<Kind>{r, {row.prefix, row.names.router_type}}, tokens).second;
+    }
     constexpr value call_router(trace& t, const value& tokens) const {
         const moe_shape& m = dims.moe;
         const router_shape r{
@@ -187,10 +191,6 @@ private:
             case router_kind::sigmoid_grouped: return call_router<router_kind::sigmoid_grouped>(t, r, tokens);
             default: return call_router<router_kind::softmax_top_k>(t, r, tokens);
         }
-    }
-    template <router_kind Kind>
-    constexpr value call_router(trace& t, const router_shape& r, const value& tokens) const {
-        return t.call(row.names.router, router<Kind>{r, {row.prefix, row.names.router_type}}, tokens).second;
     }
     constexpr value call_experts(trace& t, const value& tokens, const value& weights) const {
         return row.expert == expert_kind::gated ? call_experts<expert_kind::gated>(t, tokens, weights)
