@@ -23,9 +23,8 @@ public:
     static constexpr std::size_t npos = SIZE_MAX;
 
     constexpr string_ref() noexcept = default;
-    constexpr string_ref(const char* ended_by_nul) noexcept : data_(ended_by_nul) {
-        while (ended_by_nul[size_] != '\0') ++size_;
-    }
+    constexpr string_ref(const char* ended_by_nul) noexcept
+        : data_(ended_by_nul), size_(__builtin_strlen(ended_by_nul)) {}  // folded, where a loop would be evaluated
     constexpr string_ref(const char* data, std::size_t size) noexcept : data_(data), size_(size) {}
     template <string_like S>
     requires(!__is_same(S, string_ref)) constexpr string_ref(const S& s) noexcept : data_(s.data()), size_(s.size()) {}
