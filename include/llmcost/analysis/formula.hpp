@@ -231,22 +231,29 @@ private:
     }
     /// Values of the monomials at a workload; with `near` deltas no sum of products can leave 128 bits.
     struct place {
-        std::int64_t at[monomials];
+        std::int64_t at[monomials]{};
         std::int64_t batches;
         bool near;
     };
     constexpr place place_of(const workload& w) const noexcept {
         const point p = coordinates(w);
-        const std::int64_t a = p.a - base_.a, b = p.b - base_.b, c = p.c - base_.c, n = w.batch - base_.batch;
+        const std::int64_t a = p.a - base_.a, c = p.c - base_.c, n = w.batch - base_.batch;
         constexpr std::int64_t little = std::int64_t{1} << 24;
         const bool near = a < little && c < little && -a < little && -c < little && n < 4096;
-        return {{1, a, c, a * (a - 1) / 2, c * (c - 1) / 2, a * c, b, b * (b - 1) / 2, a * b, b * c}, n, near};
+        place here{{1, a, c, a * (a - 1) / 2, c * (c - 1) / 2, a * c}, n, near};
+        if (region_.chunk == 0) return here;
+        const std::int64_t b = p.b - base_.b, of_rest[] = {b, b * (b - 1) / 2, a * b, b * c};
+        for (std::size_t k = unpadded_monomials; k < monomials; ++k) here.at[k] = of_rest[k - unpadded_monomials];
+        return here;
     }
     [[nodiscard]] constexpr count value_of(std::size_t figure, const place& p) const {
         if (!p.near) return checked_value_of(figure, p);
-        const std::size_t n = used();
-        wide sum = 0, per_batch = 0;
-        for (std::size_t k = 0; k < n; ++k) {
+        return region_.chunk == 0 ? sum_of<unpadded_monomials>(figure, p) : sum_of<monomials>(figure, p);
+    }
+    template <std::size_t N>
+    [[nodiscard]] constexpr count sum_of(std::size_t figure, const place& p) const {
+        wide sum = coefficients_[figure][0][0], per_batch = coefficients_[figure][0][1];
+        for (std::size_t k = 1; k < N; ++k) {
             sum += static_cast<wide>(coefficients_[figure][k][0]) * p.at[k];
             per_batch += static_cast<wide>(coefficients_[figure][k][1]) * p.at[k];
         }
