@@ -179,6 +179,22 @@ constexpr void share_among_heads(config_view config, shape& s, std::initializer_
     fail_unsupported(config, "hidden_size", "the default number of attention heads does not divide it");
 }
 
+/// What `layer_types` calls the mixers of layers (transformers/configuration_utils.py, `ALLOWED_LAYER_TYPES` and older
+/// names).
+struct layer_word {
+    string_ref word;
+    mixer_kind mixer;
+};
+inline constexpr layer_word layer_words[]{
+    {"full_attention", mixer_kind::full_attention},
+    {"attention", mixer_kind::full_attention},
+    {"sliding_attention", mixer_kind::sliding_attention},
+    {"chunked_attention", mixer_kind::chunked_attention},
+    {"linear_attention", mixer_kind::linear},
+    {"conv", mixer_kind::linear},
+    {"mamba", mixer_kind::linear},
+};
+
 /// Writes a plan from `layer_types`, where the file has it; says whether it did. `other` may stand beside full attention.
 constexpr bool read_layer_types(config_view config, shape& s, mixer_kind other = mixer_kind::sliding_attention) {
     const auto types = config.find("layer_types");
@@ -188,18 +204,13 @@ constexpr bool read_layer_types(config_view config, shape& s, mixer_kind other =
     if (s.num_hidden_layers > layer_plan::longest) fail_value(config, "layer_types", "at most 512 layers of mixed kinds");
     for (std::int64_t i = 0; i < s.num_hidden_layers; ++i) {
         const string_ref name = (*types)[static_cast<std::uint32_t>(i)].as_string();
-        mixer_kind mixer = mixer_kind::full_attention;
-        if (name == "sliding_attention")
-            mixer = mixer_kind::sliding_attention;
-        else if (name == "chunked_attention")
-            mixer = mixer_kind::chunked_attention;
-        else if (name == "linear_attention" || name == "conv" || name == "mamba")
-            mixer = mixer_kind::linear;
-        else if (name != "full_attention" && name != "attention")
-            fail_unsupported(config, "layer_types", "no layer describes one of these kinds");
-        if (mixer != mixer_kind::full_attention && mixer != other)
+        const layer_word* known = nullptr;
+        for (const layer_word& one : layer_words)
+            if (one.word == name) known = &one;
+        if (known == nullptr) fail_unsupported(config, "layer_types", "no layer describes one of these kinds");
+        if (known->mixer != mixer_kind::full_attention && known->mixer != other)
             fail_unsupported(config, "layer_types", "no layer of this type is of one of these kinds");
-        s.layers.kinds[i] = layer_kind{mixer, false}.code();
+        s.layers.kinds[i] = layer_kind{known->mixer, false}.code();
     }
     s.layers.mixed = true;
     return true;
@@ -318,14 +329,15 @@ constexpr shape read_shape(const architecture& row, config_view config) {
         const double part = row.joins_rotated ? detail::read_partial_rotary_factor(config, 1.0) : 1.0;
         if (s.rotary_dim == 0) s.rotary_dim = static_cast<std::int64_t>(static_cast<double>(s.head_dim) * part);
     }
-    s.frequencies = detail::read_frequency_rule(config);
+    if (row.rotated != rotation::none) s.frequencies = detail::read_frequency_rule(config);
     if (row.read != nullptr)
         row.read(config, s);
     else
         plan_one_mask(config, s);
     check_heads(k, row, s);
     if (s.frequencies >= frequency_rule::rescaled && s.rotary_dim == 2)
-        fail_unsupported(config, "rope_parameters", "dynamic rope divides by zero where two elements of a head are rotated");
+        fail_unsupported(*detail::rope_parameters(config), "factor",
+                         "dynamic rope divides by zero where two elements of a head are rotated");
     check_window(config, s);
     return s;
 }

@@ -5,8 +5,8 @@
 
     heads.py tests/golden -o tests/golden/heads.txt
 
-For each type the shortest configuration is built as every class that an auto class of Transformers gives for it, and run
-once, with 2 x 5 tokens. The lines:
+For each type the shortest configuration (or the next one, where it does not fit a class) is built as every class that an auto
+class of Transformers gives for it, and run once, with 2 x 5 tokens. The lines:
 
     type MODEL_TYPE
     class CLASS NAME PARAMETERS TORCH_FLOPS CACHE ENCODER ADD MULT DIV SQRT EXP LOG TANH ERF TRIG POW NEG CMP OUT WRITTEN

@@ -91,10 +91,10 @@ inline std::optional<std::uint64_t> quota_wait(std::string_view ratelimit) {
         std::optional<std::uint64_t> reset;
         split(quota, ';', [&](std::string_view parameter) {
             const std::size_t equals = (std::min)(parameter.find('='), parameter.size());
-            const std::string_view name = trim(parameter.substr(0, equals));
+            const std::string_view key = trim(parameter.substr(0, equals));
             const std::string_view value = trim(parameter.substr((std::min)(equals + 1, parameter.size())));
-            if (name == "r") remaining = parse_number(value);
-            if (name == "t") reset = parse_number(value);
+            if (key == "r") remaining = parse_number(value);
+            if (key == "t") reset = parse_number(value);
         });
         if (remaining == std::uint64_t{0} && reset) wait = (std::max)(wait.value_or(0), *reset);
     });
