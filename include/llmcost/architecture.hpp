@@ -128,11 +128,16 @@ struct key_name {
 /// How many other spellings of keys one row may list.
 inline constexpr std::size_t most_key_names = 12;
 
+struct architecture;
+
+/// A model or a part of one as a row and sizes describe it: its logits, its last hidden states, whatever it hands on.
+using model_part = value (*)(const architecture&, const shape&, trace&);
+
 /// One row per `model_type`: what the shared walks need to know of its structure, its keys and its defaults.
 struct architecture {
     string_ref model_type{};
     string_ref prefix{};  ///< of its classes: `Llama` + `ForCausalLM`
-    void (*describe)(const architecture&, const shape&, trace&) = nullptr;
+    model_part describe = nullptr;
     void (*read)(config_view, shape&) = nullptr;  ///< keys that only this family has
     norm_kind norm = norm_kind::rms;
     norm_placement placement = norm_placement::before;
@@ -165,9 +170,6 @@ struct architecture {
     shape defaults{};
 };
 
-/// Part of a model as a row and sizes describe it: its last hidden states, or whatever it hands on.
-using model_part = value (*)(const architecture&, const shape&, trace&);
-
 /// Describes a part under a path of its own.
 constexpr value describe_within(const module_info& m, model_part part, const architecture& row, const shape& dims,
                                 trace& t) {
@@ -180,8 +182,8 @@ struct model {
     const architecture* kind = nullptr;
     shape dims{};
 
-    /// Walks one forward pass through a trace.
-    constexpr void describe(trace& t) const { kind->describe(*kind, dims, t); }
+    /// Walks one forward pass through a trace; a training step goes back from the sum of what it returns.
+    constexpr void describe(trace& t) const { t.gradient_arrives(kind->describe(*kind, dims, t)); }
 };
 
 }  // namespace llmcost

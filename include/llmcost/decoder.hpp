@@ -48,8 +48,9 @@ struct self_attention {
             v = t.call(n.v, linear{dims.hidden_size, kv_heads * d, dims.attention_bias}, x);
         } else if (row.fused_qkv) {
             const value all = t.call(n.q, linear{dims.hidden_size, (heads + 2 * kv_heads) * d, dims.attention_bias}, x);
-            q = all.slice(-1, heads * d);
-            k = v = all.slice(-1, kv_heads * d);
+            q = t.slice(all, -1, heads * d);
+            k = t.slice(all, -1, kv_heads * d);
+            v = t.slice(all, -1, kv_heads * d);
         } else {
             q = t.call(n.q, linear{dims.hidden_size, heads * d, dims.attention_bias}, x);
             if (row.qk_norm == qk_norm_kind::whole) q = normed(t, n.q_norm, heads * d, q);
@@ -276,7 +277,7 @@ private:
 };
 
 /// The positions a head looks at: all, the last one, or none.
-constexpr value kept_positions(const trace& t, const value& x) { return t.load().head == logits::last ? x.slice(1, 1) : x; }
+constexpr value kept_positions(trace& t, const value& x) { return t.load().head == logits::last ? t.slice(x, 1, 1) : x; }
 
 /// What full and sliding layers read, made once in front of them.
 struct decoder_context {
@@ -356,18 +357,16 @@ constexpr value describe_head(const architecture& row, const shape& dims, trace&
     if (row.scales_logits) out = t.mul(out);
     if (row.divides_logits) out = t.div(out);
     if (dims.logits_soft_cap) out = t.mul(t.tanh(t.div(out)));
+    const recorder::off_loss_guard unread{t};  // the balance is added to a loss over labels
     if (dims.moe.weighs_balance)
         weigh_balance(t, dims.layers.with_experts(dims.num_hidden_layers), x.dim(0) * x.dim(1), dims.moe);
     return out;
 }
 
 /// A base model, bare or under its head.
-constexpr void describe_under_head(const architecture& row, const shape& dims, trace& t, model_part base) {
+constexpr value describe_under_head(const architecture& row, const shape& dims, trace& t, model_part base) {
     const class_name type{row.prefix, row.names.model_type};
-    if (dims.head == head_kind::none) {
-        describe_within({.type = type}, base, row, dims, t);
-        return;
-    }
+    if (dims.head == head_kind::none) return describe_within({.type = type}, base, row, dims, t);
     const bool answers = dims.head == head_kind::question_answering;
     const string_ref name = answers ? row.names.base_under_answers : row.names.base;
     const module_info whole{
@@ -375,13 +374,13 @@ constexpr void describe_under_head(const architecture& row, const shape& dims, t
     t.enter(whole);
     // modeling_layers.py: what these two return has no `past_key_values`
     const trace::dropped_cache_guard dropped{t, answers || dims.head == head_kind::token_classification};
-    describe_head(row, dims, t, describe_within({.name = name, .type = type}, base, row, dims, t));
-    t.leave(whole);
+    const value x = describe_within({.name = name, .type = type}, base, row, dims, t);
+    return t.leave(whole, t.returns(x, describe_head(row, dims, t, x)));
 }
 
 /// A decoder, bare or under its head: what most `model_type`s are.
-constexpr void describe_decoder(const architecture& row, const shape& dims, trace& t) {
-    describe_under_head(row, dims, t, describe_base);
+constexpr value describe_decoder(const architecture& row, const shape& dims, trace& t) {
+    return describe_under_head(row, dims, t, describe_base);
 }
 
 }  // namespace llmcost

@@ -27,6 +27,8 @@ struct ledger {
     count written{};               ///< floating elements that operations write to new storage
     count saved_bytes{};           ///< kept by autograd until backward, each storage once
     count backward_torch_flops{};  ///< what FlopCounterMode says of backward
+    primitives<count> backward{};  ///< what backward executes, with an ADD for every gradient element that arrives
+    count sole_gradients{};        ///< ADDs that are none: the first of the gradients that meet, the first of a row's sum
 
     /// What was added since an earlier state of the same ledger.
     [[nodiscard]] constexpr ledger since(const ledger& earlier) const {
@@ -42,6 +44,8 @@ struct ledger {
         d.written -= earlier.written;
         d.saved_bytes -= earlier.saved_bytes;
         d.backward_torch_flops -= earlier.backward_torch_flops;
+        for (const auto primitive : primitive_members<count>) d.backward.*primitive -= earlier.backward.*primitive;
+        d.sole_gradients -= earlier.sole_gradients;
         return d;
     }
     constexpr ledger& operator+=(const ledger& b) {
@@ -56,19 +60,13 @@ struct ledger {
         written += b.written;
         saved_bytes += b.saved_bytes;
         backward_torch_flops += b.backward_torch_flops;
+        for (const auto primitive : primitive_members<count>) backward.*primitive += b.backward.*primitive;
+        sole_gradients += b.sole_gradients;
         return *this;
     }
 };
 
 namespace detail {
-
-/// The primitives in the order of their members, to walk over those that an operation has.
-inline constexpr std::size_t primitive_kinds = 12;
-template <class T>
-inline constexpr T primitives<T>::*primitive_members[primitive_kinds]{
-    &primitives<T>::add,  &primitives<T>::mult, &primitives<T>::div,  &primitives<T>::sqrt,
-    &primitives<T>::exp,  &primitives<T>::log,  &primitives<T>::tanh, &primitives<T>::erf,
-    &primitives<T>::trig, &primitives<T>::pow,  &primitives<T>::neg,  &primitives<T>::cmp};
 
 /// One primitive of an operation: which, and how many per unit of work and per row.
 struct charge {
@@ -108,7 +106,7 @@ constexpr void add_charge(count& plus, count& minus, int coefficient, count n) {
 
 /// The primitives of a ledger: its amounts times the price table.
 [[nodiscard]] constexpr primitives<count> price(const ledger& sums) {
-    count plus[detail::primitive_kinds], minus[detail::primitive_kinds];
+    count plus[primitive_kinds], minus[primitive_kinds];
     for (std::size_t i = 0; i < op_kinds; ++i) {
         const amount& done = sums.operations[i];
         if (done.work == count{} && done.rows == count{}) continue;
@@ -120,7 +118,7 @@ constexpr void add_charge(count& plus, count& minus, int coefficient, count n) {
         }
     }
     primitives<count> out;
-    for (std::size_t k = 0; k < detail::primitive_kinds; ++k) out.*detail::primitive_members<count>[k] = plus[k] - minus[k];
+    for (std::size_t k = 0; k < primitive_kinds; ++k) out.*primitive_members<count>[k] = plus[k] - minus[k];
     return out;
 }
 
@@ -130,6 +128,13 @@ constexpr void add_charge(count& plus, count& minus, int coefficient, count n) {
     for (std::size_t i = 0; i < op_kinds; ++i)
         if (op_table[i].torch_flops != 0) n += sums.operations[i].work * count(op_table[i].torch_flops);
     return n;
+}
+
+/// What backward of a whole model executes.
+[[nodiscard]] constexpr primitives<count> backward(const ledger& sums) {
+    primitives<count> all = sums.backward;
+    all.add -= sums.sole_gradients;
+    return all;
 }
 
 }  // namespace llmcost

@@ -14,11 +14,11 @@ namespace llmcost {
 enum class op : std::uint8_t {
     matmul, matmul_bias, batched_matmul, batched_matmul_bias, batched_matmul_scaled, batched_matmul_bias_scaled,
     convolution, convolution_bias,
-    add, mul, div, neg, exp, log, log1p, trig, tanh, erf, sqrt, rsqrt, reciprocal, integer_power, power,
+    add, sub, mul, div, neg, exp, log, log1p, sin, cos, tanh, erf, sqrt, rsqrt, reciprocal, integer_power, power,
     complex_mul, polar, sigmoid, silu, gelu, gelu_tanh, relu, softplus, compare, clamp,
     sum, mean, max, cumsum, softmax, log_softmax,
     layer_norm, layer_norm_weight, layer_norm_affine, unit_triangular_solve,
-    copy, cat, gather, constant, select, top_k, scatter, index_add, count_of_kinds
+    copy, cat, gather, constant, where, top_k, scatter, index_add, count_of_kinds
 };
 // clang-format on
 inline constexpr std::size_t op_kinds = static_cast<std::size_t>(op::count_of_kinds);
@@ -29,6 +29,14 @@ struct primitives {
     T add{}, mult{}, div{}, sqrt{}, exp{}, log{}, tanh{}, erf{}, trig{}, pow{}, neg{}, cmp{};
     friend constexpr bool operator==(const primitives&, const primitives&) = default;
 };
+
+/// The primitives in the order of their members, to walk over those that an operation has.
+inline constexpr std::size_t primitive_kinds = 12;
+template <class T>
+inline constexpr T primitives<T>::*primitive_members[primitive_kinds]{
+    &primitives<T>::add,  &primitives<T>::mult, &primitives<T>::div,  &primitives<T>::sqrt,
+    &primitives<T>::exp,  &primitives<T>::log,  &primitives<T>::tanh, &primitives<T>::erf,
+    &primitives<T>::trig, &primitives<T>::pow,  &primitives<T>::neg,  &primitives<T>::cmp};
 
 /// What autograd keeps of an operation until its backward (torch derivatives.yaml).
 enum class keeps : std::uint8_t {
@@ -76,13 +84,15 @@ inline constexpr op_price op_table[op_kinds]{
     {op::convolution,         "convolution",         {.add = 1, .mult = 1},                         {.add = -1},            2, keeps::operands},
     {op::convolution_bias,    "convolution_bias",    {.add = 1, .mult = 1},                         {},                     2, keeps::operands},
     {op::add,                 "add",                 {.add = 1},                                    {},                     0, keeps::nothing},
+    {op::sub,                 "sub",                 {.add = 1},                                    {},                     0, keeps::nothing},
     {op::mul,                 "mul",                 {.mult = 1},                                   {},                     0, keeps::other_operand},
     {op::div,                 "div",                 {.div = 1},                                    {},                     0, keeps::dividend},
     {op::neg,                 "neg",                 {.neg = 1},                                    {},                     0, keeps::nothing},
     {op::exp,                 "exp",                 {.exp = 1},                                    {},                     0, keeps::result},
     {op::log,                 "log",                 {.log = 1},                                    {},                     0, keeps::input},
     {op::log1p,               "log1p",               {.add = 1, .log = 1},                          {},                     0, keeps::input},
-    {op::trig,                "trig",                {.trig = 1},                                   {},                     0, keeps::input},
+    {op::sin,                 "sin",                 {.trig = 1},                                   {},                     0, keeps::input},
+    {op::cos,                 "cos",                 {.trig = 1},                                   {},                     0, keeps::input},
     {op::tanh,                "tanh",                {.tanh = 1},                                   {},                     0, keeps::result},
     {op::erf,                 "erf",                 {.erf = 1},                                    {},                     0, keeps::input},
     {op::sqrt,                "sqrt",                {.sqrt = 1},                                   {},                     0, keeps::result},
@@ -114,20 +124,103 @@ inline constexpr op_price op_table[op_kinds]{
     {op::cat,                 "cat",                 {},                                            {},                     0, keeps::nothing},
     {op::gather,              "gather",              {},                                            {},                     0, keeps::nothing, reads::picked},
     {op::constant,            "constant",            {},                                            {},                     0, keeps::nothing, reads::nothing},
-    {op::select,              "select",              {},                                            {},                     0, keeps::nothing},
+    {op::where,               "where",               {},                                            {},                     0, keeps::nothing},
     {op::top_k,               "top_k",               {},                                            {},                     0, keeps::nothing},
     {op::scatter,             "scatter",             {},                                            {},                     0, keeps::nothing},
     {op::index_add,           "index_add",           {.add = 1},                                    {},                     0, keeps::second_input},
 };
 // clang-format on
 
+/// With how many elements the gradient of an input arrives there, before it is added to others of the same tensor.
+enum class arrives : std::uint8_t {
+    as_input,   ///< those of the input as the operation sees it, what an expansion repeats included
+    as_output,  ///< those of the output: a broadcast input's are summed afterwards
+    summed,     ///< the price has their sums already
+};
+
+/// What backward executes for an operation: primitives per unit of work for each of two inputs that needs a gradient.
+///
+/// Where k gradients of a tensor meet, k − 1 are added, and a broadcast one is summed: both are the elements that arrive,
+/// less once the tensor's own.
+struct backward_price {
+    op kind;
+    primitives<std::int8_t> first;
+    primitives<std::int8_t> second;
+    primitives<std::int8_t> per_row{};  ///< once, whichever input: what sums of a row spare, what a bias adds up
+    std::int8_t mult_per_element = 0;   ///< of an input: a constant factor
+    arrives gradient = arrives::as_input;
+};
+
+// torch derivatives.yaml and FunctionsManual.cpp; fused kernels as torch/_decomp/decompositions.py spells them out.
+// clang-format off
+inline constexpr backward_price backward_table[op_kinds]{
+    {op::matmul,                     {.add = 1, .mult = 1},                               {.add = 1, .mult = 1},           {},         0, arrives::summed},
+    {op::matmul_bias,                {.add = 1, .mult = 1},                               {.add = 1, .mult = 1},           {.add = 1}, 0, arrives::summed},
+    {op::batched_matmul,             {.add = 1, .mult = 1},                               {.add = 1, .mult = 1},           {},         0, arrives::summed},
+    {op::batched_matmul_bias,        {.add = 1, .mult = 1},                               {.add = 1, .mult = 1},           {},         0, arrives::summed},
+    {op::batched_matmul_scaled,      {.add = 1, .mult = 1},                               {.add = 1, .mult = 1},           {},         1, arrives::summed},
+    {op::batched_matmul_bias_scaled, {.add = 1, .mult = 1},                               {.add = 1, .mult = 1},           {},         1, arrives::summed},
+    {op::convolution,                {.add = 1, .mult = 1},                               {.add = 1, .mult = 1},           {},         0, arrives::summed},
+    {op::convolution_bias,           {.add = 1, .mult = 1},                               {.add = 1, .mult = 1},           {.add = 1}, 0, arrives::summed},
+    {op::add,                        {},                                                  {},                              {},         0, arrives::as_output},
+    {op::sub,                        {},                                                  {.neg = 1},                      {},         0, arrives::as_output},
+    {op::mul,                        {.mult = 1},                                         {.mult = 1},                     {},         0, arrives::as_output},
+    {op::div,                        {.div = 1},                                          {.mult = 1, .div = 2, .neg = 1}, {},         0, arrives::as_output},
+    {op::neg,                        {.neg = 1},                                          {}},
+    {op::exp,                        {.mult = 1},                                         {}},
+    {op::log,                        {.div = 1},                                          {}},
+    {op::log1p,                      {.add = 1, .div = 1},                                {}},
+    {op::sin,                        {.mult = 1, .trig = 1},                              {}},
+    {op::cos,                        {.mult = 1, .trig = 1, .neg = 1},                    {}},
+    {op::tanh,                       {.add = 1, .mult = 2},                               {}},
+    {op::erf,                        {.mult = 3, .exp = 1, .neg = 1},                     {}},
+    {op::sqrt,                       {.mult = 1, .div = 1},                               {}},
+    {op::rsqrt,                      {.mult = 4},                                         {}},
+    {op::reciprocal,                 {.mult = 2, .neg = 1},                               {}},
+    {op::integer_power,              {},                                                  {}},
+    {op::power,                      {.mult = 2, .pow = 1},                               {}},
+    {op::complex_mul,                {.add = 2, .mult = 4},                               {.add = 2, .mult = 4},           {},         0, arrives::as_output},
+    {op::polar,                      {},                                                  {}},  // of positions, which need no gradient
+    {op::sigmoid,                    {.add = 1, .mult = 2},                               {}},
+    {op::silu,                       {.add = 3, .mult = 3, .div = 1, .exp = 1, .neg = 1}, {}},
+    {op::gelu,                       {.add = 2, .mult = 7, .exp = 1, .erf = 1},           {}},
+    {op::gelu_tanh,                  {.add = 5, .mult = 12, .tanh = 1},                   {}},
+    {op::relu,                       {},                                                  {}},
+    {op::softplus,                   {.add = 1, .mult = 3, .div = 1, .exp = 1},           {}},
+    {op::compare,                    {},                                                  {}},
+    {op::clamp,                      {},                                                  {}},
+    {op::sum,                        {},                                                  {}},
+    {op::mean,                       {.div = 1},                                          {}},
+    {op::max,                        {},                                                  {}},
+    {op::cumsum,                     {.add = 1},                                          {},                              {.add = -1}},
+    {op::softmax,                    {.add = 2, .mult = 2},                               {},                              {.add = -1}},
+    {op::log_softmax,                {.add = 2, .mult = 1, .exp = 1},                     {},                              {.add = -1}},
+    {op::layer_norm,                 {.add = 5, .mult = 5},                               {},                              {.add = -2, .div = 1}},
+    {op::layer_norm_weight,          {.add = 6, .mult = 7},                               {},                              {.add = -2, .div = 1}},
+    {op::layer_norm_affine,          {.add = 7, .mult = 7},                               {},                              {.add = -2, .div = 1}},
+    {op::unit_triangular_solve,      {},                                                  {}},
+    {op::copy,                       {},                                                  {}},
+    {op::cat,                        {},                                                  {}},
+    {op::gather,                     {.add = 1},                                          {}},
+    {op::constant,                   {},                                                  {}},
+    {op::where,                      {},                                                  {}},
+    {op::top_k,                      {},                                                  {}},
+    {op::scatter,                    {},                                                  {}},
+    {op::index_add,                  {},                                                  {}},
+};
+// clang-format on
+
 /// The row of an operation.
 [[nodiscard]] constexpr const op_price& price_of(op kind) noexcept { return op_table[static_cast<std::size_t>(kind)]; }
+/// What its backward executes.
+[[nodiscard]] constexpr const backward_price& backward_of(op kind) noexcept {
+    return backward_table[static_cast<std::size_t>(kind)];
+}
 
 namespace detail {
 consteval bool op_table_is_in_order() {
     for (std::size_t i = 0; i < op_kinds; ++i)
-        if (op_table[i].kind != static_cast<op>(i)) return false;
+        if (op_table[i].kind != static_cast<op>(i) || backward_table[i].kind != static_cast<op>(i)) return false;
     return true;
 }
 static_assert(op_table_is_in_order());

@@ -118,6 +118,7 @@ public:
     constexpr value param(string_ref name, const extents& sizes, std::int64_t used = 1, std::int64_t of = 1) {
         value v = dense(sizes, activation_type());
         v.requires_grad = true;
+        wants_gradient(v, parameter_times_);
         if (active_) {
             const count n = count(v.elements) * parameter_times_;
             sums_.parameters += n;
@@ -171,7 +172,7 @@ public:
             if (!in_place) sums_.written += count(out.elements) * times_;
             if (out.requires_grad) {
                 const op_price& p = price_of(kind);
-                if (p.torch_flops != 0 && off_loss_ == 0) count_backward(p, work, in, n);
+                if (off_loss_ == 0) go_back(kind, work, rows, out, in, n);
                 if (in_place)
                     keep_overwritten(p.kept, rows, out, in, n);
                 else
@@ -183,7 +184,38 @@ public:
 
     /// What FlopCounterMode says of backward beyond an operation's own rule.
     constexpr void backward_torch_flops(count n) {
-        if (idle_ == 0 && active_ && grad_ && off_loss_ == 0) sums_.backward_torch_flops += n * times_;
+        if (goes_back()) sums_.backward_torch_flops += n * times_;
+    }
+    /// What backward executes beyond an operation's own rule.
+    constexpr void backward(const primitives<count>& more) {
+        if (!goes_back() || selection_.selecting()) return;
+        for (const auto primitive : primitive_members<count>) sums_.backward.*primitive += more.*primitive * times_;
+    }
+    /// A gradient that arrives from what is no operation here: the loss, a `torch.autograd.Function`.
+    constexpr void gradient_arrives(const value& v) {
+        if (v.requires_grad) backward({.add = numbers_of(v)});
+    }
+    /// Lets a tensor need a gradient that no operation has made so.
+    constexpr void require_grad(value& v) {
+        if (grad_ && !v.requires_grad) v.requires_grad = true, wants_gradient(v, times_);
+    }
+    /// `whole[...] = part`, in place: the part's gradient is a slice of the whole's.
+    constexpr void copy_into(value& whole, const value& part) {
+        if (!part.requires_grad) return;
+        gradient_arrives(part);
+        require_grad(whole);
+    }
+    /// `Tensor.slice`, `Tensor.select`: a view whose gradient arrives as large as the whole, zeros around it.
+    ///
+    /// Parts of a `split`, `chunk` or `unbind` that are all read need no such note: their gradients are joined.
+    constexpr value cut(const value& whole, const value& part) {
+        if (whole.requires_grad) backward({.add = numbers_of(whole)}), wants_gradient(part, times_);
+        return part;
+    }
+    /// The whole of a tensor that is cut into `n` parts, one after the other.
+    constexpr const value& cut_apart(const value& whole, std::int64_t n) {
+        if (whole.requires_grad) backward({.add = numbers_of(whole) * count(n - 1)});
+        return whole;
     }
     /// What is kept for backward beyond the rules of operations: by a `torch.autograd.Function`, by a step through time.
     constexpr void save_for_backward(const value& v) {
@@ -252,9 +284,41 @@ private:
         const value* const cloned[2] = {&clone, n > 1 ? in[1] : nullptr};
         keep(what, rows, out, cloned, n);
     }
-    constexpr void count_backward(const op_price& p, count work, const value* const* in, int n) {
-        for (int i = 0; i < n && i < 2; ++i)
-            if (in[i]->requires_grad) sums_.backward_torch_flops += work * count(p.torch_flops) * times_;
+    /// Elements, a complex one as two.
+    [[nodiscard]] static constexpr count numbers_of(const value& v) {
+        return v.type == dtype::complex64 ? count(v.elements) * count(2) : count(v.elements);
+    }
+    [[nodiscard]] constexpr bool goes_back() const noexcept { return grad_ && active_ && idle_ == 0 && off_loss_ == 0; }
+    /// A tensor whose gradients meet: as many ADDs as elements arrive, but for the first of each.
+    ///
+    /// They meet across modules, so that only a whole model has this figure.
+    constexpr void wants_gradient(const value& v, count times) {
+        if (goes_back() && !selection_.selecting()) sums_.sole_gradients += numbers_of(v) * times;
+    }
+    constexpr void go_back(op kind, count work, count rows, const value& out, const value* const* in, int n) {
+        const int torch_flops = price_of(kind).torch_flops;
+        for (int i = 0; i < n && i < 2 && torch_flops != 0; ++i)
+            if (in[i]->requires_grad) sums_.backward_torch_flops += work * count(torch_flops) * times_;
+        if (selection_.selecting()) return;
+        wants_gradient(out, times_);
+        const backward_price& p = backward_of(kind);
+        charge(p.per_row, rows * times_);
+        for (int i = 0; i < n; ++i) {
+            if (!in[i]->requires_grad) continue;
+            const primitives<std::int8_t>& own = i == 0 ? p.first : p.second;
+            if (i < 2) charge(own, work * times_);
+            const count numbers = numbers_of(*in[i]) * times_;
+            sums_.backward.mult += numbers * count(p.mult_per_element);
+            if (p.gradient == arrives::as_input) sums_.backward.add += numbers;
+            if (p.gradient == arrives::as_output) sums_.backward.add += numbers_of(out) * times_;
+        }
+    }
+    constexpr void charge(const primitives<std::int8_t>& price, count work) {
+        for (std::size_t i = 0; i < primitive_kinds; ++i) {
+            const std::int8_t n = price.*primitive_members<std::int8_t>[i];
+            // only sums have less of something than rows, and that is ADD
+            detail::add_charge(sums_.backward.*primitive_members<count>[i], sums_.sole_gradients, n, work);
+        }
     }
 
     workload load_;

@@ -20,6 +20,7 @@ public:
     // ---- elementwise
 
     constexpr value add(const value& a, const value& b) { return binary(op::add, a, b); }
+    constexpr value sub(const value& a, const value& b) { return binary(op::sub, a, b); }
     constexpr value mul(const value& a, const value& b) { return binary(op::mul, a, b); }
     constexpr value div(const value& a, const value& b) { return binary(op::div, a, b); }
     constexpr value add(const value& a) { return unary(op::add, a); }
@@ -34,11 +35,16 @@ public:
     constexpr value rsqrt(const value& a) { return unary(op::rsqrt, a); }
     /// `x ** exponent`, an integer from 0 to 16: the multiplications of square-and-multiply.
     constexpr value pow(const value& a, unsigned exponent) {
-        int multiplications = -1;
-        for (unsigned e = exponent; e != 0; e >>= 1) multiplications += 1 + static_cast<int>(e & 1U);
-        const count work = count(a.elements) * count(multiplications > 0 ? multiplications - 1 : 0);
+        const auto multiplications = [](unsigned e) {
+            int n = -2;
+            for (; e != 0; e >>= 1) n += 1 + static_cast<int>(e & 1U);
+            return count(n > 0 ? n : 0);
+        };
         value out = like(a);
-        note(op::integer_power, work, {}, out, a);
+        note(op::integer_power, count(a.elements) * multiplications(exponent), {}, out, a);
+        // the gradient times the exponent times the power that is one lower
+        if (out.requires_grad && exponent > 0)
+            backward({.mult = count(a.elements) * (multiplications(exponent - 1) + count(2))});
         return out;
     }
     constexpr value unary(op kind, const value& a) {
@@ -155,7 +161,7 @@ public:
     /// Rows picked by integers (embedding, index, gather): a new tensor of these sizes.
     constexpr value gather(const value& from, const extents& to) {
         value out = dense(to, from.type);
-        note(op::gather, {}, {}, out, from);
+        note(op::gather, count(out.elements), {}, out, from);
         return out;
     }
     /// A new tensor that needs no gradient: zeros, ones, float positions, a mask.
@@ -191,9 +197,9 @@ public:
         record(kind, count(a.elements), {}, a, in, 1, true);
     }
     /// `torch.where`, `masked_fill`: a choice between elements.
-    constexpr value select(const value& a) {
+    constexpr value where(const value& a) {
         value out = contiguous_like(a);
-        note(op::select, {}, {}, out, a);
+        note(op::where, {}, {}, out, a);
         return out;
     }
     constexpr value top_k(const value& a, std::int64_t k) {
@@ -203,6 +209,15 @@ public:
         note(op::top_k, {}, {}, out, a);
         return out;
     }
+
+    // ---- views that backward fills up with zeros
+
+    /// `x[..., i : i + length * step : step]`: see `recorder::cut`.
+    constexpr value slice(const value& a, int along, std::int64_t length, std::int64_t step = 1) {
+        return cut(a, a.slice(along, length, step));
+    }
+    /// `x[..., i]`.
+    constexpr value select(const value& a, int along) { return cut(a, a.select(along)); }
 
     [[nodiscard]] static constexpr value contiguous_like(const value& a) {
         value out = a;

@@ -48,6 +48,11 @@ public:
         return out;
     }
 
+    /// What a model hands out: its head's scores, or the hidden states where the workload wants no logits.
+    [[nodiscard]] constexpr const value& returns(const value& hidden, const value& scores) const noexcept {
+        return load().head == logits::none ? hidden : scores;
+    }
+
     // ---- products
 
     /// `F.linear`: the weight is (out, in); with a bias a fused addmm where the input is contiguous.
@@ -105,6 +110,7 @@ public:
         record(op::unit_triangular_solve, count(b.elements / k) * count(k * (k - 1) / 2), {}, out, in, 2);
         // the gradient of a is a product of k×c and c×k (torch FunctionsManual, `linalg_solve_triangular_backward`)
         if (a.requires_grad) backward_torch_flops(count(b.elements) * count(2 * k));
+        solve_back(a, b, out);
         return out;
     }
     /// `F.conv1d`, `F.conv2d`: x (batch, channels, length…), weight (out, channels / groups, kernel…); one stride and
@@ -127,6 +133,17 @@ public:
     }
 
 private:
+    /// The gradient of b is the transposed system's solution; that of a its product with the solution, negated.
+    constexpr void solve_back(const value& a, const value& b, const value& out) {
+        if (!out.requires_grad) return;
+        const auto k = static_cast<std::uint64_t>(a.dim(-1));
+        const count pairs = count(b.elements / k) * count(k * (k - 1) / 2);
+        backward({.add = pairs, .mult = pairs});
+        if (a.requires_grad) {
+            const count products = count(b.elements) * count(k);
+            backward({.add = products - count(a.elements), .mult = products, .neg = count(a.elements)});
+        }
+    }
     /// Contiguous rows times a transposed weight: what folding into one matrix and back amounts to.
     constexpr value rows_times(op kind, const value& x, const value& weight) {
         if (x.dim(-1) != weight.dim(1)) report_description("linear: sizes do not meet");

@@ -28,6 +28,9 @@ namespace llmcost::testing {
 /// The columns of a golden, in their order in the file.
 enum class figure : std::size_t { add, mult, div, sqrt, exp, log, tanh, erf, trig, pow, neg, cmp, out, written };
 
+/// The first columns are primitives.
+inline constexpr std::size_t primitive_columns = 12;
+
 /// The words for them, as the reference records them.
 inline constexpr std::array<std::string_view, 14> figure_names{"ADD", "MULT", "DIV", "SQRT", "EXP", "LOG", "TANH",
                                                                "ERF", "TRIG", "POW", "NEG",  "CMP", "OUT", "WRITTEN"};
@@ -79,6 +82,7 @@ struct golden_training {
     std::uint64_t forward_torch_flops = 0;
     std::uint64_t backward_torch_flops = 0;
     std::uint64_t saved_bytes = 0;
+    std::array<std::uint64_t, primitive_columns> backward{};  ///< primitives that backward executes
 };
 
 /// One golden with every index list expanded; tests/oracle/README.md has the format.
@@ -134,7 +138,7 @@ public:
                 begin_run();
             else if (word == "training" || word == "training_bfloat16")
                 file_.trainings.push_back({word == "training" ? dtype::float32 : dtype::bfloat16, number(1), number(2),
-                                           number(3), number(4), number(5), number(6)});
+                                           number(3), number(4), number(5), number(6), primitives_from(7)});
             else if (word == "error")
                 file_.errors[text(1)] = message();
             else if (word == "end") {
@@ -230,6 +234,13 @@ private:
         need(words_.size() == first + figure_names.size(), "one number per column");
         figures row;
         for (std::size_t i = 0; i < row.values.size(); ++i) row.values[i] = number(first + i);
+        return row;
+    }
+
+    [[nodiscard]] std::array<std::uint64_t, primitive_columns> primitives_from(std::size_t first) const {
+        need(words_.size() == first + primitive_columns, "one number per primitive");
+        std::array<std::uint64_t, primitive_columns> row{};
+        for (std::size_t i = 0; i < row.size(); ++i) row[i] = number(first + i);
         return row;
     }
 

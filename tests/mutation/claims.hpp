@@ -44,7 +44,6 @@ struct price_claim {
 };
 
 inline constexpr price_claim price_claims[] = {
-    {"copy cat gather constant select top_k", "per_work torch_flops", "has no amounts: it moves numbers, and picks them"},
     {"convolution convolution_bias", "kept=input kept=other_operand kept=dividend", "the second factor is a parameter, which is kept anyway"},
     {"complex_mul polar", "kept", "complex numbers are not counted"},
 };

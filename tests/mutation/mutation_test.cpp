@@ -69,14 +69,20 @@ bool some_price_red(op kind, int inputs = 1) {
 /// What an operation is ever given, so far as a price can tell.
 struct usage {
     int most_inputs = 0;  ///< where a gradient is asked for
+    bool has_work = false;
     bool has_rows = false;
+    bool wants[2]{};  ///< a gradient of its first, of its second input
+    bool changes_size = false;
 };
 usage usage_of(op kind) {
     usage u;
     const auto at = static_cast<std::size_t>(kind);
     const auto add = [&](const operation_census& c) {
         u.most_inputs = std::max(u.most_inputs, c.most_inputs[at]);
+        u.has_work = u.has_work || c.has_work[at];
         u.has_rows = u.has_rows || c.has_rows[at];
+        for (std::size_t i = 0; i < 2; ++i) u.wants[i] = u.wants[i] || c.wants[i][at];
+        u.changes_size = u.changes_size || c.changes_size[at];
     };
     for (const program_subject& s : program_subjects()) add(s.census());
     for (const subject& s : subjects()) add(s.census());
@@ -142,13 +148,14 @@ TEST_CASE("every price is held by what torch executes") {
         };
         const usage used = usage_of(p.kind);
         if (!used.has_rows) CHECK_MESSAGE(p.per_row == primitives<std::int8_t>{}, name << " has no rows");
-        for (std::size_t i = 0; i < llmcost::detail::primitive_kinds; ++i) {
-            const auto member = llmcost::detail::primitive_members<std::int8_t>[i];
+        if (!used.has_work) CHECK_MESSAGE(p.per_work == primitives<std::int8_t>{}, name << " has no work");
+        for (std::size_t i = 0; i < llmcost::primitive_kinds; ++i) {
+            const auto member = llmcost::primitive_members<std::int8_t>[i];
             const std::string figure = "=" + std::string(figure_names[i]);
-            held("per_work" + figure, red_with_one_more(p.kind, p.per_work.*member));
+            if (used.has_work) held("per_work" + figure, red_with_one_more(p.kind, p.per_work.*member));
             if (used.has_rows) held("per_row" + figure, red_with_one_more(p.kind, p.per_row.*member));
         }
-        held("torch_flops", red_with_one_more(p.kind, p.torch_flops));
+        if (used.has_work) held("torch_flops", red_with_one_more(p.kind, p.torch_flops));
         for (std::size_t i = 0; i < testing::detail::enumerators<keeps>(); ++i) {
             const keeps before = p.kept, other = static_cast<keeps>(i);
             const int reads = other == keeps::operands || other == keeps::second_input ? 2 : 1;
@@ -157,6 +164,35 @@ TEST_CASE("every price is held by what torch executes") {
             const bool red = some_price_red(p.kind, reads);
             p.kept = before;
             held("kept=" + testing::detail::name_of_value(other), red);
+        }
+    }
+}
+
+TEST_CASE("every price of backward is held by what torch executes") {
+    for (backward_price& p : backward_prices) {
+        const std::string name(price_of(p.kind).name);
+        const auto held = [&](const std::string& change, bool red) {
+            judge(name + " backward " + change, {red, true}, price_claimed(name, "backward " + change), false);
+        };
+        const usage used = usage_of(p.kind);
+        const auto hold_all = [&](const std::string& part, primitives<std::int8_t>& price, bool can_be) {
+            if (!can_be) CHECK_MESSAGE(price == primitives<std::int8_t>{}, name << " has no backward " << part);
+            for (std::size_t i = 0; can_be && i < primitive_kinds; ++i)
+                held(part + "=" + std::string(figure_names[i]),
+                     red_with_one_more(p.kind, price.*primitive_members<std::int8_t>[i]));
+        };
+        hold_all("first", p.first, used.has_work && used.wants[0]);
+        hold_all("second", p.second, used.has_work && used.wants[1]);
+        hold_all("per_row", p.per_row, used.has_rows && used.wants[0]);
+        if (used.wants[0]) held("mult_per_element", red_with_one_more(p.kind, p.mult_per_element));
+        for (const arrives other : {arrives::as_input, arrives::as_output, arrives::summed}) {
+            const arrives before = p.gradient;
+            const bool same = !used.changes_size && before != arrives::summed && other != arrives::summed;
+            if (other == before || same || !used.wants[0]) continue;
+            p.gradient = other;
+            const bool red = some_price_red(p.kind);
+            p.gradient = before;
+            held("gradient=" + testing::detail::name_of_value(other), red);
         }
     }
 }

@@ -18,14 +18,23 @@ struct operation_census final : listener {
     void executed(const recorder&, const operation& o) override {
         const auto kind = static_cast<std::size_t>(o.kind);
         executes[kind] = true;
+        if (o.work != count{}) has_work[kind] = true;
         if (o.rows != count{}) has_rows[kind] = true;
         if (!o.output.requires_grad) return;
+        for (std::size_t i = 0; i < 2 && i < static_cast<std::size_t>(o.input_count); ++i) {
+            if (!o.inputs[i]->requires_grad) continue;
+            wants[i][kind] = true;
+            if (o.inputs[i]->elements != o.output.elements) changes_size[kind] = true;
+        }
         int& least = least_inputs[kind];
         if (least == 0 || o.input_count < least) least = o.input_count;
         if (o.input_count > most_inputs[kind]) most_inputs[kind] = o.input_count;
     }
     std::array<bool, op_kinds> executes{};
+    std::array<bool, op_kinds> has_work{};
     std::array<bool, op_kinds> has_rows{};
+    std::array<bool, op_kinds> wants[2]{};      ///< a gradient of this input
+    std::array<bool, op_kinds> changes_size{};  ///< such an input has other elements than the output
     std::array<int, op_kinds> least_inputs{};
     std::array<int, op_kinds> most_inputs{};
 };
@@ -42,6 +51,7 @@ private:
     [[nodiscard]] std::vector<std::uint64_t> run(listener* ear) const {
         machine m(program_.trains, ear);
         for (const statement& s : program_.statements) (void)m.execute(s);
+        m.go_back();
         return totals_of(m.walk().sums());
     }
 

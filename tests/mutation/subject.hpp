@@ -120,7 +120,9 @@ private:
     return (h << f.torch_flops << f.cache).word();
 }
 [[nodiscard]] inline std::uint64_t training_print(const llmcost::figures& f) {
-    return (mixer{} << f.torch_flops << f.backward_torch_flops << f.saved_bytes).word();
+    mixer h;
+    for (const auto primitive : primitive_members<count>) h << f.backward.*primitive;
+    return (h << f.torch_flops << f.backward_torch_flops << f.saved_bytes).word();
 }
 
 /// What became of a golden when something was changed.

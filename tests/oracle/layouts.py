@@ -12,9 +12,9 @@ Writes small random programs of tensor operations, the same file for the same se
 with what torch says of the result (`c`: contiguous, `b`: bfloat16, `g`: requires a gradient, `n`: has a storage of its own)
 and how many elements were written to new storage, and ends in a line
 
-    end ADD MULT DIV SQRT EXP LOG TANH ERF TRIG POW NEG CMP FORWARD BACKWARD SAVED
+    end ADD MULT DIV SQRT EXP LOG TANH ERF TRIG POW NEG CMP ADD ... CMP FORWARD BACKWARD SAVED
 
-with what all of it executed (primitives.py), what FlopCounterMode says of both passes, and the bytes that autograd kept
+with what all of it executed (primitives.py) and what the backward pass did, what FlopCounterMode says of both passes, and the bytes that autograd kept
 until the backward pass of the sum of all results; a program in mode `infer` runs under no_grad and has no backward pass. Every
 program is run on meta tensors and on the CPU, which must agree. tests/unit reads the file.
 """

@@ -98,7 +98,8 @@ OPERATIONS = {
     "exp": ("t", lambda m, x: x.exp()),
     "log": ("t", lambda m, x: x.log()),
     "log1p": ("t", lambda m, x: x.log1p()),
-    "trig": ("t", lambda m, x: x.cos()),
+    "sin": ("t", lambda m, x: x.sin()),
+    "cos": ("t", lambda m, x: x.cos()),
     "tanh": ("t", lambda m, x: x.tanh()),
     "erf": ("t", lambda m, x: x.erf()),
     "sqrt": ("t", lambda m, x: x.sqrt()),
@@ -118,6 +119,7 @@ OPERATIONS = {
     "mul_scalar": ("t", lambda m, x: x * 3.0),
     "div_scalar": ("t", lambda m, x: x / 3.0),
     "add": ("tt", lambda m, x, y: x + y),
+    "sub": ("tt", lambda m, x, y: x - y),
     "mul": ("tt", lambda m, x, y: x * y),
     "div": ("tt", lambda m, x, y: x / y),
     "add_": ("tt", lambda m, x, y: x.add_(y)),
@@ -131,6 +133,7 @@ OPERATIONS = {
     "mean": ("tii", lambda m, x, dim, keep: x.mean(dim, keepdim=bool(keep))),
     "max": ("tii", lambda m, x, dim, keep: x.max(dim, keepdim=bool(keep)).values),
     "cumsum": ("ti", lambda m, x, dim: x.cumsum(dim)),
+    "complex_mul": ("tt", lambda m, x, y: torch.view_as_real(torch.view_as_complex(x) * torch.view_as_complex(y))),
     "softmax": ("t", lambda m, x: x.softmax(-1)),
     "log_softmax": ("t", lambda m, x: x.log_softmax(-1)),
     "layer_norm": ("ti", lambda m, x, parts: F.layer_norm(x, x.shape[-1:], *(m.leaf(x.shape[-1:]) for _ in range(parts)))),
@@ -195,14 +198,16 @@ def run(lines, device, trains):
             is_new = all(tensor.untyped_storage()._cdata != t.untyped_storage()._cdata for t in results)
             answers.append(f"{line} > {facts(tensor, is_new)} {written - before}")
             results.append(machine.values[name])
-    if recorder.unknown:
-        raise ValueError(f"no price: {dict(recorder.unknown)}")
     loss = sum(t.float().sum() for t in results if t.requires_grad and trains)
-    with backward:
+    going_back = Recorder(torch.nn.Identity())
+    with backward, going_back:
         if isinstance(loss, torch.Tensor):
             loss.backward()
-    counts = recorder.inclusive().get("", {})
-    numbers = [counts.get(p, 0) for p in PRIMITIVES]
+    for unknown in (recorder.unknown, going_back.unknown):
+        if unknown:
+            raise ValueError(f"no price: {dict(unknown)}")
+    both = [r.inclusive().get("", {}) for r in (recorder, going_back)]
+    numbers = [counts.get(p, 0) for counts in both for p in PRIMITIVES]
     numbers += [forward.get_total_flops(), backward.get_total_flops(), saved.total()]
     answers.append(" ".join(map(str, ["end", *numbers])))
     return answers, machine.values

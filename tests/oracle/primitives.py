@@ -36,11 +36,11 @@ PER_ELEMENT = {
 # Calls that move, select or create elements.
 FREE = frozenset("""
     view _unsafe_view _reshape_alias reshape expand permute transpose t swapaxes movedim slice select narrow as_strided
-    unsqueeze squeeze alias detach diagonal view_as_real view_as_complex real imag conj _conj lift_fresh
+    unsqueeze squeeze alias detach diagonal view_as_real view_as_complex real imag conj _conj conj_physical lift_fresh
     requires_grad set split split_with_sizes unsafe_split chunk unsafe_chunk unbind unfold
     clone copy _to_copy to contiguous cat stack expand_copy view_copy diagonal_copy lift_fresh_copy tile repeat
     repeat_interleave roll flip rot90 im2col pixel_shuffle pixel_unshuffle meshgrid cartesian_prod
-    index gather embedding index_select masked_select index_put _index_put_impl scatter masked_scatter slice_scatter
+    index gather embedding index_select masked_select scatter masked_scatter slice_scatter
     select_scatter masked_fill where tril triu topk sort unique unique_consecutive _unique2 _local_scalar_dense
     zeros ones empty full arange linspace eye scalar_tensor zeros_like ones_like empty_like full_like new_zeros new_ones
     new_empty new_full empty_strided new_empty_strided empty_permuted resize fill zero one_hot affine_grid_generator
@@ -144,6 +144,16 @@ def _(call):
     return Counter(MULT=products, ADD=products - call.elements + (call.elements if bias is not None else 0))
 
 
+@priced("convolution_backward")
+def _(call):
+    """The input's gradient is a transposed convolution, the weight's sums over every place, the bias's plain sums."""
+    gradient, source, weight, wanted = *call.args[:3], call.args[10]
+    products = gradient.numel() * prod(weight.shape[1:])
+    channels = gradient.shape[1]
+    sums = [products - source.numel(), products - weight.numel(), gradient.numel() - channels]
+    return Counter(MULT=products * sum(wanted[:2]), ADD=sum(n for n, want in zip(sums, wanted, strict=True) if want))
+
+
 @priced("linalg_solve_triangular", "triangular_solve")
 def _(call):
     matrix, right = call.args[:2]
@@ -204,12 +214,22 @@ def _(call):
     return Counter(ADD=call.argument(3, "source").numel())
 
 
+@priced("index_put", "_index_put_impl")
+def _(call):
+    return Counter(ADD=call.args[2].numel() if call.argument(3, "accumulate", False) else 0)
+
+
+@priced("embedding_dense_backward")
+def _(call):
+    return Counter(ADD=call.args[0].numel())
+
+
 # --- reductions ------------------------------------------------------------------------------------------------------
 
 @priced("sum", "nansum", "cumsum")
 def _(call):
     k, rows = call.rows(call.argument(1, "dim"))
-    return Counter(ADD=(k - 1) * rows)
+    return Counter(ADD=(k - 1) * rows * (2 if call.result.is_complex() else 1))
 
 
 @priced("mean")

@@ -146,8 +146,8 @@ def elementwise_program(author):
     other = draft.fresh(author.broadcast_of(draft.values[name].shape))
     if other:
         other = draft.viewed(other, author.random.randint(0, 1))
-        draft.add(f"{author.pick('add', 'mul', 'div')} {name} {other}")
-        draft.add(f"{author.pick('add', 'mul', 'div')} {other} {name}")
+        draft.add(f"{author.pick('add', 'sub', 'mul', 'div')} {name} {other}")
+        draft.add(f"{author.pick('add', 'sub', 'mul', 'div')} {other} {name}")
     return draft
 
 
@@ -183,7 +183,7 @@ def product_program(author):
     """Matrix products with their folding, behind views."""
     draft = Draft(author)
     kind = author.pick("linear", "linear", "matmul", "matmul", "matmul", "matmul", *BATCHED, "addmm", "conv1d", "conv2d",
-                       "solve")
+                       "solve", "complex_mul")
     batch, (m, k, n) = author.sizes(0, 2), (author.pick(1, 2, 3, 5) for _ in range(3))
     if kind == "linear":
         x = draft.viewed(draft.fresh([*author.sizes(1, 3), k]), author.random.randint(0, 2))
@@ -198,8 +198,9 @@ def product_program(author):
         lead = [author.pick(1, 2, 3)] if kind != "addmm" else []
         kinds = author.pick((), (), ("buffer", "activation"))
         draft.add(f"{kind} {draft.fresh([*lead, m, k], *kinds[:1])} {draft.fresh([*lead, k, n], *kinds[1:])}")
+    elif kind == "complex_mul":
+        draft.add(f"complex_mul {draft.fresh([*batch, m, 2])} {draft.fresh([*author.broadcast_of(batch), m, 2])}")
     elif kind == "solve":
-        draft.trains = False  # backward of a solution is the caller's own business
         draft.add(f"solve {draft.fresh([*batch, k, k])} {draft.fresh([*batch, k, n])}")
     else:
         groups = author.pick(1, 1, 2)
@@ -220,7 +221,7 @@ def saving_program(author):
         shape = draft.values[x].shape
         same = [y for y in names if draft.values[y].shape == shape]
         y = author.random.choice(same) if author.pick(True, False) else draft.fresh(list(shape))
-        pairs = [f"{o} {x} {y}" for o in ("add", "mul", "div", "add_", "mul_", "div_", "index_add_")]
+        pairs = [f"{o} {x} {y}" for o in ("add", "sub", "mul", "div", "add_", "mul_", "div_", "index_add_")]
         done = draft.add(author.pick(
             *pairs, *pairs, f"{author.random.choice(UNARY)} {x}", f"{author.random.choice(UNARY)} {x}", f"softmax {x}",
             f"layer_norm {x} 2", f"linear {x} {shape[-1] if shape else 1} {author.pick(0, 1)}", f"mul_scalar_ {x}",

@@ -4,6 +4,7 @@
 from collections import Counter, defaultdict
 
 import torch
+from torch._decomp import decomposition_table
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from primitives import price_of
@@ -27,7 +28,7 @@ def storage_of(tensor):
 
 
 class Recorder(TorchDispatchMode):
-    """A mode to run one forward pass of `model` under.
+    """A mode to run one forward pass of `model` under, or one backward pass.
 
     counts   {module path: primitives, OUT and WRITTEN of its own work}
     unknown  calls with a floating-point result that the price table does not know
@@ -77,11 +78,24 @@ class Recorder(TorchDispatchMode):
                 known.add(storage_of(tensor))
                 own["WRITTEN"] += tensor.numel()
         price = price_of(name, args, kwargs, result)
+        if price is None and name.endswith(("_backward", "_backward_data")):
+            price = self._spelled_out(function, args, kwargs)
         if price is None:
             self.unknown[name] += 1
         else:
             own.update(price)
         return result
+
+    def _spelled_out(self, function, args, kwargs):
+        """The price of a fused kernel of backward: that of the calls that torch itself decomposes it into."""
+        if function not in decomposition_table:
+            return None
+        parts = Recorder(torch.nn.Identity())
+        with parts:
+            decomposition_table[function](*args, **kwargs)
+        own = parts.counts[""]
+        del own["WRITTEN"]
+        return None if parts.unknown else own
 
     def inclusive(self):
         """{module path: non-zero figures, children included}; the whole pass under the empty path."""

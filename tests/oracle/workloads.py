@@ -94,9 +94,12 @@ class Subject:
     def forget_lengths(self):
         """Dynamic rope remembers the longest text that it has seen; before a run that starts anew there was none."""
         for module in self.model.modules():
-            if hasattr(module, "max_seq_len_cached"):
-                module.max_seq_len_cached = module.original_max_seq_len
-                module.inv_freq = module.original_inv_freq
+            for name, original in [*module.named_buffers(recurse=False), *vars(module).items()]:
+                prefix, found, end = name.partition("original_inv_freq")
+                if found and not end:  # the prefix is a kind of layer, where these have frequencies of their own
+                    setattr(module, f"{prefix}inv_freq", original)
+                    if hasattr(module, f"{prefix}max_seq_len_cached"):
+                        setattr(module, f"{prefix}max_seq_len_cached", module.original_max_seq_len)
 
     def encoder_length(self, sequence):
         if self.reads_last_state:
@@ -168,7 +171,7 @@ def forward_run(subject, kind, batch, sequence, past=0, after=None, modules=Fals
 
 
 def training_run(subject, batch, sequence, encoder_sequence):
-    """Forward and backward of loss = sum of logits: FLOPs, and the bytes of the storages that autograd keeps."""
+    """Forward and backward of loss = sum of logits: FLOPs, what backward executes, the bytes that autograd keeps."""
     arguments = subject.arguments(batch, sequence, encoder_sequence, use_cache=False)
     own = {t.untyped_storage()._cdata for t in [*subject.model.parameters(), *subject.model.buffers()]}
     saved, alive = Counter(), []
@@ -184,10 +187,17 @@ def training_run(subject, batch, sequence, encoder_sequence):
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor), forward:
         output = subject.model(**arguments)
         logits = output.logits if hasattr(output, "logits") else output[0]
-    with backward:
-        logits.float().sum().backward()
+        loss = logits.float().sum()
+    recorder = Recorder(torch.nn.Identity())
+    with backward, recorder:
+        loss.backward()
     run = dict(batch=batch, sequence=sequence, saved_bytes=saved.total(),
                flops=dict(forward=forward.get_total_flops(), backward=backward.get_total_flops()))
+    primitives = recorder.inclusive().get("", {})
+    primitives.pop("WRITTEN", None)
+    if recorder.unknown:
+        raise ValueError(f"backward calls without a price: {dict(recorder.unknown)}")
+    run["primitives"] = primitives
     if encoder_sequence:
         run["encoder_sequence"] = encoder_sequence
     return run

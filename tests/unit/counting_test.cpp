@@ -62,6 +62,32 @@ std::string_view words_for(keeps kept) {
     return "";
 }
 
+std::string_view words_for(arrives gradient) {
+    switch (gradient) {
+        case arrives::as_input: return "input";
+        case arrives::as_output: return "output";
+        case arrives::summed: return "–";
+    }
+    return "";
+}
+
+/// Operations whose backward executes something, or whose gradients arrive otherwise than most.
+std::string table_of_backward() {
+    std::string text =
+        "| operation | first input | second input | per row | per element of an input | arrives as |\n"
+        "|---|---|---|---|---|---|\n";
+    for (const backward_price& p : backward_table) {
+        const backward_price plain{p.kind, {}, {}};
+        if (p.first == plain.first && p.second == plain.second && p.per_row == plain.per_row && p.gradient == plain.gradient)
+            continue;
+        const std::string factor = p.mult_per_element != 0 ? "MULT " + std::to_string(p.mult_per_element) : "–";
+        text += "| `" + std::string(price_of(p.kind).name) + "` | " + listed(in_order(p.first)) + " | " +
+                listed(in_order(p.second)) + " | " + listed(in_order(p.per_row)) + " | " + factor + " | " +
+                std::string(words_for(p.gradient)) + " |\n";
+    }
+    return text;
+}
+
 std::string table_of_operations() {
     std::string text = "| operation | per unit of work | per row | FLOPs | kept |\n|---|---|---|---|---|\n";
     for (const op_price& p : op_table)
@@ -102,6 +128,9 @@ void check_row(const std::string& doc, const std::string& name, const std::strin
 TEST_CASE("the document has the table of operations") {
     const std::string table = table_of_operations();
     CHECK_MESSAGE(document().find("\n" + table + "\n") != std::string::npos, "docs/counting.md should have:\n" << table);
+    const std::string backward = table_of_backward();
+    CHECK_MESSAGE(document().find("\n" + backward + "\n") != std::string::npos, "docs/counting.md should have:\n"
+                                                                                    << backward);
 }
 
 TEST_CASE("the document has every primitive and every role") {

@@ -133,12 +133,13 @@ TEST_CASE("index lists expand to their product") {
 }
 
 TEST_CASE("runs, training and errors are read field by field") {
-    const golden_file file = read_text(
-        std::string(head) +
-        "# a comment\n\nparameters 0\ntied 1\n- head.weight\nruns 1\nrun decode 2 1 30 43\n"
-        "total 1 2 3 4 5 6 7 8 9 10 11 12 13 14\ntorch_flops 4\nunknown upsample 3\nunknown col2im 1\n"
-        "cache 28 3\n- [0,2] 1x2 3x4\n- 1\nmodules 1\n- a 0 0 0 0 0 0 0 0 0 0 0 0 5 18446744073709551615\n"
-        "training 3 67 80 10 20 30\ntraining_bfloat16 3 67 80 10 20 15\nerror extend two\\nlines and a \\\\\nend\n");
+    const golden_file file =
+        read_text(std::string(head) +
+                  "# a comment\n\nparameters 0\ntied 1\n- head.weight\nruns 1\nrun decode 2 1 30 43\n"
+                  "total 1 2 3 4 5 6 7 8 9 10 11 12 13 14\ntorch_flops 4\nunknown upsample 3\nunknown col2im 1\n"
+                  "cache 28 3\n- [0,2] 1x2 3x4\n- 1\nmodules 1\n- a 0 0 0 0 0 0 0 0 0 0 0 0 5 18446744073709551615\n"
+                  "training 3 67 80 10 20 30 1 2 3 4 5 6 7 8 9 10 11 12\n"
+                  "training_bfloat16 3 67 80 10 20 15 0 0 0 0 0 0 0 0 0 0 0 0\nerror extend two\\nlines and a \\\\\nend\n");
     CHECK(file.tied == std::set<std::string>{"head.weight"});
     REQUIRE(file.runs.size() == 1);
     const golden_run& run = file.runs[0];
@@ -162,6 +163,8 @@ TEST_CASE("runs, training and errors are read field by field") {
     CHECK(file.trainings[0].forward_torch_flops == 10);
     CHECK(file.trainings[0].backward_torch_flops == 20);
     CHECK(file.trainings[0].saved_bytes == 30);
+    CHECK(file.trainings[0].backward[0] == 1);
+    CHECK(file.trainings[0].backward[11] == 12);
     CHECK(file.trainings[0].type == llmcost::dtype::float32);
     CHECK(file.trainings[1].saved_bytes == 15);
     CHECK(file.trainings[1].type == llmcost::dtype::bfloat16);

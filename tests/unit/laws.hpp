@@ -48,7 +48,19 @@ struct named_figure {
             {"backward_torch_flops", f.backward_torch_flops},
             {"saved_bytes", f.saved_bytes},
             {"weight_bytes", f.weight_bytes},
-            {"cache_bytes", f.cache_bytes}};
+            {"cache_bytes", f.cache_bytes},
+            {"backward_add", f.backward.add},
+            {"backward_mult", f.backward.mult},
+            {"backward_div", f.backward.div},
+            {"backward_sqrt", f.backward.sqrt},
+            {"backward_exp", f.backward.exp},
+            {"backward_log", f.backward.log},
+            {"backward_tanh", f.backward.tanh},
+            {"backward_erf", f.backward.erf},
+            {"backward_trig", f.backward.trig},
+            {"backward_pow", f.backward.pow},
+            {"backward_neg", f.backward.neg},
+            {"backward_cmp", f.backward.cmp}};
 }
 
 /// The figures for which `holds(a, b)` is false, with both values; empty where it holds for all.
@@ -70,9 +82,9 @@ template <class Holds>
     return violations(a, b, [](count x, count y) { return x <= y; });
 }
 
-/// Figures of a part: what autograd keeps is not a sum over parts, since a storage kept by two of them is kept once.
-[[nodiscard]] inline llmcost::figures without_saved(llmcost::figures f) {
-    f.saved_bytes = {};
+/// Figures that are sums over parts: a storage that two of them keep is kept once, and gradients meet between them.
+[[nodiscard]] inline llmcost::figures additive(llmcost::figures f) {
+    f.saved_bytes = {}, f.backward = {};
     return f;
 }
 

@@ -25,7 +25,7 @@ TEST_CASE("the path of a list of modules is found") {
             if (s.type != "ModuleList") continue;
             CAPTURE(s.path);
             const llmcost::figures f = count_model(m, load, scope_query{s.path});
-            CHECK(unequal(without_saved(f), without_saved(figures_of(s.sums, types_of(m, load)))) == "");
+            CHECK(unequal(additive(f), additive(figures_of(s.sums, types_of(m, load)))) == "");
         }
     });
 }

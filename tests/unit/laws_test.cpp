@@ -78,7 +78,7 @@ TEST_CASE("a module does its own work and that of its children") {
             }
         }
         CHECK(problems == "");
-        CHECK(unequal(figures_of(listing.scopes.front().sums, types_of(m, load)), listing.total) == "");
+        CHECK(unequal(additive(figures_of(listing.scopes.front().sums, types_of(m, load))), additive(listing.total)) == "");
     });
 }
 
@@ -92,7 +92,7 @@ TEST_CASE("a role is the sum of its outermost modules") {
             INFO(role_names[i]);
             const llmcost::figures part = count_model(m, load, scope_query{r});
             const auto plays = [r](const scope_figures& s) { return s.what == r; };
-            CHECK(unequal(without_saved(part), without_saved(figures_of(outermost(listing, plays), types))) == "");
+            CHECK(unequal(additive(part), additive(figures_of(outermost(listing, plays), types))) == "");
             CHECK(is_found(m, load, scope_query{r}) == std::any_of(listing.scopes.begin(), listing.scopes.end(), plays));
         }
         const ledger roles = outermost(listing, [](const scope_figures& s) { return s.what != role::none; });
@@ -110,7 +110,7 @@ TEST_CASE("the transformer and the head are everything") {
             sum += t.sums();
         }
         const llmcost::figures whole = count_model(m, load);
-        CHECK(unequal(without_saved(figures_of(sum, types)), without_saved(whole)) == "");
+        CHECK(unequal(additive(figures_of(sum, types)), additive(whole)) == "");
         CHECK(unequal(count_model(m, load, scope_query{role::all}), whole) == "");
         CHECK(is_found(m, load, scope_query{role::transformer}));
     });
@@ -124,7 +124,7 @@ TEST_CASE("a path or a pattern counts what the listing has under it") {
         std::string problems;
         const auto compare = [&](const std::string& path, const ledger& sums) {
             const llmcost::figures f = count_model(m, load, scope_query{path});
-            const std::string difference = unequal(without_saved(f), without_saved(figures_of(sums, types)));
+            const std::string difference = unequal(additive(f), additive(figures_of(sums, types)));
             if (!difference.empty()) problems += path + ": " + difference;
             if (!is_found(m, load, scope_query{path})) problems += path + " is not found; ";
         };

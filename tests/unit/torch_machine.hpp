@@ -21,6 +21,10 @@ public:
         : t_(workload{.activations = dtype::float32, .training = trains}, ear) {}
     [[nodiscard]] const trace& walk() const { return t_; }
 
+    /// The loss is the sum of all results.
+    void go_back() {
+        for (const auto& [name, result] : values_) t_.gradient_arrives(result);
+    }
     const value& execute(const statement& s) {
         words_ = &s.words;
         value& result = values_[s.name];
@@ -40,7 +44,8 @@ private:
                                                      {"exp", op::exp},
                                                      {"log", op::log},
                                                      {"log1p", op::log1p},
-                                                     {"trig", op::trig},
+                                                     {"sin", op::sin},
+                                                     {"cos", op::cos},
                                                      {"tanh", op::tanh},
                                                      {"erf", op::erf},
                                                      {"sqrt", op::sqrt},
@@ -58,7 +63,8 @@ private:
                                                      {"mul_scalar", op::mul},
                                                      {"div_scalar", op::div},
                                                      {"reciprocal", op::reciprocal}};
-        static const std::map<std::string, op> binary{{"add", op::add}, {"mul", op::mul}, {"div", op::div}};
+        static const std::map<std::string, op> binary{
+            {"add", op::add}, {"sub", op::sub}, {"mul", op::mul}, {"div", op::div}};
         if (const auto known = unary.find(name); known != unary.end()) return t_.unary(known->second, tensor(0));
         if (const auto known = binary.find(name); known != binary.end())
             return t_.binary(known->second, tensor(0), tensor(1));
@@ -95,8 +101,14 @@ private:
     }
     value projected() {
         const value& x = tensor(0);
+        const value weight = t_.param("weight", {integer(1), x.dim(-1)});
+        if (integer(2) == 0) return t_.linear(x, weight);
         const value bias = vector(integer(1));
-        return t_.linear(x, t_.param("weight", {integer(1), x.dim(-1)}), integer(2) != 0 ? &bias : nullptr);
+        return t_.linear(x, weight, &bias);
+    }
+    value normed() {
+        for (int i = 0; i < dimension(1); ++i) (void)vector(tensor(0).dim(-1));
+        return t_.layer_norm(tensor(0), dimension(1));
     }
     value gathered() {
         extents to;
@@ -115,8 +127,8 @@ private:
             {"permute", [](machine& m) { return m.permuted(); }},
             {"unsqueeze", [](machine& m) { return m.tensor(0).unsqueeze(m.dimension(1)); }},
             {"squeeze", [](machine& m) { return m.tensor(0).squeeze(m.dimension(1)); }},
-            {"slice", [](machine& m) { return m.tensor(0).slice(m.dimension(1), m.integer(2), m.integer(3)); }},
-            {"select", [](machine& m) { return m.tensor(0).select(m.dimension(1)); }},
+            {"slice", [](machine& m) { return m.t_.slice(m.tensor(0), m.dimension(1), m.integer(2), m.integer(3)); }},
+            {"select", [](machine& m) { return m.t_.select(m.tensor(0), m.dimension(1)); }},
             {"expand", [](machine& m) { return m.tensor(0).expand(m.sizes(1)); }},
             {"reshape", [](machine& m) { return m.t_.reshape(m.tensor(0), m.sizes(1)); }},
             {"contiguous", [](machine& m) { return m.t_.contiguous(m.tensor(0)); }},
@@ -132,7 +144,7 @@ private:
              }},
             {"pad", [](machine& m) { return m.t_.pad(m.tensor(0), m.dimension(1), m.integer(2)); }},
             {"index_select", [](machine& m) { return m.gathered(); }},
-            {"masked_fill", [](machine& m) { return m.t_.select(m.tensor(0)); }},
+            {"masked_fill", [](machine& m) { return m.t_.where(m.tensor(0)); }},
             {"top_k", [](machine& m) { return m.t_.top_k(m.tensor(0), m.integer(1)); }},
             {"pow", [](machine& m) { return m.t_.pow(m.tensor(0), static_cast<unsigned>(m.integer(1))); }},
             {"add_", [](machine& m) { return m.in_place(op::add); }},
@@ -146,13 +158,21 @@ private:
             {"mean", [](machine& m) { return m.t_.mean(m.tensor(0), m.dimension(1), m.integer(2) != 0); }},
             {"max", [](machine& m) { return m.t_.max_over(m.tensor(0), m.dimension(1), m.integer(2) != 0); }},
             {"cumsum", [](machine& m) { return m.t_.cumsum(m.tensor(0), m.dimension(1)); }},
+            {"complex_mul",
+             [](machine& m) {
+                 return m.t_.binary(op::complex_mul, m.tensor(0).as_complex(), m.tensor(1).as_complex()).as_real();
+             }},
             {"softmax", [](machine& m) { return m.t_.softmax(m.tensor(0)); }},
             {"log_softmax", [](machine& m) { return m.t_.log_softmax(m.tensor(0)); }},
-            {"layer_norm", [](machine& m) { return m.t_.layer_norm(m.tensor(0), m.dimension(1)); }},
+            {"layer_norm", [](machine& m) { return m.normed(); }},
             {"linear", [](machine& m) { return m.projected(); }},
             {"matmul", [](machine& m) { return m.t_.matmul(m.tensor(0), m.tensor(1)); }},
             {"bmm", [](machine& m) { return m.t_.bmm(m.tensor(0), m.tensor(1)); }},
-            {"addmm", [](machine& m) { return m.t_.addmm(m.tensor(0), m.tensor(1)); }},
+            {"addmm",
+             [](machine& m) {
+                 (void)m.vector(m.tensor(1).dim(1));
+                 return m.t_.addmm(m.tensor(0), m.tensor(1));
+             }},
             {"conv1d", [](machine& m) { return m.convolved(); }},
             {"conv2d", [](machine& m) { return m.convolved(); }},
             {"baddbmm", [](machine& m) { return m.t_.bmm(op::batched_matmul_bias, m.tensor(0), m.tensor(1)); }},
@@ -170,15 +190,27 @@ private:
 
 /// The totals of a program in the order of its last line.
 [[nodiscard]] inline std::vector<std::uint64_t> totals_of(const ledger& sums) {
-    const primitives<count> p = price(sums);
+    const primitives<count> forward = price(sums), back = backward(sums);
     std::vector<std::uint64_t> all;
-    for (const count n : {p.add, p.mult, p.div, p.sqrt, p.exp, p.log, p.tanh, p.erf, p.trig, p.pow, p.neg, p.cmp,
-                          torch_flops(sums), sums.backward_torch_flops, sums.saved_bytes})
-        all.push_back(n.to_64());
+    for (const primitives<count>& p : {forward, back})
+        for (const auto primitive : primitive_members<count>) all.push_back((p.*primitive).to_64());
+    for (const count n : {torch_flops(sums), sums.backward_torch_flops, sums.saved_bytes}) all.push_back(n.to_64());
     return all;
 }
 
-inline constexpr const char* total_names[] = {"ADD",  "MULT", "DIV", "SQRT", "EXP",     "LOG",      "TANH", "ERF",
-                                              "TRIG", "POW",  "NEG", "CMP",  "FORWARD", "BACKWARD", "SAVED"};
+inline constexpr const char* total_names[] = {"ADD",           "MULT",
+                                              "DIV",           "SQRT",
+                                              "EXP",           "LOG",
+                                              "TANH",          "ERF",
+                                              "TRIG",          "POW",
+                                              "NEG",           "CMP",
+                                              "backward ADD",  "backward MULT",
+                                              "backward DIV",  "backward SQRT",
+                                              "backward EXP",  "backward LOG",
+                                              "backward TANH", "backward ERF",
+                                              "backward TRIG", "backward POW",
+                                              "backward NEG",  "backward CMP",
+                                              "torch FORWARD", "torch BACKWARD",
+                                              "SAVED"};
 
 }  // namespace llmcost::testing

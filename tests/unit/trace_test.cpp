@@ -35,6 +35,7 @@ TEST_CASE("operations lay out, write, cost and keep what torch does") {
                 break;
             }
         }
+        m.go_back();
         const std::vector<std::uint64_t> totals = totals_of(m.walk().sums());
         REQUIRE(totals.size() == program.totals.size());
         for (std::size_t i = 0; i < totals.size(); ++i)

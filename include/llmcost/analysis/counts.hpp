@@ -15,9 +15,10 @@ struct figures : primitives<count> {
     count written{};        ///< floating elements that operations write to new storage
     count torch_flops{};    ///< FlopCounterMode, forward
     count backward_torch_flops{};
-    count saved_bytes{};   ///< what autograd keeps until backward
-    count weight_bytes{};  ///< params in the element type of the weights
-    count cache_bytes{};   ///< cache in its element type
+    primitives<count> backward{};  ///< what backward executes; of a whole model only, and of a training step
+    count saved_bytes{};           ///< what autograd keeps until backward
+    count weight_bytes{};          ///< params in the element type of the weights
+    count cache_bytes{};           ///< cache in its element type
 
     /// FLOPS = ADD + MULT.
     [[nodiscard]] constexpr count flops() const { return add + mult; }
@@ -73,6 +74,13 @@ struct storage_types {
     return f;
 }
 
+/// The same of a whole model: gradients meet across modules, so that no part has figures of what backward executes.
+[[nodiscard]] constexpr figures whole_figures_of(const ledger& sums, const storage_types& types = {}) {
+    figures f = figures_of(sums, types);
+    f.backward = backward(sums);
+    return f;
+}
+
 /// Counts one forward pass of a model, or the part of it that a role or path names.
 ///
 /// No allocation; throws `overflow_error` where a figure passes 128 bits.
@@ -80,7 +88,7 @@ struct storage_types {
     const storage_types types = types_of(m, load);
     trace t{resolved(load, types), nullptr, asked};
     m.describe(t);
-    return figures_of(t.sums(), types);
+    return whole_figures_of(t.sums(), types);
 }
 
 }  // namespace llmcost

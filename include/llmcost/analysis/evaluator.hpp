@@ -18,7 +18,7 @@ public:
 
     /// The figures of a workload; the first one of a region makes the region's form.
     constexpr figures operator()(const workload& w) {
-        if (w.training) return count_model(model_, w);  // what autograd saves is no polynomial: storages are shared
+        if (w.training) return count_model(model_, w);
         const workload asked = resolved(w, types_of(model_, w));
         for (std::size_t i = 0; i < used_; ++i)
             if (forms_[i].concerns(asked)) return forms_[i].exact() ? forms_[i](asked) : count_model(model_, w);

@@ -136,9 +136,9 @@ constexpr value describe_decoder(const architecture& row, const shape& dims, tra
 
 constexpr value describe_both(const architecture& row, const shape& dims, trace& t) {
     {
-        const recorder::idle_guard unused{t};  // each stack has words of its own, tied to these or not
+        const recorder::idle_guard unread{t, !dims.tie_word_embeddings};  // each stack has words of its own, tied or not
         const embedding words{dims.vocab_size, dims.hidden_size, true, {row.prefix, "ScaledWordEmbedding"}};
-        (void)t.call("shared", words, extents{1, 1});
+        words.declare(t, "shared");
     }
     const value encoded = describe_encoder(row, dims, t);
     return describe_decoder(row, dims, t, &encoded);
@@ -155,7 +155,7 @@ constexpr value describe_head(const architecture& row, const shape& dims, trace&
         const classification_head labels{dims.hidden_size, dims.num_labels, {row.prefix, "ClassificationHead"}};
         return t.call("classification_head", labels, state_of_end(t, x));
     }
-    const value kept = t.load().head == logits::last ? x.slice(1, 1) : x;
+    const value kept = t.load().head == logits::last ? t.slice(x, 1, 1) : x;
     const linear head{dims.hidden_size, dims.vocab_size, false, dims.tie_word_embeddings};
     const value scores = t.call("lm_head", head_linear{head}, kept);
     return dims.head == head_kind::causal_lm ? scores : t.add(scores, trace::buffer({1, dims.vocab_size}));
@@ -167,19 +167,16 @@ constexpr value describe_head(const architecture& row, const shape& dims, trace&
 ///
 /// The language model is given no encoder's states, so that its cross attention is parameters only.
 /// Source: transformers/models/bart/modeling_bart.py.
-constexpr void describe_bart(const architecture& row, const shape& dims, trace& t) {
+constexpr value describe_bart(const architecture& row, const shape& dims, trace& t) {
     const class_name type{row.prefix, "Model"};
-    if (dims.head == head_kind::none) {
-        describe_within({.type = type}, bart_detail::describe_both, row, dims, t);
-        return;
-    }
+    if (dims.head == head_kind::none) return describe_within({.type = type}, bart_detail::describe_both, row, dims, t);
     const bool alone = dims.head == head_kind::causal_lm;
     const module_info whole{.type = {row.prefix, name_of(dims.head)}};
     t.enter(whole);
     const module_info base{.name = "model", .type = alone ? class_name{row.prefix, "DecoderWrapper"} : type};
     const model_part part = alone ? bart_detail::describe_decoder_alone : bart_detail::describe_both;
-    bart_detail::describe_head(row, dims, t, describe_within(base, part, row, dims, t));
-    t.leave(whole);
+    const value x = describe_within(base, part, row, dims, t);
+    return t.leave(whole, t.returns(x, bart_detail::describe_head(row, dims, t, x)));
 }
 
 constexpr void read_bart(config_view config, shape& s) {

@@ -31,7 +31,7 @@ constexpr two_values base(const architecture& row, const shape& dims, trace& t, 
     const recorder::off_loss_guard unread{t, !reads_pooler(row, dims.head)};
     const module_info pooler{.name = "pooler", .type = {row.prefix, "Pooler"}};
     t.enter(pooler);
-    const value first = t.call("dense", linear{dims.hidden_size, dims.hidden_size, true}, x.select(1));
+    const value first = t.call("dense", linear{dims.hidden_size, dims.hidden_size, true}, t.select(x, 1));
     return {x, t.leave(pooler, t.call("activation", activation_module{activation::tanh}, first))};
 }
 
@@ -41,12 +41,18 @@ constexpr value word_scores(const shape& dims, trace& t, const value& h) {
     return t.call("decoder", linear{dims.hidden_size, dims.vocab_size, true, tied, tied}, h);
 }
 
+/// The bias of the scores, executed as the decoder's that is tied to it; nobody reads one that is not.
+constexpr void declare_bias(const shape& dims, trace& t) {
+    const recorder::idle_guard unread{t, !dims.tie_word_embeddings};
+    (void)t.param("bias", {dims.vocab_size});
+}
+
 /// A dense layer, the activation and a norm in front of the scores.
 constexpr value describe_predictions(const architecture& row, const shape& dims, trace& t, const value& x) {
     const module_info predictions{.name = "predictions", .type = {row.prefix, "LMPredictionHead"}};
     const module_info transform{.name = "transform", .type = {row.prefix, "PredictionHeadTransform"}};
     t.enter(predictions);
-    (void)t.param("bias", {dims.vocab_size});  // executed as the decoder's, which is tied to it
+    declare_bias(dims, t);
     t.enter(transform);
     value h = t.call("dense", linear{dims.hidden_size, dims.hidden_size, true}, x);
     h = t.call("transform_act_fn", activation_module{dims.hidden_act}, h);
@@ -74,7 +80,7 @@ constexpr value describe_cls(const architecture& row, const shape& dims, trace& 
 constexpr value describe_lm_head(const architecture& row, const shape& dims, trace& t, const value& x) {
     const module_info lm_head{.name = "lm_head", .type = {row.prefix, "LMHead"}, .what = role::head};
     t.enter(lm_head);
-    (void)t.param("bias", {dims.vocab_size});  // executed as the decoder's, which is tied to it
+    declare_bias(dims, t);
     value h = t.call("dense", linear{dims.hidden_size, dims.hidden_size, true}, x);
     h = t.call("layer_norm", norm<norm_kind::layer>{dims.hidden_size}, activate(t, activation::gelu, h));
     return t.leave(lm_head, word_scores(dims, t, h));
@@ -85,12 +91,12 @@ constexpr value describe_head(const architecture& row, const shape& dims, trace&
     const auto classify = [&](std::int64_t labels, const value& h) {
         return t.call("classifier", head_linear{{dims.hidden_size, labels, true}}, t.call("dropout", identity{}, h));
     };
-    const value kept = t.load().head == logits::last ? out.first.slice(1, 1) : out.first;
+    const value kept = t.load().head == logits::last ? t.slice(out.first, 1, 1) : out.first;
     switch (dims.head) {
         case head_kind::sequence_classification: {
             if (!row.flat_heads) return classify(dims.num_labels, out.second);
             const classification_head labels{dims.hidden_size, dims.num_labels, {row.prefix, "ClassificationHead"}};
-            return t.call("classifier", labels, out.first.select(1));
+            return t.call("classifier", labels, t.select(out.first, 1));
         }
         case head_kind::token_classification: return classify(dims.num_labels, out.first);
         case head_kind::multiple_choice: return classify(1, out.second);
@@ -107,7 +113,7 @@ constexpr value describe_head(const architecture& row, const shape& dims, trace&
 /// Of a multiple-choice head one batch entry is one choice. Attention to an encoder is a decoder's parameters only: the
 /// pass is given no encoder's states.
 /// Source: transformers/models/bert/modeling_bert.py, transformers/models/roberta/modeling_roberta.py.
-constexpr void describe_bert(const architecture& row, const shape& dims, trace& t) {
+constexpr value describe_bert(const architecture& row, const shape& dims, trace& t) {
     const bool bare = dims.head == head_kind::none;
     const string_ref type = dims.head == head_kind::causal_lm ? row.names.causal_lm_type : name_of(dims.head);
     const module_info whole{.type = {row.prefix, type}};
@@ -117,8 +123,8 @@ constexpr void describe_bert(const architecture& row, const shape& dims, trace& 
     const bool pools = bare || dims.head == head_kind::pretraining || bert_detail::reads_pooler(row, dims.head);
     const two_values out = bert_detail::base(row, dims, t, pools);
     t.leave(base);
-    if (bare) return;
-    t.leave(whole, bert_detail::describe_head(row, dims, t, out));
+    if (bare) return out.first;
+    return t.leave(whole, t.returns(out.first, bert_detail::describe_head(row, dims, t, out)));
 }
 
 constexpr void read_bert(config_view config, shape& s) {

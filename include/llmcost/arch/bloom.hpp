@@ -23,10 +23,10 @@ struct attention {
     constexpr value describe(trace& t, const value& x, const value& residual) const {
         const std::int64_t width = dims.hidden_size, batch = x.dim(0), sequence = x.dim(1);
         const value fused = t.call("query_key_value", linear{width, 3 * width, true}, x);
-        const value part =
-            fused.view({batch, sequence, dims.num_attention_heads, 3, dims.head_dim}).select(3).transpose(1, 2);
-        const value k = update_cache(t, part, shared.where), v = update_cache(t, part, shared.where);
-        return t.add(residual, t.call("dense", linear{width, width, true}, attend(t, part, k, v)));
+        const value heads = fused.view({batch, sequence, dims.num_attention_heads, 3, dims.head_dim});
+        const auto part = [&] { return t.select(heads, 3).transpose(1, 2); };
+        const value q = part(), k = update_cache(t, part(), shared.where), v = update_cache(t, part(), shared.where);
+        return t.add(residual, t.call("dense", linear{width, width, true}, attend(t, q, k, v)));
     }
 
 private:
@@ -56,10 +56,17 @@ struct fused_gelu {
     static constexpr bool leaf = true;
     [[nodiscard]] constexpr class_name type() const { return named; }
     constexpr value describe(trace& t, const value& x) const {
+        value out;
+        {
+            const trace::no_grad_guard inside{t};
+            out = activate(t, activation::gelu_fast, x);
+        }
+        if (!x.requires_grad) return out;
+        const count n(x.elements);
         t.save_for_backward(x);
-        const trace::no_grad_guard inside{t};
-        value out = activate(t, activation::gelu_fast, x);
-        out.requires_grad = t.training() && x.requires_grad;
+        t.backward({.add = n * count(5), .mult = n * count(12), .tanh = n});  // `bloom_gelu_back`
+        t.gradient_arrives(x);
+        t.require_grad(out);
         return out;
     }
 };
@@ -116,8 +123,8 @@ constexpr value base(const architecture& row, const shape& dims, trace& t) {
 /// BLOOM: normed word embeddings, attention with linear biases.
 ///
 /// Source: transformers/models/bloom/modeling_bloom.py, `BloomModel`.
-constexpr void describe_bloom(const architecture& row, const shape& dims, trace& t) {
-    describe_under_head(row, dims, t, bloom_detail::base);
+constexpr value describe_bloom(const architecture& row, const shape& dims, trace& t) {
+    return describe_under_head(row, dims, t, bloom_detail::base);
 }
 
 constexpr void read_bloom(config_view config, shape& s) {

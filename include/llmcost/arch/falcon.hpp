@@ -61,20 +61,20 @@ private:
         const std::int64_t heads = dims.num_attention_heads, groups = dims.num_key_value_heads, d = dims.head_dim;
         const std::int64_t batch = fused.dim(0), sequence = fused.dim(1), queries = heads / groups;
         if (dims.qkv == qkv_layout::per_head) {
-            const value part = fused.view({batch, sequence, heads, 3, d}).select(3);
-            return {part, part, part};
+            const value all = fused.view({batch, sequence, heads, 3, d});
+            return {t.select(all, 3), t.select(all, 3), t.select(all, 3)};
         }
         if (dims.qkv == qkv_layout::one_key) {
             const value all = fused.view({batch, sequence, heads + 2, d});
             const value k = t.gather(all, {batch, sequence, 1, d}), v = t.gather(all, {batch, sequence, 1, d});
-            return {all.slice(2, heads), k, v};
+            return {t.slice(all, 2, heads), k, v};
         }
         const value all = fused.view({batch, sequence, groups, queries + 2, d});
         const value k = t.gather(all, {batch, sequence, groups, 1, d}), v = t.gather(all, {batch, sequence, groups, 1, d});
         const auto in_heads = [&](const value& part) {
             return t.reshape(part.expand({batch, sequence, groups, queries, d}), {batch, sequence, heads, d});
         };
-        const value q = in_heads(all.slice(3, queries)), spread = in_heads(k);
+        const value q = in_heads(t.slice(all, 3, queries)), spread = in_heads(k);
         return {q, spread, in_heads(v)};
     }
     /// Context (batch, heads, sequence, dim) of scores that are scaled in place.
@@ -140,7 +140,7 @@ constexpr value alibi_and_mask(const shape& dims, trace& t, shared_values& share
     const std::int64_t batch = t.load().batch, heads = dims.num_attention_heads, length = shared.where.length();
     const value biases = alibi_per_token(t, batch, heads, length).view({batch, heads, 1, length});
     shared.mask = eager_mask(t, shared.where, batch);
-    shared.mask = t.select(t.div(biases).expand({batch, heads, shared.where.sequence, length}));
+    shared.mask = t.where(t.div(biases).expand({batch, heads, shared.where.sequence, length}));
     return biases;
 }
 
@@ -167,8 +167,8 @@ constexpr value base(const architecture& row, const shape& dims, trace& t) {
 /// Falcon: layer norms, one projection for queries, keys and values, rotary positions or linear biases.
 ///
 /// Source: transformers/models/falcon/modeling_falcon.py, `FalconModel`.
-constexpr void describe_falcon(const architecture& row, const shape& dims, trace& t) {
-    describe_under_head(row, dims, t, falcon_detail::base);
+constexpr value describe_falcon(const architecture& row, const shape& dims, trace& t) {
+    return describe_under_head(row, dims, t, falcon_detail::base);
 }
 
 /// The older wiring knows one key for all heads and blocks one after the other; the newer one has groups and is parallel.

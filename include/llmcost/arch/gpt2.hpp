@@ -63,8 +63,8 @@ struct rotated_attention : parts {
         const value v = t.call("v_proj", project, x).view(in_heads).transpose(1, 2);
         const value sinusoids = pick_sinusoids(t, dims.max_position_embeddings, sequence, dims.rotary_dim);
         const auto turned = [&](const value& h) {
-            const value part = rotate_every_two(t, h.slice(-1, dims.rotary_dim), sinusoids);
-            return t.cat({part, h.slice(-1, dims.head_dim - dims.rotary_dim)}, -1).transpose(1, 2);
+            const value part = rotate_every_two(t, t.slice(h, -1, dims.rotary_dim), sinusoids);
+            return t.cat({part, t.slice(h, -1, dims.head_dim - dims.rotary_dim)}, -1).transpose(1, 2);
         };
         const value keys = update_cache(t, turned(k), shared.where), queries = turned(q);
         const value flat = attend(t, queries, keys, update_cache(t, v, shared.where)).view({batch, sequence, width});
@@ -146,8 +146,8 @@ constexpr value base(const architecture& row, const shape& dims, trace& t) {
 ///
 /// Source: transformers/models/gpt2/modeling_gpt2.py, `GPT2Model`; transformers/models/gptj/modeling_gptj.py, `GPTJModel`.
 template <class Block, bool LearnedPositions>
-constexpr void describe_gpt2(const architecture& row, const shape& dims, trace& t) {
-    describe_under_head(row, dims, t, gpt2_detail::base<Block, LearnedPositions>);
+constexpr value describe_gpt2(const architecture& row, const shape& dims, trace& t) {
+    return describe_under_head(row, dims, t, gpt2_detail::base<Block, LearnedPositions>);
 }
 
 constexpr void read_gpt2(config_view config, shape& s) {

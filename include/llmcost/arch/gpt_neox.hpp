@@ -77,8 +77,8 @@ constexpr value base(const architecture& row, const shape& dims, trace& t) {
 /// GPT-NeoX: a decoder with layer norms, fused projections and rotary positions.
 ///
 /// Source: transformers/models/gpt_neox/modeling_gpt_neox.py, `GPTNeoXModel`.
-constexpr void describe_gpt_neox(const architecture& row, const shape& dims, trace& t) {
-    describe_under_head(row, dims, t, gpt_neox_detail::base);
+constexpr value describe_gpt_neox(const architecture& row, const shape& dims, trace& t) {
+    return describe_under_head(row, dims, t, gpt_neox_detail::base);
 }
 
 /// The rotated part of a head: `partial_rotary_factor` of the rotary parameters, else `rotary_pct`, else a quarter.

@@ -216,8 +216,8 @@ constexpr void read_llama4(config_view config, shape& s) {
 }
 
 /// A decoder of its own under the shared heads.
-constexpr void describe_llama4(const architecture& row, const shape& dims, trace& t) {
-    describe_under_head(row, dims, t, llama4_detail::describe_base);
+constexpr value describe_llama4(const architecture& row, const shape& dims, trace& t) {
+    return describe_under_head(row, dims, t, llama4_detail::describe_base);
 }
 
 // transformers/models/llama4: chunks with complex rotation, full attention without, every expert over every token

@@ -69,7 +69,7 @@ struct state_space_block {
 
 /// Embedding, blocks with this mixer, last norm, and the head where there is one.
 template <Layer Mixer>
-constexpr void describe_state_space(const architecture& row, const shape& dims, trace& t, const Mixer& mixer) {
+constexpr value describe_state_space(const architecture& row, const shape& dims, trace& t, const Mixer& mixer) {
     const bool bare = dims.head == head_kind::none;
     const module_info whole{.type = {row.prefix, "ForCausalLM"}};
     const module_info base{.name = bare ? "" : "backbone", .type = {row.prefix, "Model"}};
@@ -81,24 +81,24 @@ constexpr void describe_state_space(const architecture& row, const shape& dims, 
         x = t.call({"layers", layer.index()}, state_space_block<Mixer>{row, dims, mixer}, x);
     x = t.call("norm_f", norm<norm_kind::rms>{dims.hidden_size, {row.prefix, "RMSNorm"}}, x);
     t.leave(base);
-    if (bare) return;
+    if (bare) return x;
     const recorder::idle_guard unused{t, t.load().head == logits::none};
     const linear head{dims.hidden_size, dims.vocab_size, false, dims.tie_word_embeddings};
-    x = t.call("lm_head", head_linear{head}, t.to(kept_positions(t, x), t.activation_type()));
-    t.leave(whole, t.to(x, dtype::float32));
+    const value scores = t.call("lm_head", head_linear{head}, t.to(kept_positions(t, x), t.activation_type()));
+    return t.leave(whole, t.returns(x, t.to(scores, dtype::float32)));
 }
 
 template <state_norm Norm>
-constexpr void describe_mamba(const architecture& row, const shape& dims, trace& t) {
+constexpr value describe_mamba(const architecture& row, const shape& dims, trace& t) {
     const selective_state_space<Norm> mixer{
         dims.hidden_size, dims.ssm, dims.hidden_act, {row.prefix, "Mixer"}, {row.prefix, "WeightlessRMSNorm"}};
-    describe_state_space(row, dims, t, mixer);
+    return describe_state_space(row, dims, t, mixer);
 }
 
-constexpr void describe_mamba2(const architecture& row, const shape& dims, trace& t) {
+constexpr value describe_mamba2(const architecture& row, const shape& dims, trace& t) {
     const dual_state_space mixer{
         dims.hidden_size, dims.ssm, dims.hidden_act, {row.prefix, "Mixer"}, {"Mamba", "RMSNormGated"}};
-    describe_state_space(row, dims, t, mixer);
+    return describe_state_space(row, dims, t, mixer);
 }
 
 // transformers/models/mamba: configuration_mamba.py, modeling_mamba.py

@@ -102,8 +102,8 @@ constexpr value base(const architecture& row, const shape& dims, trace& t) {
 /// OPT: a decoder with learned positions and a feed-forward block over rows.
 ///
 /// Source: transformers/models/opt/modeling_opt.py, `OPTDecoder`.
-constexpr void describe_opt(const architecture& row, const shape& dims, trace& t) {
-    describe_under_head(row, dims, t, opt_detail::base);
+constexpr value describe_opt(const architecture& row, const shape& dims, trace& t) {
+    return describe_under_head(row, dims, t, opt_detail::base);
 }
 
 constexpr void read_opt(config_view config, shape& s) {

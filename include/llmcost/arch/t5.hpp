@@ -151,8 +151,7 @@ constexpr value describe_stack(const architecture& row, const shape& dims, trace
 
 /// The table of words that both stacks name as theirs; no pass calls it by this name.
 constexpr void declare_words(const shape& dims, trace& t) {
-    const recorder::idle_guard unused{t};
-    (void)t.call("shared", embedding{dims.vocab_size, dims.hidden_size}, extents{1, 1});
+    embedding{dims.vocab_size, dims.hidden_size}.declare(t, "shared");
 }
 
 /// Words and the encoder: all that an encoder's model has.
@@ -197,8 +196,7 @@ constexpr value describe_stacks(const architecture& row, const shape& dims, trac
     }
 }
 
-constexpr value describe_whole(const architecture& row, const shape& dims, trace& t) {
-    value x = describe_stacks(row, dims, t);
+constexpr value describe_scores(const architecture& row, const shape& dims, trace& t, value x) {
     if (dims.head == head_kind::none || dims.head == head_kind::encoder) return x;
     const recorder::idle_guard unused{t, t.load().head == logits::none};
     switch (dims.head) {
@@ -213,9 +211,14 @@ constexpr value describe_whole(const architecture& row, const shape& dims, trace
         case head_kind::question_answering: return answer_scores(t, x);
         default: break;
     }
-    if (t.load().head == logits::last) x = x.slice(1, 1);
+    if (t.load().head == logits::last) x = t.slice(x, 1, 1);
     if (dims.scales_output) x = t.mul(x);
     return t.call("lm_head", head_linear{{dims.hidden_size, dims.vocab_size, false, true}}, x);
+}
+
+constexpr value describe_whole(const architecture& row, const shape& dims, trace& t) {
+    const value x = describe_stacks(row, dims, t);
+    return t.returns(x, describe_scores(row, dims, t, x));
 }
 
 }  // namespace t5_detail
@@ -223,8 +226,8 @@ constexpr value describe_whole(const architecture& row, const shape& dims, trace
 /// An encoder-decoder with relative positions and pre-norms, bare or under its head, or its encoder by itself.
 ///
 /// Source: transformers/models/t5/modeling_t5.py.
-constexpr void describe_t5(const architecture& row, const shape& dims, trace& t) {
-    describe_within({.type = {row.prefix, name_of(dims.head)}}, t5_detail::describe_whole, row, dims, t);
+constexpr value describe_t5(const architecture& row, const shape& dims, trace& t) {
+    return describe_within({.type = {row.prefix, name_of(dims.head)}}, t5_detail::describe_whole, row, dims, t);
 }
 
 /// T5 ties its embeddings always; the key says whether outputs are scaled (configuration_t5.py, `__post_init__`).

@@ -36,7 +36,10 @@ struct vit_embeddings {
         const std::int64_t patches = (image.image_height / image.patch_size) * (image.image_width / image.patch_size);
         const value token = t.param("cls_token", {1, 1, width}),
                     places = t.param("position_embeddings", {1, patches + 1, width});
-        if (dims.head == head_kind::masked_image) (void)t.param("mask_token", {1, 1, width});  // nothing is masked
+        if (dims.head == head_kind::masked_image) {
+            const recorder::idle_guard nothing_is_masked{t};
+            (void)t.param("mask_token", {1, 1, width});
+        }
         const module_info patch_embeddings{.name = "patch_embeddings", .type = {prefix, "PatchEmbeddings"}};
         t.enter(patch_embeddings);
         const value projected = t.call("projection", patch_convolution{image, width}, pixels);
@@ -89,7 +92,7 @@ constexpr value describe_pixel_decoder(const shape& dims, trace& t, const value&
     const vision_shape& image = dims.vision;
     const std::int64_t batch = x.dim(0), tokens = x.dim(1) - 1, stride = image.encoder_stride;
     const std::int64_t rows = image.image_height / image.patch_size;
-    const value patches = t.reshape(x.slice(1, tokens).permute({0, 2, 1}), {batch, dims.hidden_size, rows, rows});
+    const value patches = t.reshape(t.slice(x, 1, tokens).permute({0, 2, 1}), {batch, dims.hidden_size, rows, rows});
     const module_info decoder{.name = "decoder", .type = {"", "Sequential"}, .what = role::head};
     const module_info convolution{.name = "0", .type = {"", "Conv2d"}, .leaf = true};
     const module_info shuffle{.name = "1", .type = {"", "PixelShuffle"}, .leaf = true};
@@ -118,7 +121,7 @@ constexpr value describe_vit_base(const architecture& row, const shape& dims, tr
     const recorder::off_loss_guard unread{t};
     const module_info pooler{.name = "pooler", .type = {row.prefix, "Pooler"}};
     t.enter(pooler);
-    const value first = t.call("dense", linear{dims.hidden_size, dims.embedding_size, true}, x.select(1));
+    const value first = t.call("dense", linear{dims.hidden_size, dims.embedding_size, true}, t.select(x, 1));
     t.leave(pooler, t.call("activation", activation_module{dims.pooler_act}, first));
     return x;
 }
@@ -126,23 +129,20 @@ constexpr value describe_vit_base(const architecture& row, const shape& dims, tr
 constexpr value describe_vit_head(const shape& dims, trace& t, const value& x) {
     const recorder::idle_guard unused{t, t.load().head == logits::none};
     if (dims.head == head_kind::masked_image) return describe_pixel_decoder(dims, t, x);
-    if (dims.num_labels == 0) return t.call("classifier", identity{"Identity"}, x.select(1));
-    return t.call("classifier", head_linear{{dims.hidden_size, dims.num_labels, true}}, x.select(1));
+    if (dims.num_labels == 0) return t.call("classifier", identity{"Identity"}, t.select(x, 1));
+    return t.call("classifier", head_linear{{dims.hidden_size, dims.num_labels, true}}, t.select(x, 1));
 }
 
 /// A vision transformer, bare (with its pooler), under an image classifier or making pixels; one batch entry is one image.
 ///
 /// Source: transformers/models/vit/modeling_vit.py.
-constexpr void describe_vit(const architecture& row, const shape& dims, trace& t) {
+constexpr value describe_vit(const architecture& row, const shape& dims, trace& t) {
     const class_name type{row.prefix, "Model"};
-    if (dims.head == head_kind::none) {
-        describe_within({.type = type}, describe_vit_base, row, dims, t);
-        return;
-    }
+    if (dims.head == head_kind::none) return describe_within({.type = type}, describe_vit_base, row, dims, t);
     const module_info whole{.type = {row.prefix, name_of(dims.head)}};
     t.enter(whole);
-    t.leave(whole,
-            describe_vit_head(dims, t, describe_within({.name = "vit", .type = type}, describe_vit_base, row, dims, t)));
+    const value x = describe_within({.name = "vit", .type = type}, describe_vit_base, row, dims, t);
+    return t.leave(whole, t.returns(x, describe_vit_head(dims, t, x)));
 }
 
 constexpr void read_vit(config_view config, shape& s) {

@@ -120,9 +120,9 @@ constexpr value eager_attention(trace& t, const value& q, const value& k, const 
     if (how.sinks != nullptr) {
         const value column = how.sinks->view({1, q.dim(1), 1, 1}).expand({q.dim(0), q.dim(1), q.dim(2), 1});
         const value with = t.cat({scores, column}, -1);
-        const value probabilities = t.softmax(t.add(with, t.max_over(with, -1, true)));
+        const value probabilities = t.softmax(t.sub(with, t.max_over(with, -1, true)));
         const std::int64_t pairs = scores.visible;
-        scores = probabilities.slice(-1, c.length());
+        scores = t.slice(probabilities, -1, c.length());
         if (pairs != 0) trace::see(scores, pairs);
     } else {
         scores = how.float_softmax ? t.to(t.softmax(t.to(scores, dtype::float32)), q.type) : t.softmax(scores);

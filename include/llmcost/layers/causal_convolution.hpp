@@ -49,9 +49,9 @@ constexpr value causal_convolution(trace& t, const value& x, const value& weight
     else if (!t.training() && sequence < kernel)
         all = t.pad(x, -1, kernel - sequence);
     const value wide = t.convolution(all, weight, bias, channels, 1, steps ? 0 : kernel - 1);
-    const value seen = wide.slice(-1, steps ? sequence : all.dim(-1));
+    const value seen = t.slice(wide, -1, steps ? sequence : all.dim(-1));
     const value out = act ? activate(t, *act, seen) : seen;
-    return out.slice(-1, sequence);
+    return t.slice(out, -1, sequence);
 }
 
 }  // namespace llmcost

@@ -88,7 +88,7 @@ constexpr value by_chunks(trace& t, inputs in, const delta_rule_shape& dims, val
     const value k_beta = chunked(t, t.mul(in.key, in.beta.unsqueeze(-1)), chunk);
     value query = chunked(t, in.query, chunk), key = chunked(t, in.key, chunk);
     const value decay = t.cumsum(chunked(t, in.decay, chunk), 3);
-    const value pairwise = t.exp(t.select(t.add(decay.unsqueeze(4), decay.unsqueeze(3))));
+    const value pairwise = t.exp(t.where(t.sub(decay.unsqueeze(4), decay.unsqueeze(3))));
 
     const value system = t.mul(t.matmul(k_beta, key.transpose(-1, -2)), pairwise);
     const value within = t.mul(t.matmul(query, key.transpose(-1, -2)), pairwise);
@@ -99,20 +99,20 @@ constexpr value by_chunks(trace& t, inputs in, const delta_rule_shape& dims, val
     value out = t.zeros_like(new_values);
 
     query = t.mul(query, t.exp(decay).unsqueeze(-1));
-    key = t.mul(key, t.exp(t.add(decay.slice(-1, 1), decay)).unsqueeze(-1));
-    const value chunk_decay = t.exp(decay.select(-1)).unsqueeze(-1).unsqueeze(-1);
+    key = t.mul(key, t.exp(t.sub(t.slice(decay, -1, 1), decay)).unsqueeze(-1));
+    const value chunk_decay = t.exp(t.select(decay, -1)).unsqueeze(-1).unsqueeze(-1);
     const auto step = [&](value& s, bool read) {
-        const value fresh = t.add(new_values.select(2), t.matmul(k_decayed.select(2), s));
-        const value across = t.matmul(query.select(2), s);
-        out.requires_grad = t.add(across, t.matmul(within.select(2), fresh)).requires_grad;  // copied into its place
+        const value fresh = t.sub(t.select(new_values, 2), t.matmul(t.select(k_decayed, 2), s));
+        const value across = t.matmul(t.select(query, 2), s);
+        t.copy_into(out, t.add(across, t.matmul(t.select(within, 2), fresh)));
         const recorder::off_loss_guard unread{t, !read};
-        s = t.add(t.mul(s, chunk_decay.select(2)), t.matmul(key.select(2).transpose(-1, -2), fresh));
+        s = t.add(t.mul(s, t.select(chunk_decay, 2)), t.matmul(t.select(key, 2).transpose(-1, -2), fresh));
     };
     step(state, chunks > 1);  // the first state asks for no gradient, the others do; nothing reads the last one
     for (repetition other = t.steps(chunks - 2, state); other.next();) step(state, true);
     if (chunks > 1) step(state, false);
-    const value flat = t.reshape(out, {batch, dims.num_value_heads, -1, dims.value_head_dim}).slice(2, sequence);
-    return t.to_contiguous_format(flat.transpose(1, 2), type);
+    const value flat = t.reshape(out, {batch, dims.num_value_heads, -1, dims.value_head_dim});
+    return t.to_contiguous_format(t.slice(flat, 2, sequence).transpose(1, 2), type);
 }
 
 /// The rule for one token: the state decays, is corrected, and is read.

@@ -58,7 +58,8 @@ struct latent_attention {
         const value expanded = t.call("kv_b_proj", linear{rank, heads * (nope + dims.v_head_dim)}, latent);
         const value both = expanded.view({batch, where.length(), heads, nope + dims.v_head_dim}).transpose(1, 2);
         value k = t.constant({batch, heads, where.length(), nope + rope}, x.type);
-        k.requires_grad = both.requires_grad;  // two copies into the new tensor, in place
+        t.copy_into(k, both.slice(-1, nope));
+        t.copy_into(k, k_rope.expand({batch, heads, k.dim(2), rope}));
         const value mixed = eager_attention(t, q, k, both.slice(-1, dims.v_head_dim), where, {.mask = &mask});
         const value flat = t.contiguous(t.reshape(mixed, {batch, sequence, -1}));
         return t.call("o_proj", linear{heads * dims.v_head_dim, width, bias}, flat);

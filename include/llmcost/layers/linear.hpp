@@ -51,6 +51,13 @@ struct embedding {
         const value x = t.gather(weight, to);
         return scaled ? t.mul(x) : x;
     }
+    /// The module alone, for others that are tied to it.
+    constexpr void declare(trace& t, string_ref name) const {
+        const module_info m{.name = name, .type = named, .what = what, .leaf = leaf};
+        t.enter(m);
+        (void)t.param("weight", {rows, width});
+        t.leave(m);
+    }
 };
 
 }  // namespace llmcost

@@ -60,13 +60,14 @@ struct router {
             return {logits, Kind == router_kind::softmax_top_k ? t.to(weights, logits.type) : weights};
         } else if constexpr (Kind == router_kind::softmax_grouped) {
             value scores = t.softmax(logits);
-            if (dims.limits_groups) scores = limited(t, scores, t.max_over(in_groups(scores), -1));
+            if (dims.limits_groups) {
+                pick_groups(t, [&] { return t.max_over(in_groups(scores), -1); });
+                scores = t.where(scores);
+            }
             return {logits, t.mul(t.top_k(scores, k))};
         } else {
             const value scores = t.sigmoid(logits);
-            const value choice = t.add(scores, trace::buffer({dims.num_experts}));
-            const value best = t.sum(t.top_k(in_groups(choice), 2), -1);
-            (void)t.top_k(limited(t, choice, best), k);
+            pick(t, scores);
             value weights = t.gather(scores, {tokens.dim(0), k});
             if (dims.norms) t.in_place(op::div, weights, t.add(t.sum(weights, -1, true)));
             return {logits, t.mul(weights)};
@@ -77,13 +78,22 @@ private:
     [[nodiscard]] constexpr value in_groups(const value& scores) const {
         return scores.view({-1, dims.n_group, dims.num_experts / dims.n_group});
     }
-    /// Scores outside of the best groups are masked: a mask of groups, spread over experts.
-    constexpr value limited(trace& t, const value& scores, const value& of_groups) const {
+    /// The indices of the best experts of the best groups, by corrected scores.
+    constexpr void pick(trace& t, const value& scores) const {
+        const recorder::off_loss_guard indices{t};
+        const value choice = t.add(scores, trace::buffer({dims.num_experts}));
+        pick_groups(t, [&] { return t.sum(t.top_k(in_groups(choice), 2), -1); });
+        (void)t.top_k(t.where(choice), dims.num_experts_per_tok);
+    }
+    /// A mask of the groups that are worth most, spread over experts.
+    template <class Worth>
+    constexpr void pick_groups(trace& t, const Worth& worth) const {
+        const recorder::off_loss_guard indices{t};
+        const value of_groups = worth();
         (void)t.top_k(of_groups, dims.topk_group);
-        const value mask = t.constant({scores.dim(0), dims.n_group, 1});
-        const value spread = mask.expand({scores.dim(0), dims.n_group, dims.num_experts / dims.n_group});
+        const value mask = t.constant({of_groups.dim(0), dims.n_group, 1});
+        const value spread = mask.expand({of_groups.dim(0), dims.n_group, dims.num_experts / dims.n_group});
         (void)t.reshape(spread, {-1, dims.num_experts});
-        return t.select(scores);
     }
 };
 
@@ -115,17 +125,18 @@ struct experts {
         if constexpr (Kind == expert_kind::gated) {
             const value up = t.param("gate_up_proj", {num_experts, 2 * inner, width}, k, num_experts);
             const value down = t.param("down_proj", {num_experts, width, inner}, k, num_experts);
-            const value half = t.linear(rows, up.select(0)).slice(-1, inner);
-            h = t.linear(t.mul(t.call("act_fn", activation_module{act}, half), half), down.select(0));
+            const value half = t.linear(rows, t.select(up, 0)).slice(-1, inner);
+            h = t.linear(t.mul(t.call("act_fn", activation_module{act}, half), half), t.select(down, 0));
         } else {
             const value up = t.param("gate_up_proj", {num_experts, width, 2 * inner}, k, num_experts);
             const value up_bias = t.param("gate_up_proj_bias", {num_experts, 2 * inner}, k, num_experts);
             const value down = t.param("down_proj", {num_experts, inner, width}, k, num_experts);
             const value down_bias = t.param("down_proj_bias", {num_experts, width}, k, num_experts);
-            const value half = t.add(t.matmul(rows, up.select(0)), up_bias.select(0)).slice(-1, inner, 2);
-            const value gate = t.unary(op::compare, half), limited = t.unary(op::clamp, half);
+            const value both = t.add(t.matmul(rows, t.select(up, 0)), t.select(up_bias, 0));
+            const value gate = t.unary(op::compare, t.slice(both, -1, inner, 2));
+            const value limited = t.unary(op::clamp, t.slice(both, -1, inner, 2));
             const value glu = t.mul(gate, t.sigmoid(t.mul(gate)));
-            h = t.add(t.matmul(t.mul(t.add(limited), glu), down.select(0)), down_bias.select(0));
+            h = t.add(t.matmul(t.mul(t.add(limited), glu), t.select(down, 0)), t.select(down_bias, 0));
         }
         h = t.mul(h, t.gather(weights, {picked, 1}));
         value sum = t.constant({tokens, width}, x.type);

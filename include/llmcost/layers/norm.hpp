@@ -55,8 +55,8 @@ struct norm {
                 return t.to(t.mul(out, t.add(t.to(w, dtype::float32))), x.type);
             } else {
                 const value mean = t.mean(h, -1, true);
-                const value variance = t.mean(t.pow(t.add(h, mean), 2), -1, true);
-                const value out = t.mul(t.add(h, mean), t.rsqrt(t.add(variance)));
+                const value variance = t.mean(t.pow(t.sub(h, mean), 2), -1, true);
+                const value out = t.mul(t.sub(h, mean), t.rsqrt(t.add(variance)));
                 return t.to(t.mul(t.to(w, dtype::float32), out), x.type);
             }
         }

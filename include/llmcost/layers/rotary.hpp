@@ -34,7 +34,7 @@ struct rotary_frequencies {
     constexpr void update(trace& t, std::int64_t dim) const {
         if (rule == frequency_rule::kept) return;
         if (rule == frequency_rule::picked) {
-            (void)t.select(trace::buffer({dim / 2}));
+            (void)t.where(trace::buffer({dim / 2}));
             return;
         }
         t.edge(axis::total, max_position_embeddings + 1);
@@ -77,7 +77,7 @@ struct rotary_table {
         if (axes != rotary_axes::one) return of_several_axes(t, t.load().batch, sequence);
         const value positions = t.constant({1, sequence, 1});
         const value both = doubled(t, t.mul(positions, trace::buffer({dim / 2})));
-        const value cos = t.mul(t.unary(op::trig, both)), sin = t.mul(t.unary(op::trig, both));
+        const value cos = t.mul(t.unary(op::cos, both)), sin = t.mul(t.unary(op::sin, both));
         if (form == rotation::half_in_float) return {cos, sin};
         return {t.to(cos, t.activation_type()), t.to(sin, t.activation_type())};
     }
@@ -91,7 +91,7 @@ private:
     constexpr two_values of_several_axes(trace& t, std::int64_t batch, std::int64_t sequence) const {
         if (form != rotation::half) report_description("positions of several axes rotate halves only");
         const value angles = t.mul(t.constant({3, batch, sequence, 1}), trace::buffer({dim / 2}));
-        const value cos = t.mul(t.unary(op::trig, angles)), sin = t.mul(t.unary(op::trig, angles));
+        const value cos = t.mul(t.unary(op::cos, angles)), sin = t.mul(t.unary(op::sin, angles));
         return {recomposed(t, cos), recomposed(t, sin)};
     }
     constexpr value recomposed(trace& t, const value& x) const {
@@ -136,20 +136,21 @@ constexpr value rotate(trace& t, const value& x, const value& cos, const value& 
     if constexpr (Kind == rotation::half_in_float) return t.to(rotate<rotation::half>(t, x, cos, sin), x.type);
     if constexpr (Kind == rotation::split || Kind == rotation::split_pairs) {
         const std::int64_t n = x.dim(-1) / 2;
-        const value part = x.slice(-1, n, Kind == rotation::split ? 1 : 2);
+        const auto half = [&] { return Kind == rotation::split ? x.slice(-1, n) : t.slice(x, -1, n, 2); };
+        const value a = half(), b = half();
         const value c = cos.slice(-1, n).unsqueeze(1), s = sin.slice(-1, n).unsqueeze(1);
-        const value first = t.add(t.mul(part, c), t.mul(part, s)), second = t.add(t.mul(part, c), t.mul(part, s));
+        const value first = t.sub(t.mul(a, c), t.mul(b, s)), second = t.add(t.mul(b, c), t.mul(a, s));
         return t.cat({first, second}, -1);
     }
     const value c = cos.unsqueeze(1), s = sin.unsqueeze(1);
     const value plain = t.mul(x, c);
     const std::int64_t half = x.dim(-1) / 2;
+    constexpr int step = Kind == rotation::interleaved ? 2 : 1;
+    const value turned = t.neg(t.slice(x, -1, half, step)), other = t.slice(x, -1, half, step);
     if constexpr (Kind != rotation::interleaved) {
-        const value part = x.slice(-1, half);
-        return t.add(plain, t.mul(t.cat({t.neg(part), part}, -1), s));
+        return t.add(plain, t.mul(t.cat({turned, other}, -1), s));
     } else {
-        const value part = x.slice(-1, half, 2);
-        const value pairs = t.cat({t.neg(part).unsqueeze(-1), part.unsqueeze(-1)}, -1);
+        const value pairs = t.cat({turned.unsqueeze(-1), other.unsqueeze(-1)}, -1);
         return t.add(plain, t.mul(pairs.view({x.dim(0), x.dim(1), x.dim(2), x.dim(3)}), s));
     }
 }
@@ -159,8 +160,8 @@ constexpr value rotate(trace& t, const value& x, const value& cos, const value& 
 template <rotation Kind>
 constexpr value rotate_part(trace& t, const value& x, std::int64_t dim, const value& cos, const value& sin, bool joins) {
     if (dim == x.dim(-1) && !joins) return rotate<Kind>(t, x, cos, sin);
-    const value turned = rotate<Kind>(t, x.slice(-1, dim), cos, sin);
-    return t.cat({turned, x.slice(-1, x.dim(-1) - dim)}, -1);
+    const value turned = rotate<Kind>(t, t.slice(x, -1, dim), cos, sin);
+    return t.cat({turned, t.slice(x, -1, x.dim(-1) - dim)}, -1);
 }
 
 }  // namespace llmcost

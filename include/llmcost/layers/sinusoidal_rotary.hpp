@@ -26,9 +26,9 @@ constexpr value rotate_every_two(trace& t, const value& x, const value& sinusoid
         const value half = sinusoids.slice(-1, pairs).unsqueeze(2).unsqueeze(-1);
         return t.copy(half.expand({1, sequence, 1, pairs, 2})).view({1, sequence, 1, dim});
     };
-    const value sin = doubled(), cos = doubled(), part = x.slice(-1, pairs, 2);
-    const value plain = t.mul(x, cos);
-    const value turned = t.cat({t.neg(part).unsqueeze(-1), part.unsqueeze(-1)}, -1);
+    const value sin = doubled(), cos = doubled();
+    const value even = t.slice(x, -1, pairs, 2), odd = t.slice(x, -1, pairs, 2), plain = t.mul(x, cos);
+    const value turned = t.cat({t.neg(odd).unsqueeze(-1), even.unsqueeze(-1)}, -1);
     return t.add(plain, t.mul(turned.view({x.dim(0), sequence, x.dim(2), dim}), sin));
 }
 

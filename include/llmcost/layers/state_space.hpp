@@ -42,12 +42,14 @@ constexpr value selective_scan(trace& t, const selective_scan_inputs& in) {
     // one step's state is (B, I, N), a tensor of its own: here they lie one behind the other
     const value zeros = t.constant({batch, inner, states}, type);
     const value before = zeros.unsqueeze(1).expand({batch, sequence, inner, states});
-    const value kept = trace::contiguous_like(t.mul(decay.permute({0, 2, 1, 3}), before));
-    const value h = t.add(kept, entering.permute({0, 2, 1, 3}));
-    const value read = t.matmul(t.to(h, type), in.c.unsqueeze(-1));
+    const value kept = trace::contiguous_like(t.mul(t.cut_apart(decay, sequence).permute({0, 2, 1, 3}), before));
+    const value h = t.add(kept, t.cut_apart(entering, sequence).permute({0, 2, 1, 3}));
+    const value read = t.matmul(t.to(h, type), t.cut_apart(in.c, sequence).unsqueeze(-1));
     value multiplied = h.slice(1, sequence - 1);  // what the next steps multiply, cast or not, is all but the last state
     multiplied.storage_elements = multiplied.elements;
     t.save_for_backward(multiplied);
+    if (multiplied.requires_grad) t.backward({.mult = count(multiplied.elements)});
+    t.gradient_arrives(multiplied);
     const value stacked = t.cat({read.squeeze(-1).transpose(1, 2)}, -1);
 
     cache_recurrent_state(t, {batch, inner, states});

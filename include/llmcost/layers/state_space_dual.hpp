@@ -29,7 +29,7 @@ constexpr value segment_sum(trace& t, const value& x) {
     extents to;
     for (int i = 0; i < x.rank; ++i) to.size[to.rank++] = x.size[i];
     to.size[to.rank++] = x.dim(-1);
-    return t.select(t.cumsum(t.select(x.unsqueeze(-1).expand(to)), -2));
+    return t.where(t.cumsum(t.where(x.unsqueeze(-1).expand(to)), -2));
 }
 
 /// Positions padded by zeros to whole chunks; the reference copies where nothing is missing, too.
@@ -71,18 +71,18 @@ constexpr value chunk_scan(trace& t, inputs in, std::int64_t chunk, const value*
     const value near = einsum(t, "bclsh,bcshp->bclhp", scores, u);
 
     // what each chunk adds to the state, and the states at its boundaries
-    const value to_end = t.exp(t.add(decay.slice(-1, 1), decay));
+    const value to_end = t.exp(t.sub(t.slice(decay, -1, 1), decay));
     const value entering = t.mul(b, to_end.permute({0, -2, -1, 1}).unsqueeze(-1));
     const value fresh = einsum(t, "bclhn,bclhp->bchpn", entering, u);
     const value first = state != nullptr ? t.to(*state, fresh.type).unsqueeze(1) : t.zeros_like(fresh.slice(1, 1));
-    const value between = t.exp(segment_sum(t, t.pad(decay.select(-1), -1, 1))).transpose(1, 3);
+    const value between = t.exp(segment_sum(t, t.pad(t.select(decay, -1), -1, 1))).transpose(1, 3);
     const value states = einsum(t, "bzch,bzhpn->bchpn", between, t.cat({first, fresh}, 1));
 
     const value from_start = t.exp(decay);
-    const value before = einsum(t, "bclhn,bchpn->bclhp", c, states.slice(1, states.dim(1) - 1));
+    const value before = einsum(t, "bclhn,bchpn->bclhp", c, t.slice(states, 1, states.dim(1) - 1));
     const value far = t.mul(before, from_start.permute({0, 2, 3, 1}).unsqueeze(-1));
     const value both = t.contiguous(t.add(near, far));
-    return t.add(t.reshape(both, {batch, -1, heads, width}), beside).slice(1, sequence);
+    return t.slice(t.add(t.reshape(both, {batch, -1, heads, width}), beside), 1, sequence);
 }
 
 /// One position from the state that the cache holds: (B, H, P).

@@ -129,7 +129,7 @@ private:
     const storage_types types = types_of(m, load);
     trace t{resolved(load, types), &ear};
     m.describe(t);
-    out.total = figures_of(t.sums(), types);
+    out.total = whole_figures_of(t.sums(), types);
     return out;
 }
 
