@@ -78,6 +78,10 @@ TEST_CASE("the JSON contract") {
     CHECK(d["training"]["saved_bytes"] == g.trainings.at(0).saved_bytes);
     CHECK(d["training"]["torch_flops"]["forward"] == g.trainings.at(0).forward_torch_flops);
     CHECK(d["training"]["torch_flops"]["backward"] == g.trainings.at(0).backward_torch_flops);
+    const json& backward = d["training"]["backward"];
+    for (std::size_t i = 0; i < primitive_columns; ++i)
+        CHECK_MESSAGE(backward[columns[i].first] == g.trainings.at(0).backward[i], columns[i].first);
+    CHECK(backward["flops"] == g.trainings.at(0).backward[0] + g.trainings.at(0).backward[1]);
     CHECK(!d.contains("query"));
     const json plain = answer(llama);
     for (const char* part : {"scopes", "tensors", "tied", "training", "query"}) CHECK(!plain.contains(part));

@@ -69,7 +69,9 @@ TEST_CASE("the front page of Llama-3.2-1B") {
 TEST_CASE("a training step beside a forward pass") {
     const std::string page = printed(llama + " --batch 3 --sequence 67 --training --dtype float32");
     CHECK(has(page, "LlamaForCausalLM · float32\n"));
-    CHECK(has(page, "Training step: 684 MiB kept for backward\n  torch FLOPs 498.5 G forward, 997.1 G backward\n"));
+    CHECK(has(page,
+              "Training step: 684 MiB kept for backward\n  FLOPs 498.6 G forward, 996.4 G backward\n"
+              "  torch FLOPs 498.5 G forward, 997.1 G backward\n"));
     CHECK(has(page, "Weights          4.60 GiB\n"));
 }
 

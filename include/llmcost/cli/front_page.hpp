@@ -116,6 +116,7 @@ inline std::string training_line(const question& q) {
     const figures f = count_model(q.subject, step);
     const std::vector<std::string> parts{
         "Training step: " + in_bytes(f.saved_bytes) + " kept for backward",
+        "FLOPs " + scaled(f.flops()) + " forward, " + scaled(f.backward.add + f.backward.mult) + " backward",
         "torch FLOPs " + scaled(f.torch_flops) + " forward, " + scaled(f.backward_torch_flops) + " backward"};
     return '\n' + wrapped(parts, page_width, "  ");
 }

@@ -30,6 +30,15 @@ inline void write_figures(json_writer& json, const figures& f) {
     for (const metric& m : metrics) json.member(m.name, m.of(f));
 }
 
+/// The primitives of a whole step's backward pass, and its FLOPs.
+inline void write_backward(json_writer& json, const primitives<count>& p) {
+    figures f;
+    static_cast<primitives<count>&>(f) = p;
+    json.object();
+    for (std::size_t i = 0; i < primitive_kinds; ++i) json.member(metrics[i].name, metrics[i].of(f));
+    json.member("flops", f.flops()).end_object();
+}
+
 inline std::string_view name_of(logits l) { return l == logits::all ? "all" : l == logits::last ? "last" : "none"; }
 inline std::string_view name_of(attention_scores a) { return a == attention_scores::full ? "full" : "causal"; }
 
@@ -101,7 +110,10 @@ inline void write_sizes(json_writer& json, const std::vector<std::int64_t>& size
         const figures f = count_model(m, step);
         json.key("training").object().member("saved_bytes", f.saved_bytes);
         json.key("torch_flops").object().member("forward", f.torch_flops).member("backward", f.backward_torch_flops);
-        json.end_object().end_object();
+        json.end_object();
+        json.key("backward");
+        detail::write_backward(json, f.backward);
+        json.end_object();
     }
     json.end_object();
     return json.text() + "\n";
