@@ -12,6 +12,7 @@
 //   arch/                         the rows, one family per file
 //   analysis/                     what is read off a walk; evaluator.hpp, for millions of them, is included by itself
 //   models.hpp                    well-known models as literals, included by itself
+//   device.hpp devices.hpp        datasheets of processors as literals, included by themselves
 
 // IWYU pragma: begin_exports
 #include <llmcost/analysis/counts.hpp>

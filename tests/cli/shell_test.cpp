@@ -16,6 +16,7 @@
 #include <llmcost/bundled/all.hpp>
 #include <llmcost/cli/options.hpp>
 #include <llmcost/cli/text.hpp>
+#include <llmcost/devices.hpp>
 #include <llmcost/report/metrics.hpp>
 #include <llmcost/version.hpp>
 
@@ -82,6 +83,19 @@ TEST_CASE("models lists every row and every bundled name") {
     CHECK(has(printed("models --format csv"), "\nbundled,meta-llama/Llama-3.2-1B,1235814400,"));
     CHECK(has(printed("models --format markdown"), "| bundled | meta-llama/Llama-3.2-1B | 1,235,814,400 |"));
     CHECK(llmcost_line("models more").code == 2);
+}
+
+TEST_CASE("devices lists every datasheet") {
+    const std::string text = printed("devices");
+    const auto list = nlohmann::json::parse(printed("devices --format json"))["devices"];
+    CHECK(list.size() == std::size(llmcost::devices));
+    for (const auto& d : llmcost::devices) CHECK_MESSAGE(has(text, d.names[0]), d.names[0]);
+    CHECK(list[0]["name"] == "h100_sxm");
+    CHECK(list[0]["bf16"] == 989.4);
+    CHECK_FALSE(list[0].contains("fp4"));
+    CHECK(has(printed("devices --format csv"), "\nl4,L4,NVIDIA,0.49,,30.3,60,121,121,242,242,,24,300,48,58,31,31,72\n"));
+    CHECK(has(text, "h100_nvl                         835.5  1,670.5  1,670.5       -   94"));
+    CHECK(llmcost_line("devices more").code == 2);
 }
 
 TEST_CASE("every bundled configuration of a known type gets its page, with its parameters") {

@@ -20,6 +20,7 @@ room(text      "string_ref\\.hpp")
 room(version   "version\\.hpp"                            text)
 room(numbers   "count\\.hpp"                              text)
 room(words     "(dtype|maybe|scope|workload)\\.hpp"       text)
+room(devices   "(device|devices|device_file)\\.hpp"         text words config)
 room(ops       "ops\\.hpp"                                text numbers)
 room(trace     "(value|storages|ledger|listener|selection|recorder|layer_plan|repetition|tensor_calls|trace)\\.hpp"
                text numbers words ops)
@@ -35,7 +36,7 @@ room(report    "report/.+"                                ${engine} layers walks
 room(bundled   "bundled(\\.hpp|/.+)"                      words config)
 room(json      "(json|detail/json_.+)\\.hpp"              ${core} umbrella error)
 room(hub       "(hub|detail/hub_.+)\\.hpp"                version error)
-room(cli       "cli(\\.hpp|/.+)"                          ${core} umbrella error report bundled json hub)
+room(cli       "cli(\\.hpp|/.+)"                          ${core} umbrella error report bundled json hub devices)
 # architecture, reader, and the walks that many types share: decoder, encoder, ...
 room(walks     "[a-z0-9_]+\\.hpp"                         ${engine} config layers)
 

@@ -12,6 +12,7 @@
 
 #include <llmcost/cli/answers.hpp>
 #include <llmcost/cli/arguments.hpp>
+#include <llmcost/cli/devices.hpp>
 #include <llmcost/cli/front_page.hpp>
 #include <llmcost/cli/help.hpp>
 #include <llmcost/cli/json_output.hpp>
@@ -110,8 +111,9 @@ inline std::string output_of(const arguments& args, const streams& io) {
     if (args.has(option::man)) return man_page();
     if (args.has(option::completion)) return completion(args);
     const bool named = args.has(option::model) || args.has(option::config);
-    if (!named && args.words().size() == 1 && args.words().front() == "models")
-        return models_text(static_cast<output_format>(args.choice(option::format)));
+    const auto format = static_cast<output_format>(args.choice(option::format));
+    if (!named && args.words().size() == 1 && args.words().front() == "models") return models_text(format);
+    if (!named && args.words().size() == 1 && args.words().front() == "devices") return devices_text(format);
     (void)read_job(args);  // what is wrong with the options is said before anything is read or downloaded
     const bool color = wants_color(args, io);
     const found_config found = find_config(args, io);

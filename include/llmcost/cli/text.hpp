@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdio>
 #include <string>
@@ -52,14 +53,15 @@ namespace llmcost::cli {
     return std::string(text).append(n < width ? width - n : 0, ' ');
 }
 
-/// Digits in groups of three: 1,235,814,400.
+/// Digits in groups of three, but for those behind a point: 1,235,814,400; 1,677.25.
 [[nodiscard]] inline std::string grouped(std::string_view digits) {
     std::string out;
-    for (std::size_t i = 0; i < digits.size(); ++i) {
-        if (i > 0 && (digits.size() - i) % 3 == 0) out += ',';
+    const std::size_t whole = std::min(digits.find('.'), digits.size());
+    for (std::size_t i = 0; i < whole; ++i) {
+        if (i > 0 && (whole - i) % 3 == 0) out += ',';
         out += digits[i];
     }
-    return out;
+    return out += digits.substr(whole);
 }
 [[nodiscard]] inline std::string grouped(count n) { return grouped(count_text{n}.view()); }
 

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <charconv>
+#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <string>
@@ -11,7 +14,7 @@
 
 namespace llmcost {
 
-/// Writes JSON text; integers keep all their digits, as 128-bit counts need.
+/// Writes JSON text; integers keep all their digits, as 128-bit counts need, and other numbers as many as they have.
 class json_writer {
 public:
     explicit json_writer(int indent = 2) : indent_(indent) {}
@@ -42,6 +45,12 @@ public:
     template <std::signed_integral T>
     json_writer& value(T n) {
         return raw(std::to_string(n));
+    }
+    /// The fewest digits that read back as this number; null where it is none.
+    json_writer& value(double n) {
+        if (!std::isfinite(n)) return null();
+        std::array<char, 32> digits{};
+        return raw({digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), n).ptr});
     }
     json_writer& null() { return raw("null"); }
     template <class T>

@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+
+#include <llmcost/dtype.hpp>
+#include <llmcost/string_ref.hpp>
+
+namespace llmcost {
+
+/// What a datasheet says of a processor; 0 where it says nothing.
+///
+/// Peaks are of dense math (no sparsity), in TFLOP/s, of int8 in TOP/s; bytes are decimal; links are per direction and
+/// device. The first of `names` is the one that answers use.
+struct device {
+    static constexpr std::size_t most_names = 3;
+
+    string_ref names[most_names]{};  ///< `h200_sxm`, then what else it answers to
+    string_ref title{};              ///< `H200 SXM`
+    string_ref vendor{};
+    double fp64 = 0;         ///< vector units
+    double fp64_tensor = 0;  ///< matrix units
+    double fp32 = 0;         ///< vector units
+    double tf32 = 0;
+    double bf16 = 0;
+    double fp16 = 0;
+    double fp8 = 0;
+    double int8 = 0;
+    double fp4 = 0;
+    double memory_gigabytes = 0;
+    double memory_bandwidth = 0;  ///< GB/s
+    double cache_megabytes = 0;   ///< last level
+    double units = 0;             ///< streaming multiprocessors, compute units, cores
+    double link_bandwidth = 0;    ///< GB/s between devices of one node
+    double pcie_bandwidth = 0;    ///< GB/s
+    double watts = 0;             ///< thermal design power of the board
+    double price_per_hour = 0;    ///< the user's own figure, in the user's currency
+
+    /// Peak of the matrix units for operands of a type, in FLOP/s; 0 where they have no such path.
+    ///
+    /// Float32 is that of the vector units: tf32 is another precision. Int4 operands are unpacked to bfloat16.
+    [[nodiscard]] constexpr double peak(dtype type) const noexcept {
+        switch (type) {
+            case dtype::float64: return 1e12 * (fp64_tensor > fp64 ? fp64_tensor : fp64);
+            case dtype::float32: return 1e12 * fp32;
+            case dtype::float16: return 1e12 * fp16;
+            case dtype::bfloat16:
+            case dtype::int4: return 1e12 * bf16;
+            case dtype::float8_e4m3fn:
+            case dtype::float8_e5m2: return 1e12 * fp8;
+            case dtype::int8: return 1e12 * int8;
+            case dtype::unspecified:
+            case dtype::complex64: break;
+        }
+        return 0;
+    }
+    friend constexpr bool operator==(const device&, const device&) = default;
+};
+
+namespace detail {
+
+/// The letters and digits of a device's name, small: `H200-SXM`, `H200 SXM` and `h200_sxm` are one.
+class plain_name {
+public:
+    constexpr explicit plain_name(string_ref text) noexcept : text_(text) {}
+    /// The next letter or digit; 0 at the end.
+    constexpr char next() noexcept {
+        while (!text_.empty()) {
+            char c = text_.front();
+            text_.remove_prefix(1);
+            if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+            if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+') return c;
+        }
+        return 0;
+    }
+
+private:
+    string_ref text_;
+};
+
+constexpr bool same_device_name(string_ref a, string_ref b) noexcept {
+    plain_name left(a), right(b);
+    for (;;) {
+        const char c = left.next();
+        if (c != right.next()) return false;
+        if (c == 0) return true;
+    }
+}
+
+}  // namespace detail
+
+/// Whether a device answers to a name, whatever its case and what stands between letters and digits.
+[[nodiscard]] constexpr bool answers_to(const device& d, string_ref name) noexcept {
+    for (const string_ref known : d.names)
+        if (!known.empty() && detail::same_device_name(known, name)) return true;
+    return detail::same_device_name(d.title, name);
+}
+
+}  // namespace llmcost

@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include <llmcost/config.hpp>
+#include <llmcost/device.hpp>
+#include <llmcost/string_ref.hpp>
+
+namespace llmcost {
+
+namespace detail {
+
+/// One number of a device's file: under which object, its key, where it goes.
+struct device_figure {
+    string_ref group;
+    string_ref key;
+    double device::*into;
+};
+
+// clang-format off
+inline constexpr device_figure device_figures[]{
+    {"peak_tflops", "fp64",            &device::fp64},
+    {"peak_tflops", "fp64_tensor",     &device::fp64_tensor},
+    {"peak_tflops", "fp32",            &device::fp32},
+    {"peak_tflops", "tf32",            &device::tf32},
+    {"peak_tflops", "bf16",            &device::bf16},
+    {"peak_tflops", "fp16",            &device::fp16},
+    {"peak_tflops", "fp8",             &device::fp8},
+    {"peak_tflops", "int8",            &device::int8},
+    {"peak_tflops", "fp4",             &device::fp4},
+    {"memory",      "gigabytes",       &device::memory_gigabytes},
+    {"memory",      "bandwidth_gbps",  &device::memory_bandwidth},
+    {"memory",      "cache_megabytes", &device::cache_megabytes},
+    {"links",       "bandwidth_gbps",  &device::link_bandwidth},
+    {"links",       "pcie_gbps",       &device::pcie_bandwidth},
+    {"",            "units",           &device::units},
+    {"",            "watts",           &device::watts},
+    {"",            "price_per_hour",  &device::price_per_hour},
+};
+// clang-format on
+
+/// What else may stand in the file, for people.
+inline constexpr device_figure device_words[]{
+    {"memory", "type", nullptr},  {"links", "type", nullptr}, {"", "name", nullptr},       {"", "aliases", nullptr},
+    {"", "vendor", nullptr},      {"", "sources", nullptr},   {"", "unverified", nullptr}, {"", "notes", nullptr},
+    {"", "peak_tflops", nullptr}, {"", "memory", nullptr},    {"", "links", nullptr},
+};
+
+/// Throws for a key that no device has: a figure that is misspelt must not count as one that is missing.
+constexpr void check_device_keys(config_view object, string_ref group) {
+    for (const config_view member : object) {
+        bool known = false;
+        for (const device_figure& f : device_figures) known = known || (f.group == group && f.key == member.key());
+        for (const device_figure& f : device_words) known = known || (f.group == group && f.key == member.key());
+        if (known) continue;
+        if (group == "peak_tflops")
+            fail_unsupported(object, member.key(), "expected fp64, fp64_tensor, fp32, tf32, bf16, fp16, fp8, int8 or fp4");
+        if (group == "memory")
+            fail_unsupported(object, member.key(), "expected gigabytes, bandwidth_gbps, cache_megabytes or type");
+        if (group == "links") fail_unsupported(object, member.key(), "expected bandwidth_gbps, pcie_gbps or type");
+        fail_unsupported(object, member.key(),
+                         "expected name, aliases, vendor, peak_tflops, memory, units, links, watts, price_per_hour, "
+                         "sources, unverified or notes");
+    }
+}
+
+}  // namespace detail
+
+/// Reads a device from its file (docs/devices.md); the name in answers is `key`, or the file's own where that is empty.
+///
+/// Throws `config_error` with the JSON pointer: no name, no bandwidth of memory, a key that no device has, a figure that is
+/// no positive number. The device looks at the document's characters.
+[[nodiscard]] constexpr device read_device(config_view file, string_ref key = {}) {
+    device d;
+    d.title = file.string("name");
+    d.vendor = file.string("vendor", "");
+    d.names[0] = key.empty() ? d.title : key;
+    detail::check_device_keys(file, "");
+    if (const auto aliases = file.optional_array("aliases")) {
+        if (aliases->size() >= device::most_names) fail_value(*aliases, "at most two other names");
+        std::size_t n = 1;
+        for (const config_view alias : *aliases) d.names[n++] = alias.as_string();
+    }
+    for (const detail::device_figure& f : detail::device_figures) {
+        config_view group = file;
+        if (!f.group.empty()) {
+            const auto found = file.optional_object(f.group);
+            if (!found) continue;
+            group = *found;
+            detail::check_device_keys(group, f.group);
+        }
+        const auto found = group.find(f.key);
+        if (!found || found->is_null()) continue;
+        const double figure = found->as_real();
+        if (!(figure > 0)) fail_value(*found, "a positive number");
+        d.*f.into = figure;
+    }
+    if (d.memory_bandwidth == 0) {
+        const auto memory = file.optional_object("memory");
+        fail_missing(memory ? *memory : file, memory ? "bandwidth_gbps" : "memory", "the bandwidth of memory in GB/s");
+    }
+    return d;
+}
+
+}  // namespace llmcost

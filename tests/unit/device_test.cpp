@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include <llmcost/device_file.hpp>
+#include <llmcost/devices.hpp>
+#include <llmcost/json.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <filesystem>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+using namespace llmcost;
+
+namespace {
+
+std::string complaint(std::string_view text) {
+    try {
+        const config_document file = parse_config(text, "mine.json");
+        (void)file.read_with([](config_view root) { return read_device(root); });
+        return "";
+    } catch (const error& e) {
+        return e.what();
+    }
+}
+
+}  // namespace
+
+static_assert(find_device("h200_sxm") == find_device("H200-SXM"));
+static_assert(find_device("H200")->memory_bandwidth == 4800);
+static_assert(find_device("a100_sxm")->title == "A100 SXM 80GB");
+static_assert(find_device("h2000") == nullptr && find_device("") == nullptr);
+static_assert(find_device("h100_sxm")->peak(dtype::bfloat16) == 989.4e12);
+static_assert(find_device("h100_sxm")->peak(dtype::float8_e4m3fn) == 1979e12);
+static_assert(find_device("a100_sxm")->peak(dtype::float8_e4m3fn) == 0);
+static_assert(find_device("h100_sxm")->peak(dtype::float64) == 67e12);
+
+TEST_CASE("the table of devices is what their files say") {
+    std::size_t files = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(LLMCOST_TEST_DIR "/../configs/devices")) {
+        const std::string name = entry.path().stem().string();
+        INFO(name);
+        const config_document file = read_config_file(entry.path().string());
+        const device read = file.read_with([&](config_view root) { return read_device(root, name); });
+        const device* row = find_device(name);
+        REQUIRE(row != nullptr);
+        CHECK(row->names[0] == name);
+        CHECK(*row == read);
+        CHECK(file.root().array("sources").size() > 0);
+        ++files;
+    }
+    CHECK(files == std::size(devices));
+}
+
+TEST_CASE("a device of one's own") {
+    const config_document file = parse_config(
+        R"({"name": "Desk 1", "aliases": ["desk"], "peak_tflops": {"bf16": 12.5}, "memory": {"bandwidth_gbps": 100},
+            "price_per_hour": 0.25})",
+        "desk.json");
+    const device d = file.read_with([](config_view root) { return read_device(root); });
+    CHECK(answers_to(d, "DESK-1"));
+    CHECK(answers_to(d, "desk"));
+    CHECK_FALSE(answers_to(d, "desk 2"));
+    CHECK(d.peak(dtype::bfloat16) == 12.5e12);
+    CHECK(d.peak(dtype::float16) == 0);
+    CHECK(d.memory_gigabytes == 0);
+    CHECK(d.price_per_hour == 0.25);
+}
+
+TEST_CASE("a bad file of a device names the place") {
+    const std::string memory = R"("memory": {"bandwidth_gbps": 100})";
+    CHECK(complaint(R"({"name": "x", )" + memory + "}") == "");
+    CHECK(complaint("{" + memory + "}") == "mine.json: /name: missing; expected a string");
+    CHECK(complaint(R"({"name": "x"})") == "mine.json: /memory: missing; expected the bandwidth of memory in GB/s");
+    CHECK(complaint(R"({"name": "x", "memory": {"gigabytes": 8}})") ==
+          "mine.json: /memory/bandwidth_gbps: missing; expected the bandwidth of memory in GB/s");
+    CHECK(complaint(R"({"name": "x", "memory": {"bandwidth_gbps": -1}})") ==
+          "mine.json: /memory/bandwidth_gbps: expected a positive number, found -1");
+    CHECK(complaint(R"({"name": "x", "memory": {"bandwidth_gbps": 0}})") ==
+          "mine.json: /memory/bandwidth_gbps: expected a positive number, found 0");
+    CHECK(complaint(R"({"name": "x", "memory": {"bandwidth": 100}})") ==
+          "mine.json: /memory/bandwidth: expected gigabytes, bandwidth_gbps, cache_megabytes or type: 100");
+    CHECK(complaint(R"({"name": "x", "peak_tflops": {"bfloat16": 1}, )" + memory + "}") ==
+          "mine.json: /peak_tflops/bfloat16: expected fp64, fp64_tensor, fp32, tf32, bf16, fp16, fp8, int8 or fp4: 1");
+    CHECK(complaint(R"({"name": "x", "watt": 1, )" + memory + "}").starts_with("mine.json: /watt: expected name, aliases"));
+    CHECK(complaint(R"({"name": "x", "peak_tflops": {"bf16": "fast"}, )" + memory + "}") ==
+          R"(mine.json: /peak_tflops/bf16: expected a finite number, found "fast")");
+    CHECK(complaint(R"({"name": "x", "aliases": ["a", "b", "c"], )" + memory + "}") ==
+          "mine.json: /aliases: expected at most two other names, found an array of 3");
+}
