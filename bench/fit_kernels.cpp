@@ -1,0 +1,311 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+// Fits calibrations of kernels to tables of measurements:
+//
+//     fit_kernels OUTPUT_FOLDER ACCURACY.md SYSTEM__gemm__SOFTWARE__VERSION__gemm_perf.csv...
+//
+// A table has the columns kernel_source, gemm_dtype, m, n, k and latency_us. One file per device is written,
+// OUTPUT_FOLDER/SYSTEM.json, and a page of errors on shapes that were left out of the fit: one in five, by a hash of the
+// shape. What is written is then fitted to all of them.
+#include <llmcost/devices.hpp>
+#include <llmcost/latency/calibration.hpp>
+#include <llmcost/latency/fit.hpp>
+#include <llmcost/report/json_writer.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace llmcost;
+
+constexpr double residual_step = 1.0 / 128;     // half a percent
+constexpr std::size_t page_characters = 60000;  // a compiler must take literals of 65536
+
+struct measurement {
+    std::int64_t m = 0, n = 0, k = 0;
+    double seconds = 0;
+
+    [[nodiscard]] bool is_held_out() const noexcept {
+        std::uint64_t h = 0;
+        for (const std::int64_t x : {m, n, k}) {
+            h += static_cast<std::uint64_t>(x) + 0x9e3779b97f4a7c15U;
+            h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9U;
+            h = (h ^ (h >> 27)) * 0x94d049bb133111ebU;
+            h ^= h >> 31;
+        }
+        return h % 5 == 0;
+    }
+};
+
+/// One kernel's rows of a table.
+struct table {
+    std::string system, software, version, kernel, operand;
+    std::vector<measurement> rows;
+};
+
+std::vector<std::string> split(const std::string& text, std::string_view by) {
+    std::vector<std::string> parts;
+    std::size_t from = 0;
+    for (std::size_t at; (at = text.find(by, from)) != std::string::npos; from = at + by.size())
+        parts.push_back(text.substr(from, at - from));
+    parts.push_back(text.substr(from));
+    return parts;
+}
+
+std::vector<table> read_tables(const std::filesystem::path& path) {
+    const std::vector<std::string> name = split(path.filename().string(), "__");
+    if (name.size() != 5 || name[1] != "gemm")
+        throw std::runtime_error(path.string() + ": expected SYSTEM__gemm__SOFTWARE__VERSION__NAME");
+    std::ifstream file(path, std::ios::binary);
+    if (!file) throw std::runtime_error(path.string() + ": cannot be opened");
+    std::map<std::pair<std::string, std::string>, table> found;
+    std::map<std::string, std::size_t> column;
+    std::string text;
+    for (std::size_t line = 1; std::getline(file, text); ++line) {
+        if (!text.empty() && text.back() == '\r') text.pop_back();
+        const std::vector<std::string> fields = split(text, ",");
+        if (line == 1) {
+            for (std::size_t i = 0; i < fields.size(); ++i) column[fields[i]] = i;
+            continue;
+        }
+        const auto field = [&](const char* which) -> const std::string& {
+            const auto at = column.find(which);
+            if (at == column.end() || at->second >= fields.size())
+                throw std::runtime_error(path.string() + ":" + std::to_string(line) + ": no column " + which);
+            return fields[at->second];
+        };
+        table& t = found[{field("kernel_source"), field("gemm_dtype")}];
+        if (t.rows.empty()) t = {name[0], name[2], name[3], field("kernel_source"), field("gemm_dtype"), {}};
+        t.rows.push_back(
+            {std::stoll(field("m")), std::stoll(field("n")), std::stoll(field("k")), std::stod(field("latency_us")) * 1e-6});
+    }
+    std::vector<table> all;
+    for (auto& [key, t] : found) all.push_back(std::move(t));
+    return all;
+}
+
+/// A calibration with the memory that it looks at.
+struct owned_calibration {
+    kernel_calibration c;
+    std::vector<std::int64_t> sites, centres, units, axis;
+    std::vector<std::string> pages;
+    std::vector<string_ref> views;
+};
+
+/// A deviation at m, interpolated between the measured ones and held beyond them.
+double interpolated(const std::vector<measurement>& measured, const std::vector<double>& logs, std::int64_t m) {
+    std::size_t i = 0;
+    while (i < measured.size() && measured[i].m < m) ++i;
+    if (i == measured.size()) return logs.back();
+    if (i == 0 || measured[i].m == m) return logs[i];
+    const auto octave = [](std::int64_t n) { return std::log2(static_cast<double>(n)); };
+    const double share = (octave(m) - octave(measured[i - 1].m)) / (octave(measured[i].m) - octave(measured[i - 1].m));
+    return logs[i - 1] * (1 - share) + logs[i] * share;
+}
+
+/// The roofline, and what every site deviates from it: times made rising with m, so that more rows never take less.
+owned_calibration fit(const table& t, const std::vector<measurement>& rows, const device& d, const operand_row& operand) {
+    owned_calibration out;
+    out.c.family = "gemm", out.c.software = t.software, out.c.version = t.version, out.c.kernel = t.kernel;
+    out.c.operand = operand.name;
+    const auto timing_of = [&](const measurement& r) {
+        const kernel_work work = gemm_work(r.m, r.n, r.k, operand);
+        return timing{work.flops / (d.*operand.unit * 1e12), work.bytes / (d.memory_bandwidth * 1e9), r.seconds};
+    };
+    std::vector<timing> timings;
+    std::vector<std::int64_t> lengths;
+    std::map<std::pair<std::int64_t, std::int64_t>, std::vector<measurement>> sites;
+    for (const measurement& r : rows) {
+        timings.push_back(timing_of(r));
+        lengths.push_back(r.m);
+        sites[{r.n, r.k}].push_back(r);
+    }
+    out.c.base = fit_roofline(timings);
+    std::sort(lengths.begin(), lengths.end());
+    lengths.erase(std::unique(lengths.begin(), lengths.end()), lengths.end());
+    out.axis = std::move(lengths);
+
+    const std::size_t per_page = page_characters / out.axis.size();
+    for (auto& [site, measured] : sites) {
+        std::sort(measured.begin(), measured.end(), [](const auto& a, const auto& b) { return a.m < b.m; });
+        std::vector<double> logs;
+        for (const measurement& r : measured) logs.push_back(std::log2(r.seconds));
+        logs = rising(logs);
+        for (std::size_t i = 0; i < logs.size(); ++i) {
+            const timing at = timing_of(measured[i]);
+            logs[i] -= std::log2(out.c.base(at.compute, at.memory));
+        }
+        if (out.sites.size() / 2 % per_page == 0) out.pages.emplace_back();
+        out.sites.push_back(site.first), out.sites.push_back(site.second);
+        std::vector<double> values;
+        for (const std::int64_t m : out.axis) values.push_back(interpolated(measured, logs, m));
+        const auto [least, most] = std::minmax_element(values.begin(), values.end());
+        const std::int64_t centre = std::lround((*least + *most) / 2 / residual_step);
+        std::int64_t unit = 1;
+        while ((*most - *least) / 2 > (residual_character::most - 1) * static_cast<double>(unit) * residual_step) unit *= 2;
+        out.centres.push_back(centre), out.units.push_back(unit);
+        double before = -INFINITY;
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const timing at = timing_of({out.axis[i], site.first, site.second, 0});
+            const double log_base = std::log2(out.c.base(at.compute, at.memory));
+            const auto log_time = [&](std::int64_t units) {
+                return log_base + static_cast<double>(centre + unit * units) * residual_step;
+            };
+            std::int64_t units =
+                std::lround((values[i] / residual_step - static_cast<double>(centre)) / static_cast<double>(unit));
+            while (log_time(units) < before && units < residual_character::most) ++units;  // rounded times must rise, too
+            before = log_time(units);
+            out.pages.back() += residual_character::from(units);
+        }
+    }
+    for (const std::string& page : out.pages) out.views.emplace_back(page);
+    residual_table& r = out.c.residual;
+    r.step = residual_step, r.columns = 2, r.site_count = out.sites.size() / 2, r.sites = out.sites.data();
+    r.centres = out.centres.data(), r.units = out.units.data();
+    r.axis[0] = out.axis.data(), r.length[0] = out.axis.size();
+    r.pages = out.views.data(), r.sites_per_page = per_page;
+    return out;
+}
+
+/// Six digits: more would only make files longer.
+double rounded(double x) {
+    char digits[32];
+    std::snprintf(digits, sizeof digits, "%.6g", x);
+    return std::stod(digits);
+}
+
+double quantile(std::vector<double> values, double q) {
+    const auto at = static_cast<std::ptrdiff_t>(q * static_cast<double>(values.size() - 1));
+    std::nth_element(values.begin(), values.begin() + at, values.end());
+    return values[static_cast<std::size_t>(at)];
+}
+
+std::vector<double> ratios(const table& t, const device& d, const operand_row& operand, const kernel_calibration* known) {
+    std::vector<double> logs;
+    for (const measurement& r : t.rows) {
+        if (!r.is_held_out()) continue;
+        const latency_estimate e = estimate(d, gemm_shape{r.m, r.n, r.k, &operand}, known);
+        logs.push_back(std::log2(r.seconds / e.seconds));
+    }
+    return logs;
+}
+double median_error(const std::vector<double>& logs) {
+    std::vector<double> off;
+    for (const double x : logs) off.push_back(std::fabs(std::exp2(x) - 1));
+    return quantile(off, 0.5);
+}
+
+void write(json_writer& json, const owned_calibration& o) {
+    const kernel_calibration& c = o.c;
+    json.object().member("family", c.family).member("software", c.software).member("version", c.version);
+    json.member("kernel", c.kernel).member("operand", c.operand);
+    json.key("roofline").object().member("launch_us", rounded(c.base.launch * 1e6));
+    json.member("compute_efficiency", rounded(c.base.compute_efficiency));
+    json.member("bandwidth_efficiency", rounded(c.base.bandwidth_efficiency))
+        .member("smoothness", rounded(c.base.smoothness))
+        .end_object();
+    json.key("held_out").object().member("rows", c.error.rows).member("median", rounded(c.error.median));
+    json.member("low", rounded(c.error.low)).member("high", rounded(c.error.high)).end_object();
+    json.key("residual").object().member("step", c.residual.step);
+    json.key("m").array(true);
+    for (const std::int64_t m : o.axis) json.value(m);
+    json.end_array().key("sites").array(true);
+    for (const std::int64_t n : o.sites) json.value(n);
+    json.end_array().key("centres").array(true);
+    for (const std::int64_t n : o.centres) json.value(n);
+    json.end_array().key("units").array(true);
+    for (const std::int64_t n : o.units) json.value(n);
+    json.end_array().member("sites_per_page", static_cast<std::int64_t>(c.residual.sites_per_page)).key("pages").array();
+    for (const std::string& page : o.pages) json.value(page);
+    json.end_array().end_object().end_object();
+}
+
+constexpr const char* page_head =
+    "# How far predictions are from measurements\n\n"
+    "Made by `fit_kernels` (bench/fit_kernels.cpp) from the tables that docs/latency.md names; not written by hand. Errors "
+    "are\n"
+    "those of shapes that were left out of the fit, one in five by a hash of the shape: |predicted / measured - 1|. Nine in "
+    "ten\n"
+    "of those measurements are within the interval, as a factor of the prediction. Without a calibration the datasheet and\n"
+    "typical efficiencies must do.\n\n"
+    "| family | device | shapes | median error | interval | uncalibrated | interval |\n|---|---|---|---|---|---|---|\n";
+constexpr const char* details_head =
+    "\n| family | device | software | kernel | operand | shapes | median error | uncalibrated |\n"
+    "|---|---|---|---|---|---|---|---|\n";
+
+struct device_errors {
+    std::vector<double> all, uncalibrated;
+    std::string rows;
+};
+
+int run(const std::vector<std::string>& arguments) {
+    if (arguments.size() < 3) throw std::runtime_error("usage: fit_kernels OUTPUT_FOLDER ACCURACY.md TABLE.csv...");
+    std::map<std::string, std::vector<table>> by_device;
+    for (std::size_t i = 2; i < arguments.size(); ++i)
+        for (table& t : read_tables(arguments[i])) by_device[t.system].push_back(std::move(t));
+    std::string summary, details;
+    for (const auto& [system, tables] : by_device) {
+        const device* d = find_device(system);
+        if (d == nullptr) throw std::runtime_error("no device " + system);
+        json_writer json(1);
+        json.object().member("device", d->names[0]);
+        json.member("source", "ai-dynamo/aiconfigurator @095f58a5, systems/data/" + system).member("licence", "Apache-2.0");
+        json.key("kernels").array();
+        device_errors errors;
+        for (const table& t : tables) {
+            const operand_row* operand = find_operand(t.operand);
+            if (operand == nullptr) throw std::runtime_error(system + ": no operand " + t.operand);
+            std::vector<measurement> kept;
+            for (const measurement& r : t.rows)
+                if (!r.is_held_out()) kept.push_back(r);
+            const owned_calibration part = fit(t, kept, *d, *operand);
+            const std::vector<double> off = ratios(t, *d, *operand, &part.c), plain = ratios(t, *d, *operand, nullptr);
+            owned_calibration whole = fit(t, t.rows, *d, *operand);
+            whole.c.error = {static_cast<std::int64_t>(off.size()), median_error(off), quantile(off, 0.05),
+                             quantile(off, 0.95)};
+            write(json, whole);
+            errors.all.insert(errors.all.end(), off.begin(), off.end());
+            errors.uncalibrated.insert(errors.uncalibrated.end(), plain.begin(), plain.end());
+            char line[256];
+            std::snprintf(line, sizeof line, "| GEMM | %s | %s %s | %s | %s | %zu | %.1f %% | %.1f %% |\n",
+                          d->names[0].data(), t.software.c_str(), t.version.c_str(), t.kernel.c_str(), t.operand.c_str(),
+                          off.size(), 100 * rounded(median_error(off)), 100 * median_error(plain));
+            details += line;
+        }
+        json.end_array().end_object();
+        std::ofstream(std::filesystem::path(arguments[0]) / (std::string(d->names[0]) + ".json"), std::ios::binary)
+            << json.text() << '\n';
+        char line[256];
+        std::snprintf(line, sizeof line, "| GEMM | %s | %zu | %.1f %% | %.2f to %.2f | %.1f %% | %.2f to %.2f |\n",
+                      d->names[0].data(), errors.all.size(), 100 * median_error(errors.all),
+                      std::exp2(quantile(errors.all, 0.05)), std::exp2(quantile(errors.all, 0.95)),
+                      100 * median_error(errors.uncalibrated), std::exp2(quantile(errors.uncalibrated, 0.05)),
+                      std::exp2(quantile(errors.uncalibrated, 0.95)));
+        summary += line;
+    }
+    std::ofstream(arguments[1], std::ios::binary) << page_head << summary << details_head << details;
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    try {
+        return run({argv + 1, argv + argc});
+    } catch (const std::exception& e) {
+        std::fprintf(stderr, "fit_kernels: %s\n", e.what());
+        return 1;
+    }
+}

@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <utility>
+#include <vector>
+
+#include <llmcost/json.hpp>
+#include <llmcost/latency/calibration.hpp>
+
+namespace llmcost {
+
+/// The kernels of one calibration, with the memory that they look at; moving it keeps them valid.
+class calibration_document {
+public:
+    /// Reads a calibration (docs/latency.md). Throws `config_error` with the JSON pointer where it is none.
+    explicit calibration_document(config_document file) : file_(std::move(file)) {
+        file_.read_with([this](config_view root) {
+            device_ = root.string("device");
+            for (const config_view kernel : root.array("kernels")) read_kernel(kernel.as_object());
+            return 0;
+        });
+    }
+    calibration_document(calibration_document&&) noexcept = default;
+    calibration_document& operator=(calibration_document&&) noexcept = default;
+
+    /// The device that was measured.
+    [[nodiscard]] string_ref device_name() const noexcept { return device_; }
+    [[nodiscard]] const std::vector<kernel_calibration>& kernels() const noexcept { return kernels_; }
+
+private:
+    static double positive(config_view object, string_ref key) {
+        const double n = object.real(key);
+        if (!(n > 0)) fail_value(object, key, "a positive number");
+        return n;
+    }
+    /// Whole numbers that are positive; rising where they are an axis.
+    const std::vector<std::int64_t>& numbers(config_view list, bool rise) {
+        std::vector<std::int64_t>& all = numbers_.emplace_back();
+        for (const config_view n : list) {
+            all.push_back(n.as_positive());
+            if (rise && all.size() > 1 && all[all.size() - 2] >= all.back()) fail_value(n, "more than the number before it");
+        }
+        if (all.empty()) fail_value(list, "numbers");
+        return all;
+    }
+    /// A number for each site.
+    const std::vector<std::int64_t>& of_sites(config_view from, string_ref key, std::size_t count, std::int64_t least) {
+        std::vector<std::int64_t>& all = numbers_.emplace_back();
+        for (const config_view n : from.array(key)) {
+            all.push_back(n.as_integer());
+            if (all.back() < least || all.back() > 4096 || all.back() < -4096) fail_value(n, "a number of steps up to 4096");
+        }
+        if (all.size() != count) fail_value(from, key, "a number for each site");
+        return all;
+    }
+    void read_kernel(config_view from) {
+        kernel_calibration c;
+        c.family = from.string("family");
+        c.software = from.string("software");
+        c.version = from.string("version", "");
+        c.kernel = from.string("kernel", "");
+        c.operand = from.string("operand");
+        if (c.family != "gemm") fail_value(from, "family", "gemm");
+        if (find_operand(c.operand) == nullptr)
+            fail_value(from, "operand", "bfloat16, float16, fp8, fp8_block, int8 or nvfp4");
+        const config_view base = from.object("roofline");
+        c.base = {1e-6 * positive(base, "launch_us"), positive(base, "compute_efficiency"),
+                  positive(base, "bandwidth_efficiency"), positive(base, "smoothness")};
+        const config_view error = from.object("held_out");
+        c.error = {error.non_negative("rows"), error.real("median"), error.real("low"), error.real("high")};
+        if (c.error.low > 0) fail_value(error, "low", "at most 0");
+        if (c.error.high < 0) fail_value(error, "high", "at least 0");
+        if (const auto residual = from.optional_object("residual")) c.residual = read_residual(*residual);
+        kernels_.push_back(c);
+    }
+    residual_table read_residual(config_view from) {
+        residual_table r;
+        r.step = positive(from, "step");
+        r.columns = 2;
+        const std::vector<std::int64_t>& axis = numbers(from.array("m"), true);
+        const std::vector<std::int64_t>& sites = numbers(from.array("sites"), false);
+        if (sites.size() % r.columns != 0) fail_value(from, "sites", "n and k of every site");
+        r.axis[0] = axis.data(), r.length[0] = axis.size();
+        r.sites = sites.data(), r.site_count = sites.size() / r.columns;
+        for (std::size_t i = 1; i < r.site_count; ++i) {
+            const std::int64_t *a = r.sites + 2 * (i - 1), *b = r.sites + 2 * i;
+            if (a[0] > b[0] || (a[0] == b[0] && a[1] >= b[1])) fail_value(from, "sites", "sites in rising order");
+        }
+        const std::vector<std::int64_t>& centres = of_sites(from, "centres", r.site_count, INT64_MIN);
+        const std::vector<std::int64_t>& units = of_sites(from, "units", r.site_count, 1);
+        r.centres = centres.data(), r.units = units.data();
+        r.sites_per_page = static_cast<std::size_t>(from.positive("sites_per_page"));
+        std::vector<string_ref>& pages = pages_.emplace_back();
+        std::size_t left = r.site_count;
+        for (const config_view page : from.array("pages")) {
+            const string_ref text = page.as_string();
+            const std::size_t here = left < r.sites_per_page ? left : r.sites_per_page;
+            if (here == 0 || text.size() != here * axis.size()) fail_value(page, "a character per site and m");
+            for (const char c : text)
+                if (!residual_character::is_one(c)) fail_value(page, "characters from # to ~ without the backslash");
+            pages.push_back(text);
+            left -= here;
+        }
+        if (left != 0) fail_value(from, "pages", "a page for every site");
+        r.pages = pages.data();
+        return r;
+    }
+
+    config_document file_;
+    string_ref device_{};
+    std::vector<kernel_calibration> kernels_;
+    std::deque<std::vector<std::int64_t>> numbers_;  // what the residuals look at: growing moves none of it
+    std::deque<std::vector<string_ref>> pages_;
+};
+
+}  // namespace llmcost

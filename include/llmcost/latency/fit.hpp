@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include <llmcost/latency/roofline.hpp>
+
+namespace llmcost {
+
+/// One measurement of a kernel, with the times that the datasheet's peak and bandwidth would need; seconds.
+struct timing {
+    double compute = 0;
+    double memory = 0;
+    double measured = 0;
+};
+
+namespace detail {
+
+using roofline_point = std::array<double, 4>;  // logarithms of the four constants
+
+inline roofline roofline_at(const roofline_point& p) {
+    const auto within = [](double x, double low, double high) { return std::clamp(std::exp(x), low, high); };
+    return {within(p[0], 1e-7, 1e-3), within(p[1], 0.02, 1), within(p[2], 0.02, 2.5), within(p[3], 0.5, 8)};
+}
+
+/// Mean of a soft absolute value of log(predicted / measured): outliers pull like a median's.
+inline double roofline_loss(const std::vector<timing>& timings, const roofline_point& p) {
+    constexpr double soft = 0.1;
+    const roofline r = roofline_at(p);
+    double sum = 0;
+    for (const timing& t : timings) {
+        const double off = std::log(r(t.compute, t.memory) / t.measured) / soft;
+        sum += std::sqrt(1 + off * off) - 1;
+    }
+    return sum / static_cast<double>(timings.size());
+}
+
+/// Nelder and Mead's simplex (The Computer Journal 7, 1965) from one start.
+template <class Loss>
+roofline_point simplex_minimum(const Loss& loss, const roofline_point& start) {
+    struct vertex {
+        roofline_point at{};
+        double value = 0;
+    };
+    std::array<vertex, 5> all{};
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        all[i].at = start;
+        if (i > 0) all[i].at[i - 1] += 0.4;
+        all[i].value = loss(all[i].at);
+    }
+    for (int step = 0; step < 500; ++step) {
+        std::sort(all.begin(), all.end(), [](const vertex& a, const vertex& b) { return a.value < b.value; });
+        if (all.back().value - all.front().value < 1e-9) break;
+        roofline_point centre{};
+        for (std::size_t i = 0; i < 4; ++i)
+            for (std::size_t k = 0; k < 4; ++k) centre[k] += all[i].at[k] / 4;
+        const auto along = [&](double factor) {
+            vertex v;
+            for (std::size_t k = 0; k < 4; ++k) v.at[k] = centre[k] + factor * (all.back().at[k] - centre[k]);
+            v.value = loss(v.at);
+            return v;
+        };
+        const vertex reflected = along(-1);
+        if (reflected.value < all.front().value) {
+            const vertex expanded = along(-2);
+            all.back() = expanded.value < reflected.value ? expanded : reflected;
+        } else if (reflected.value < all[3].value) {
+            all.back() = reflected;
+        } else {
+            const vertex contracted = along(reflected.value < all.back().value ? -0.5 : 0.5);
+            if (contracted.value < std::min(reflected.value, all.back().value)) {
+                all.back() = contracted;
+            } else {
+                for (std::size_t i = 1; i < all.size(); ++i) {
+                    for (std::size_t k = 0; k < 4; ++k) all[i].at[k] = (all[i].at[k] + all[0].at[k]) / 2;
+                    all[i].value = loss(all[i].at);
+                }
+            }
+        }
+    }
+    return std::min_element(all.begin(), all.end(), [](const vertex& a, const vertex& b) { return a.value < b.value; })->at;
+}
+
+}  // namespace detail
+
+/// The roofline that follows measurements best: least soft absolute error of logarithms, from three starts.
+///
+/// At most so many measurements are looked at, evenly spaced; nothing is fitted to none.
+[[nodiscard]] inline roofline fit_roofline(const std::vector<timing>& timings, std::size_t most = 4000) {
+    if (timings.empty()) return {};
+    std::vector<timing> some;
+    const std::size_t n = std::min(most, timings.size());
+    for (std::size_t i = 0; i < n; ++i) some.push_back(timings[i * timings.size() / n]);
+    const auto loss = [&](const detail::roofline_point& p) { return detail::roofline_loss(some, p); };
+    detail::roofline_point best{};
+    double least = INFINITY;
+    for (const roofline& start : {roofline{4e-6, 0.7, 0.8, 2.5}, roofline{2e-5, 0.5, 0.5, 1}, roofline{5e-5, 0.3, 1, 4}}) {
+        const detail::roofline_point from{std::log(start.launch), std::log(start.compute_efficiency),
+                                          std::log(start.bandwidth_efficiency), std::log(start.smoothness)};
+        const detail::roofline_point found = detail::simplex_minimum(loss, from);
+        if (loss(found) < least) least = loss(found), best = found;
+    }
+    return detail::roofline_at(best);
+}
+
+/// The rising sequence that is nearest in the mean square: neighbours that fall are pooled.
+[[nodiscard]] inline std::vector<double> rising(const std::vector<double>& values) {
+    struct pool {
+        double mean = 0;
+        std::size_t size = 0;
+    };
+    std::vector<pool> pools;
+    for (const double v : values) {
+        pools.push_back({v, 1});
+        while (pools.size() > 1 && pools[pools.size() - 2].mean > pools.back().mean) {
+            const pool last = pools.back();
+            pools.pop_back();
+            pool& before = pools.back();
+            const auto a = static_cast<double>(before.size), b = static_cast<double>(last.size);
+            before = {(before.mean * a + last.mean * b) / (a + b), before.size + last.size};
+        }
+    }
+    std::vector<double> out;
+    for (const pool& p : pools) out.insert(out.end(), p.size, p.mean);
+    return out;
+}
+
+}  // namespace llmcost

@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include <llmcost/string_ref.hpp>
+
+namespace llmcost {
+
+/// One character of a residual: so many units of its site around the site's centre.
+///
+/// Printable, so that a table is a string in a file; the quote and the backslash are left out.
+struct residual_character {
+    static constexpr int most = 45;
+
+    static constexpr char from(std::int64_t units) noexcept {
+        const int n = units < -most ? -most : units > most ? most : static_cast<int>(units);
+        const int c = '#' + n + most;
+        return static_cast<char>(c < '\\' ? c : c + 1);
+    }
+    static constexpr int units(char c) noexcept { return (c > '\\' ? c - 1 : c) - '#' - most; }
+    static constexpr bool is_one(char c) noexcept { return c >= '#' && c <= '~' && c != '\\'; }
+};
+
+/// How measurements of a kernel deviate from its roofline: at sites (the sizes of weights, the heads of an attention) along
+/// one or two axes (tokens, lengths), each on a logarithmic scale.
+///
+/// log2(measured / roofline) is (centre + unit · character) steps, with a centre and a unit for each site. It looks at
+/// somebody else's memory: sites lie one behind the other in rising order, their characters in pages.
+struct residual_table {
+    static constexpr std::size_t most_columns = 8;
+
+    double step = 0;          ///< log2 of a ratio
+    std::size_t columns = 0;  ///< numbers of a site
+    std::size_t site_count = 0;
+    const std::int64_t* centres = nullptr;
+    const std::int64_t* units = nullptr;
+    const std::int64_t* sites = nullptr;  ///< site_count · columns
+    const std::int64_t* axis[2]{};        ///< rising
+    std::size_t length[2]{0, 1};
+    const string_ref* pages = nullptr;
+    std::size_t sites_per_page = 1;
+
+    /// log2(time / roofline): interpolated along the axes, held beyond their ends; at a site that was not measured the mean
+    /// of the four nearest, weighted by the inverse cube of their distance in octaves, less the farther they are.
+    [[nodiscard]] double operator()(const std::int64_t* site, const std::int64_t* at) const noexcept {
+        if (site_count == 0) return 0;
+        const std::size_t found = find(site);
+        if (found != site_count) return along_axes(found, at);
+        struct neighbour {
+            double distance = 0;
+            std::size_t site = 0;
+        } near[4];
+        std::size_t n = 0;
+        for (std::size_t i = 0; i < site_count; ++i) {
+            const double d = octaves(site, sites + i * columns);
+            if (n == 4 && d >= near[3].distance) continue;
+            std::size_t place = n < 4 ? n++ : 3;
+            for (; place > 0 && near[place - 1].distance > d; --place) near[place] = near[place - 1];
+            near[place] = {d, i};
+        }
+        double sum = 0, weights = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            const double weight = 1 / (near[i].distance * near[i].distance * near[i].distance + 1e-9);
+            sum += weight * along_axes(near[i].site, at);
+            weights += weight;
+        }
+        constexpr double reach = 2;  // octaves within which a neighbour tells anything
+        const double fade = near[0].distance < reach ? 1 - near[0].distance / reach : 0;
+        return fade * sum / weights;
+    }
+    /// The measured places around one along an axis, and the share of the upper one in octaves; itself beyond the ends.
+    struct bracket {
+        std::int64_t low = 0;
+        std::int64_t high = 0;
+        double share = 0;
+    };
+    [[nodiscard]] bracket around(std::size_t a, std::int64_t n) const noexcept {
+        if (length[a] < 2 || n <= axis[a][0] || n >= axis[a][length[a] - 1]) return {n, n, 0};
+        const place p = place_of(a, n);
+        return p.share == 0 ? bracket{n, n, 0} : bracket{axis[a][p.low], axis[a][p.low + 1], p.share};
+    }
+
+private:
+    [[nodiscard]] std::size_t find(const std::int64_t* site) const noexcept {
+        std::size_t low = 0, high = site_count;
+        while (low < high) {
+            const std::size_t middle = low + (high - low) / 2;
+            const int order = compare(sites + middle * columns, site);
+            if (order == 0) return middle;
+            (order < 0 ? low : high) = order < 0 ? middle + 1 : middle;
+        }
+        return site_count;
+    }
+    [[nodiscard]] int compare(const std::int64_t* a, const std::int64_t* b) const noexcept {
+        for (std::size_t i = 0; i < columns; ++i)
+            if (a[i] != b[i]) return a[i] < b[i] ? -1 : 1;
+        return 0;
+    }
+    [[nodiscard]] double octaves(const std::int64_t* a, const std::int64_t* b) const noexcept {
+        double sum = 0;
+        for (std::size_t i = 0; i < columns; ++i)
+            if (a[i] != b[i]) sum += std::fabs(octave(a[i]) - octave(b[i]));
+        return sum;
+    }
+    static double octave(std::int64_t n) noexcept { return std::log2(static_cast<double>(n < 1 ? 1 : n)); }
+
+    struct place {
+        std::size_t low = 0;
+        double share = 0;  ///< of the next one
+    };
+    [[nodiscard]] place place_of(std::size_t a, std::int64_t n) const noexcept {
+        const std::int64_t* values = axis[a];
+        if (length[a] < 2 || n <= values[0]) return {};
+        if (n >= values[length[a] - 1]) return {length[a] - 2, 1};
+        std::size_t low = 0, high = length[a] - 1;
+        while (high - low > 1) {
+            const std::size_t middle = low + (high - low) / 2;
+            (values[middle] <= n ? low : high) = middle;
+        }
+        return {low, (octave(n) - octave(values[low])) / (octave(values[high]) - octave(values[low]))};
+    }
+    [[nodiscard]] double along_axes(std::size_t site, const std::int64_t* at) const noexcept {
+        const std::size_t cells = length[0] * length[1];
+        const char* of_site = pages[site / sites_per_page].data() + site % sites_per_page * cells;
+        const place a = place_of(0, at[0]), b = length[1] > 1 ? place_of(1, at[1]) : place{};
+        const auto cell = [&](std::size_t i, std::size_t j) {
+            return static_cast<double>(residual_character::units(of_site[i * length[1] + j]));
+        };
+        const auto row = [&](std::size_t i) {
+            return b.share == 0 ? cell(i, b.low) : cell(i, b.low) * (1 - b.share) + cell(i, b.low + 1) * b.share;
+        };
+        const double units_here = a.share == 0 ? row(a.low) : row(a.low) * (1 - a.share) + row(a.low + 1) * a.share;
+        return step * (static_cast<double>(centres[site]) + static_cast<double>(units[site]) * units_here);
+    }
+};
+
+}  // namespace llmcost

@@ -1,0 +1,248 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include <llmcost/calibration_file.hpp>
+#include <llmcost/devices.hpp>
+#include <llmcost/latency/calibration.hpp>
+#include <llmcost/latency/fit.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+using namespace llmcost;
+
+namespace {
+
+const std::filesystem::path calibrations = LLMCOST_TEST_DIR "/../configs/calibrations";
+
+calibration_document shipped(const std::string& name) {
+    return calibration_document(read_config_file((calibrations / (name + ".json")).string()));
+}
+
+// noise without a generator: the same everywhere
+double noise(int i) { return std::sin(i * 12.9898) * 43758.5453 - std::floor(std::sin(i * 12.9898) * 43758.5453) - 0.5; }
+
+std::string complaint(std::string_view text) {
+    try {
+        (void)calibration_document(parse_config(text, "mine.json"));
+        return "";
+    } catch (const error& e) {
+        return e.what();
+    }
+}
+
+const std::string good = R"({"device": "h200_sxm", "kernels": [{"family": "gemm", "software": "mine", "operand": "bfloat16",
+    "roofline": {"launch_us": 2, "compute_efficiency": 0.8, "bandwidth_efficiency": 0.9, "smoothness": 2},
+    "held_out": {"rows": 10, "median": 0.05, "low": -0.2, "high": 0.2},
+    "residual": {"step": 0.0078125, "m": [1, 16], "sites": [64, 64, 64, 128], "centres": [-8, 0], "units": [1, 2],
+                 "sites_per_page": 1, "pages": ["PQ", "PR"]}}]})";
+
+std::string with(std::string_view from, std::string_view to) {
+    std::string text = good;
+    const std::size_t at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    return text.replace(at, from.size(), to);
+}
+
+}  // namespace
+
+TEST_CASE("a roofline is its launch, its bounds, and smooth between them") {
+    const roofline r{1e-6, 0.5, 0.8, 2};
+    CHECK(r(0, 0) == 1e-6);
+    CHECK(r(1e-3, 0) == doctest::Approx(1e-6 + 2e-3));
+    CHECK(r(0, 1e-3) == doctest::Approx(1e-6 + 1.25e-3));
+    CHECK(r(0.3e-3, 0.64e-3) == doctest::Approx(1e-6 + 1e-3));  // 0.6 and 0.8: a right triangle
+    CHECK(roofline{0, 1, 1, 64}(3e-3, 4e-3) == doctest::Approx(4e-3));
+    CHECK(r.bound(1e-7, 1e-7) == bound_by::launch);
+    CHECK(r.bound(1e-3, 1e-3) == bound_by::compute);
+    CHECK(r.bound(1e-4, 1e-3) == bound_by::memory);
+    for (double c = 1e-9; c < 1; c *= 1.7)
+        for (double m = 1e-9; m < 1; m *= 1.7) {
+            CHECK(r(c, m) >= 1e-6 + std::fmax(c / 0.5, m / 0.8) * (1 - 1e-12));
+            CHECK(r(c * 1.1, m) > r(c, m) * (1 - 1e-12));
+            CHECK(r(c, m * 1.1) > r(c, m) * (1 - 1e-12));
+        }
+}
+
+TEST_CASE("residuals are characters that a file can hold") {
+    for (int units = -45; units <= 45; ++units) {
+        const char c = residual_character::from(units);
+        CHECK(residual_character::units(c) == units);
+        CHECK(residual_character::is_one(c));
+        CHECK(c != '"');
+        CHECK(c != '\\');
+    }
+    CHECK(residual_character::from(1000) == residual_character::from(45));
+    CHECK(residual_character::from(-1000) == residual_character::from(-45));
+    for (const char c : {'\\', '"', '!', ' ', '\x7f'}) CHECK_FALSE(residual_character::is_one(c));
+}
+
+TEST_CASE("residuals lie between those of neighbours, in octaves") {
+    const std::int64_t sites[] = {64, 64, 64, 256}, centres[] = {0, 10}, units[] = {1, 2}, axis[] = {1, 4, 64};
+    const auto text = [](int a, int b, int c) {
+        return std::string{residual_character::from(a), residual_character::from(b), residual_character::from(c)};
+    };
+    const std::string first = text(0, 8, -8), second = text(4, 4, 4);
+    const string_ref pages[] = {first, second};
+    residual_table r;
+    r.step = 0.5, r.columns = 2, r.site_count = 2, r.sites = sites, r.centres = centres, r.units = units;
+    r.axis[0] = axis, r.length[0] = 3, r.pages = pages;
+    const auto at = [&](std::int64_t n, std::int64_t k, std::int64_t m) {
+        const std::int64_t site[] = {n, k};
+        return r(site, &m);
+    };
+    CHECK(at(64, 64, 1) == 0);
+    CHECK(at(64, 64, 4) == 4);
+    CHECK(at(64, 64, 2) == doctest::Approx(2));
+    CHECK(at(64, 64, 16) == doctest::Approx(0));
+    CHECK(at(64, 64, 1000) == -4);
+    CHECK(at(64, 256, 7) == 9);                           // (10 + 2 · 4) steps
+    CHECK(at(64, 128, 1) == doctest::Approx(4.5 * 0.5));  // the mean of both, an octave from each: half of it
+    CHECK(at(64, 64 * 1024, 1) == 0);                     // too far to tell
+    CHECK(r.around(0, 2).low == 1);
+    CHECK(r.around(0, 2).high == 4);
+    CHECK(r.around(0, 2).share == doctest::Approx(0.5));
+    CHECK(r.around(0, 4).share == 0);
+    CHECK(r.around(0, 100).low == 100);
+    CHECK(residual_table{}(sites, axis) == 0);
+}
+
+TEST_CASE("a fit finds the constants behind noisy measurements, outliers or not") {
+    const roofline truth{3e-6, 0.7, 0.8, 2};
+    for (const bool outliers : {false, true}) {
+        std::vector<timing> timings;
+        for (int i = 0; i < 3000; ++i) {
+            const double c = std::exp2(i * 37 % 97 / 8.0) * 1e-7, m = std::exp2(i * 53 % 89 / 8.0) * 1e-7;
+            const double off = outliers && i % 20 == 0 ? 3 : 1 + 0.04 * noise(i);
+            timings.push_back({c, m, truth(c, m) * off});
+        }
+        const roofline found = fit_roofline(timings);
+        CHECK(found.launch == doctest::Approx(truth.launch).epsilon(0.03));
+        CHECK(found.compute_efficiency == doctest::Approx(truth.compute_efficiency).epsilon(0.03));
+        CHECK(found.bandwidth_efficiency == doctest::Approx(truth.bandwidth_efficiency).epsilon(0.03));
+        CHECK(found.smoothness == doctest::Approx(truth.smoothness).epsilon(0.1));
+    }
+}
+
+TEST_CASE("falling neighbours are pooled") {
+    CHECK(rising({}) == std::vector<double>{});
+    CHECK(rising({1, 2, 3}) == std::vector<double>{1, 2, 3});
+    CHECK(rising({1, 3, 2, 4}) == std::vector<double>{1, 2.5, 2.5, 4});
+    CHECK(rising({3, 2, 1}) == std::vector<double>{2, 2, 2});
+    CHECK(rising({1, 5, 3, 1, 9}) == std::vector<double>{1, 3, 3, 3, 9});
+}
+
+TEST_CASE("shipped calibrations: more rows take no less time, and no time beats physics") {
+    std::size_t kernels = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(calibrations)) {
+        const calibration_document file = shipped(entry.path().stem().string());
+        const device* d = find_device(file.device_name());
+        REQUIRE(d != nullptr);
+        CHECK(d->names[0] == entry.path().stem().string());
+        for (const kernel_calibration& c : file.kernels()) {
+            INFO(d->names[0] << ' ' << c.software << ' ' << c.version << ' ' << c.kernel << ' ' << c.operand);
+            ++kernels;
+            CHECK(c.error.rows > 500);
+            CHECK(c.error.median < 0.1);
+            const residual_table& r = c.residual;
+            int falls = 0, beaten = 0;
+            for (std::size_t s = 0; s < r.site_count; s += 7) {
+                gemm_shape shape{1, r.sites[2 * s], r.sites[2 * s + 1], find_operand(c.operand)};
+                double before = 0;
+                for (; shape.m < 100000; shape.m += 1 + shape.m / 9) {
+                    const latency_estimate e = estimate(*d, shape, &c);
+                    if (e.seconds < before * (1 - 1e-9)) ++falls;
+                    if (e.seconds < least_seconds(*d, shape.work()) || e.lower > e.seconds || e.upper < e.seconds) ++beaten;
+                    before = e.seconds;
+                }
+            }
+            CHECK(falls == 0);
+            CHECK(beaten == 0);
+        }
+    }
+    CHECK(kernels == 35);
+}
+
+// rows of the tables that the calibrations were fitted to
+TEST_CASE("shipped calibrations give what was measured") {
+    struct row {
+        const char* device;
+        const char* software;
+        const char* operand;
+        std::int64_t m, n, k;
+        double microseconds;
+    };
+    const row rows[] = {
+        {"h200_sxm", "trtllm", "bfloat16", 1, 32, 32, 2.544},
+        {"h100_sxm", "trtllm", "bfloat16", 1, 32, 32, 2.5813},
+        {"a100_sxm_80gb", "sglang", "bfloat16", 1, 32, 64, 2.6604},
+        {"b200_sxm", "vllm", "bfloat16", 1, 32, 32, 1.7078},
+        {"l40s", "trtllm", "bfloat16", 1, 32, 32, 1.9744},
+        {"h200_sxm", "trtllm", "fp8_block", 32768, 51200, 16384, 52008},
+    };
+    for (const row& r : rows) {
+        const calibration_document file = shipped(r.device);
+        const gemm_shape shape{r.m, r.n, r.k, find_operand(r.operand)};
+        double nearest = INFINITY;
+        for (const kernel_calibration& c : file.kernels())
+            if (c.software == r.software && c.operand == r.operand)
+                nearest = std::fmin(
+                    nearest, std::fabs(estimate(*find_device(r.device), shape, &c).seconds * 1e6 / r.microseconds - 1));
+        CHECK_MESSAGE(nearest < 0.1, r.device << ' ' << r.operand);
+    }
+}
+
+TEST_CASE("the page of errors says what the calibrations say") {
+    std::ifstream in(LLMCOST_TEST_DIR "/../docs/accuracy.md");
+    std::ostringstream page;
+    page << in.rdbuf();
+    for (const auto& entry : std::filesystem::directory_iterator(calibrations)) {
+        const calibration_document file = shipped(entry.path().stem().string());
+        for (const kernel_calibration& c : file.kernels()) {
+            char line[256];
+            std::snprintf(line, sizeof line, "| GEMM | %s | %s %s | %s | %s | %lld | %.1f %% |",
+                          std::string(file.device_name()).c_str(), std::string(c.software).c_str(),
+                          std::string(c.version).c_str(), std::string(c.kernel).c_str(), std::string(c.operand).c_str(),
+                          static_cast<long long>(c.error.rows), 100 * c.error.median);
+            CHECK_MESSAGE(page.str().find(line) != std::string::npos, "docs/accuracy.md should have: " << line);
+        }
+    }
+}
+
+TEST_CASE("a bad calibration names the place") {
+    CHECK(complaint(good) == "");
+    CHECK(complaint(with("\"device\"", "\"devise\"")) == "mine.json: /device: missing; expected a string");
+    CHECK(complaint(with("\"gemm\"", "\"gem\"")) == R"(mine.json: /kernels/0/family: expected gemm, found "gem")");
+    CHECK(complaint(with("\"bfloat16\"", "\"bf17\""))
+              .starts_with("mine.json: /kernels/0/operand: expected bfloat16, float16"));
+    CHECK(complaint(with("0.8", "0")) ==
+          "mine.json: /kernels/0/roofline/compute_efficiency: expected a positive number, found 0");
+    CHECK(complaint(with("-0.2", "0.1")).starts_with("mine.json: /kernels/0/held_out/low: expected at most 0"));
+    CHECK(complaint(with("[1, 16]", "[16, 1]")) ==
+          "mine.json: /kernels/0/residual/m/1: expected more than the number before it, found 1");
+    CHECK(complaint(with("[1, 16]", "[]")) == "mine.json: /kernels/0/residual/m: expected numbers, found an empty array");
+    CHECK(complaint(with("[64, 64, 64, 128]", "[64, 64, 64]")) ==
+          "mine.json: /kernels/0/residual/sites: expected n and k of every site, found an array of 3");
+    CHECK(complaint(with("[64, 64, 64, 128]", "[64, 128, 64, 64]")) ==
+          "mine.json: /kernels/0/residual/sites: expected sites in rising order, found an array of 4");
+    CHECK(complaint(with("[1, 2]", "[1]")) ==
+          "mine.json: /kernels/0/residual/units: expected a number for each site, found an array of 1");
+    CHECK(complaint(with("[1, 2]", "[1, 0]")) ==
+          "mine.json: /kernels/0/residual/units/1: expected a number of steps up to 4096, found 0");
+    CHECK(complaint(with("\"PR\"", "\"P\"")) ==
+          R"(mine.json: /kernels/0/residual/pages/1: expected a character per site and m, found "P")");
+    CHECK(complaint(with("\"PR\"", "\"P R\""))
+              .starts_with("mine.json: /kernels/0/residual/pages/1: expected a character per"));
+    CHECK(complaint(with("\"PR\"", "\"P!\""))
+              .starts_with("mine.json: /kernels/0/residual/pages/1: expected characters from #"));
+    CHECK(
+        complaint(with(", \"PR\"", "")).starts_with("mine.json: /kernels/0/residual/pages: expected a page for every site"));
+}
