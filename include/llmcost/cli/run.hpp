@@ -17,6 +17,7 @@
 #include <llmcost/cli/help.hpp>
 #include <llmcost/cli/json_output.hpp>
 #include <llmcost/cli/models.hpp>
+#include <llmcost/cli/op.hpp>
 #include <llmcost/cli/shell.hpp>
 #include <llmcost/cli/source.hpp>
 #include <llmcost/cli/streams.hpp>
@@ -140,7 +141,8 @@ inline int fail(const streams& io, std::string_view message, exit_code code) {
 [[nodiscard]] inline int run(std::span<const std::string_view> args, const streams& io) {
     std::string text;
     try {
-        text = detail::output_of(arguments(args), io);
+        const bool prices_operators = !args.empty() && args.front() == "op";
+        text = prices_operators ? op_answer(args.subspan(1), io) : detail::output_of(arguments(args), io);
     } catch (const error& e) {
         return detail::fail(io, e.what(), exit_code_of(e.code()));
     } catch (const overflow_error& e) {

@@ -119,7 +119,8 @@ inline std::string roff(std::string_view text) {
     out +=
         ".SH SYNOPSIS\n.B llmcost\n(\\fB\\-\\-model\\fR \\fINAME\\fR | \\fB\\-\\-config\\fR \\fIFILE\\fR) "
         "[\\fIoption\\fR]... "
-        "[\\fImetric\\fR]... [\\fIscope\\fR]\n.br\n.B llmcost models\n.br\n.B llmcost devices\n";
+        "[\\fImetric\\fR]... [\\fIscope\\fR]\n.br\n.B llmcost models\n.br\n.B llmcost devices\n.br\n.B llmcost "
+        "op\n\\fIgemm\\fR [\\fIoption\\fR]...\n";
     out +=
         ".SH DESCRIPTION\nReads the configuration of a model and tells what a forward pass of its reference implementation "
         "executes: additions, multiplications and every other primitive, parameters, cache, activations, FLOPs; exact "

@@ -1,0 +1,140 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include "program.hpp"
+
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <string_view>
+
+using namespace llmcost::testing;
+using nlohmann::json;
+
+namespace {
+
+const std::string measured = " --calibration " LLMCOST_TEST_DIR "/../configs/calibrations";
+
+std::string refused(const std::string& line, const surroundings& around = {}) {
+    const outcome o = llmcost_line(line, around);
+    CHECK(o.code == 2);
+    CHECK(o.out == "");
+    return o.err;
+}
+
+}  // namespace
+
+// an empty product of 16 bits: 3.3 µs and what 8,192³ takes at 78 % of 989.4 TFLOP/s
+TEST_CASE("an operator without a calibration is its datasheet and typical efficiencies, and says so") {
+    const std::string text = printed("op gemm --device h200_sxm --m 8192 --n 8192 --k 8192");
+    CHECK(text.starts_with("gemm 8,192 × 8,192 × 8,192 bfloat16 on H200 SXM: 1.429 ms  ("));
+    CHECK(text.find("bound by compute; 78 % of what its datasheet allows") != std::string::npos);
+    CHECK(text.find("no calibration: datasheet and typical efficiencies") != std::string::npos);
+    const json j = json::parse(printed("op gemm --device H200 --m 1 --n 1 --k 1 --format json"));
+    CHECK(j["seconds"].get<double>() == doctest::Approx(3.3e-6).epsilon(0.001));
+    CHECK(j["bound"] == "launch");
+    CHECK(j["calibration"].is_null());
+    CHECK(j["flops"] == 2);
+    CHECK(j["bytes"] == 6);
+}
+
+TEST_CASE("a device of one's own is a file") {
+    const std::string file = LLMCOST_TEST_DIR "/../configs/devices/l4.json";
+    const std::string shape = " --m 100 --n 200 --k 300 --format json";
+    const json own = json::parse(printed("op gemm --device " + file + shape)),
+               known = json::parse(printed("op gemm --device l4" + shape));
+    CHECK(own["device"] == "L4");
+    CHECK(own["seconds"] == known["seconds"]);
+    CHECK(llmcost_line("op gemm --device " LLMCOST_TEST_DIR "/golden/google-bert__bert-base-uncased.json" + shape).code ==
+          3);
+}
+
+TEST_CASE("a calibration is chosen by device, software and operand") {
+    const std::string shape = "op gemm --device h200_sxm --m 64 --n 4096 --k 4096 --format json" + measured;
+    const json any = json::parse(printed(shape));
+    CHECK(any["calibration"]["held_out_median_error"].get<double>() < 0.05);
+    for (const char* software : {"trtllm", "vllm", "sglang"}) {
+        const json j = json::parse(printed(shape + " --kernels " + software));
+        CHECK(j["calibration"]["software"] == software);
+        CHECK(j["lower"].get<double>() < j["seconds"].get<double>());
+        CHECK(j["upper"].get<double>() > j["seconds"].get<double>());
+    }
+    CHECK(json::parse(printed(shape + " --kernels vllm --version 0.22.0"))["calibration"]["version"] == "0.22.0");
+    CHECK(json::parse(printed(shape + " --dtype fp8"))["dtype"] == "fp8");
+    CHECK(
+        json::parse(printed("op gemm --device h20 --m 1 --n 64 --k 64 --format json" + measured))["calibration"].is_null());
+}
+
+// the measurements that tests/fit keeps of the table that was fitted
+TEST_CASE("rows of a table come back with predictions") {
+    std::ifstream file(LLMCOST_TEST_DIR "/fit/h200_sxm__gemm__trtllm__1.3.0rc20__gemm_perf.csv");
+    std::ostringstream text;
+    text << file.rdbuf();
+    const std::string out =
+        printed("op gemm --device h200_sxm --kernels trtllm --version 1.3.0rc20" + measured, {.in = text.str()});
+    std::istringstream before(text.str()), after(out);
+    std::string row, priced;
+    int near = 0, inside = 0, rows = 0;
+    std::getline(before, row), std::getline(after, priced);
+    CHECK(priced == row + ",predicted_us,lower_us,upper_us");
+    while (std::getline(before, row)) {
+        REQUIRE(std::getline(after, priced));
+        CHECK(priced.starts_with(row + ','));
+        std::istringstream numbers(priced.substr(row.size() + 1));
+        double predicted = 0, lower = 0, upper = 0;
+        char comma = 0;
+        numbers >> predicted >> comma >> lower >> comma >> upper;
+        const double is = std::stod(row.substr(row.rfind(',') + 1));
+        near += predicted / is < 1.05 && predicted / is > 0.95;
+        inside += lower <= is && is <= upper;
+        ++rows;
+    }
+    CHECK(rows == 72);
+    CHECK(near > 60);
+    CHECK(inside > 64);
+}
+
+TEST_CASE("columns of a table choose device and kernel, in any order") {
+    const std::string table =
+        "note,k,system,n,gemm_dtype,m,backend,version\r\n\"a, b\",4096,h200_sxm,4096,bfloat16,64,trtllm,1.3.0rc20\r\n\n"
+        "c,4096,h100_sxm,4096,fp8,64,vllm,0.24.0\n";
+    const std::string out = printed("op gemm" + measured, {.in = table});
+    std::istringstream lines(out);
+    std::string line;
+    std::getline(lines, line);
+    CHECK(line == "note,k,system,n,gemm_dtype,m,backend,version,predicted_us,lower_us,upper_us");
+    std::getline(lines, line);
+    CHECK(line.starts_with("\"a, b\",4096,h200_sxm,4096,bfloat16,64,trtllm,1.3.0rc20,"));
+    std::getline(lines, line);
+    CHECK(line.starts_with("c,4096,h100_sxm,4096,fp8,64,vllm,0.24.0,"));
+    CHECK_FALSE(std::getline(lines, line));
+}
+
+TEST_CASE("what cannot be priced is said") {
+    CHECK(refused("op gem") == "llmcost: op: no family 'gem'; known: gemm (llmcost op --help)\n");
+    CHECK(refused("op gemm --devise x") == "llmcost: op: no option '--devise'; nearest: --device\n");
+    CHECK(refused("op gemm --m 1 --n 1 --k 1") == "llmcost: op: needs --device\n");
+    CHECK(refused("op gemm --device h200 --m 1 --n 1") == "llmcost: op: needs --k\n");
+    CHECK(refused("op gemm --device h200 --m 0 --n 1 --k 1").starts_with("llmcost: --m: expected a whole number from 1"));
+    CHECK(refused("op gemm --device h200 --m") == "llmcost: --m: needs a value: --m N\n");
+    CHECK(refused("op gemm --m 1 --m 2") == "llmcost: --m: is given twice\n");
+    CHECK(refused("op gemm --device h2000 --m 1 --n 1 --k 1") ==
+          "llmcost: device: no device or file 'h2000'; nearest: h200, h100, b200\n");
+    CHECK(refused("op gemm --device a100 --dtype fp8 --m 1 --n 1 --k 1") ==
+          "llmcost: a100_sxm_80gb: no peak for fp8 in its datasheet\n");
+    CHECK(refused("op gemm --device h200 --dtype bf17 --m 1 --n 1 --k 1").starts_with("llmcost: dtype: no operand 'bf17'"));
+    CHECK(refused("op gemm --device h200 --format csv --m 1 --n 1 --k 1") ==
+          "llmcost: --format: expected one of text, json; found 'csv'\n");
+    const auto table = [](const std::string& text) { return refused("op gemm --device h200 --dtype bf16", {.in = text}); };
+    CHECK(table("") == "llmcost: standard input: expected CSV with a header, found nothing\n");
+    CHECK(table("m,n\n1,2\n") == "llmcost: line 1: expected a column 'k'\n");
+    CHECK(table("m,n,k,m\n1,2,3,4\n") == "llmcost: line 1: the column 'm' stands twice\n");
+    CHECK(table("m,n,k\n1,2\n") == "llmcost: line 2: has no field for 'k'\n");
+    CHECK(table("m,n,k\n1,2,3\n1,2,x\n").starts_with("llmcost: line 3, k: expected a whole number"));
+    CHECK(table("m,n,k,system\n1,2,3,h300\n").starts_with("llmcost: line 2: device: no device or file 'h300'"));
+    CHECK(llmcost_line("op gemm --device h200 --m 1 --n 1 --k 1 --calibration none.json").code == 3);
+    CHECK(printed("op --help").find("--calibration") != std::string::npos);
+}
