@@ -32,9 +32,16 @@ public:
     [[nodiscard]] const std::vector<kernel_calibration>& kernels() const noexcept { return kernels_; }
 
 private:
-    static double positive(config_view object, string_ref key) {
+    /// What is larger is no measurement, and times must stay finite.
+    static double positive(config_view object, string_ref key, double least = 1e-6) {
         const double n = object.real(key);
-        if (!(n > 0)) fail_value(object, key, "a positive number");
+        if (!(n >= least && n <= 1e6)) fail_value(object, key, "a positive number, neither tiny nor beyond a million");
+        return n;
+    }
+    /// log2 of a ratio.
+    static double octaves(config_view object, string_ref key, double least, double most) {
+        const double n = object.real(key);
+        if (!(n >= least && n <= most)) fail_value(object, key, least < 0 ? "from -64 to 0" : "from 0 to 64");
         return n;
     }
     /// Whole numbers that are positive; rising where they are an axis.
@@ -69,11 +76,10 @@ private:
             fail_value(from, "operand", "bfloat16, float16, fp8, fp8_block, int8 or nvfp4");
         const config_view base = from.object("roofline");
         c.base = {1e-6 * positive(base, "launch_us"), positive(base, "compute_efficiency"),
-                  positive(base, "bandwidth_efficiency"), positive(base, "smoothness")};
+                  positive(base, "bandwidth_efficiency"), positive(base, "smoothness", 0.1)};
         const config_view error = from.object("held_out");
-        c.error = {error.non_negative("rows"), error.real("median"), error.real("low"), error.real("high")};
-        if (c.error.low > 0) fail_value(error, "low", "at most 0");
-        if (c.error.high < 0) fail_value(error, "high", "at least 0");
+        c.error = {error.non_negative("rows"), error.real("median"), octaves(error, "low", -64, 0),
+                   octaves(error, "high", 0, 64)};
         if (const auto residual = from.optional_object("residual")) c.residual = read_residual(*residual);
         kernels_.push_back(c);
     }
@@ -93,6 +99,11 @@ private:
         const std::vector<std::int64_t>& centres = of_sites(from, "centres", r.site_count, INT64_MIN);
         const std::vector<std::int64_t>& units = of_sites(from, "units", r.site_count, 1);
         r.centres = centres.data(), r.units = units.data();
+        for (std::size_t i = 0; i < r.site_count; ++i) {
+            const double steps =
+                static_cast<double>((centres[i] < 0 ? -centres[i] : centres[i]) + residual_character::most * units[i]);
+            if (steps * r.step > 64) fail_value(from, "step", "deviations up to 64 octaves");
+        }
         r.sites_per_page = static_cast<std::size_t>(from.positive("sites_per_page"));
         std::vector<string_ref>& pages = pages_.emplace_back();
         std::size_t left = r.site_count;

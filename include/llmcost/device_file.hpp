@@ -94,7 +94,7 @@ constexpr void check_device_keys(config_view object, string_ref group) {
         const auto found = group.find(f.key);
         if (!found || found->is_null()) continue;
         const double figure = found->as_real();
-        if (!(figure > 0)) fail_value(*found, "a positive number");
+        if (!(figure >= 1e-6 && figure <= 1e9)) fail_value(*found, "a positive number, neither tiny nor beyond a billion");
         d.*f.into = figure;
     }
     if (d.memory_bandwidth == 0) {

@@ -77,9 +77,12 @@ TEST_CASE("a bad file of a device names the place") {
     CHECK(complaint(R"({"name": "x", "memory": {"gigabytes": 8}})") ==
           "mine.json: /memory/bandwidth_gbps: missing; expected the bandwidth of memory in GB/s");
     CHECK(complaint(R"({"name": "x", "memory": {"bandwidth_gbps": -1}})") ==
-          "mine.json: /memory/bandwidth_gbps: expected a positive number, found -1");
+          "mine.json: /memory/bandwidth_gbps: expected a positive number, neither tiny nor beyond a billion, found -1");
     CHECK(complaint(R"({"name": "x", "memory": {"bandwidth_gbps": 0}})") ==
-          "mine.json: /memory/bandwidth_gbps: expected a positive number, found 0");
+          "mine.json: /memory/bandwidth_gbps: expected a positive number, neither tiny nor beyond a billion, found 0");
+    CHECK(complaint(R"({"name": "x", "memory": {"bandwidth_gbps": 1e300}})")
+              .starts_with(
+                  "mine.json: /memory/bandwidth_gbps: expected a positive number, neither tiny nor beyond a billion"));
     CHECK(complaint(R"({"name": "x", "memory": {"bandwidth": 100}})") ==
           "mine.json: /memory/bandwidth: expected gigabytes, bandwidth_gbps, cache_megabytes or type: 100");
     CHECK(complaint(R"({"name": "x", "peak_tflops": {"bfloat16": 1}, )" + memory + "}") ==

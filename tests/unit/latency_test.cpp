@@ -224,8 +224,13 @@ TEST_CASE("a bad calibration names the place") {
     CHECK(complaint(with("\"bfloat16\"", "\"bf17\""))
               .starts_with("mine.json: /kernels/0/operand: expected bfloat16, float16"));
     CHECK(complaint(with("0.8", "0")) ==
-          "mine.json: /kernels/0/roofline/compute_efficiency: expected a positive number, found 0");
-    CHECK(complaint(with("-0.2", "0.1")).starts_with("mine.json: /kernels/0/held_out/low: expected at most 0"));
+          "mine.json: /kernels/0/roofline/compute_efficiency: expected a positive number, neither tiny nor beyond a "
+          "million, found 0");
+    CHECK(complaint(with("-0.2", "0.1")).starts_with("mine.json: /kernels/0/held_out/low: expected from -64 to 0"));
+    CHECK(complaint(with("0.0078125", "9")) ==
+          "mine.json: /kernels/0/residual/step: expected deviations up to 64 octaves, found 9");
+    CHECK(complaint(with("\"smoothness\": 2", "\"smoothness\": 1e300"))
+              .starts_with("mine.json: /kernels/0/roofline/smoothness"));
     CHECK(complaint(with("[1, 16]", "[16, 1]")) ==
           "mine.json: /kernels/0/residual/m/1: expected more than the number before it, found 1");
     CHECK(complaint(with("[1, 16]", "[]")) == "mine.json: /kernels/0/residual/m: expected numbers, found an empty array");
