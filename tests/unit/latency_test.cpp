@@ -115,6 +115,33 @@ TEST_CASE("residuals lie between those of neighbours, in octaves") {
     CHECK(residual_table{}(sites, axis) == 0);
 }
 
+TEST_CASE("residuals along two axes") {
+    const std::int64_t sites[] = {8}, centres[] = {0}, units[] = {1}, first[] = {1, 4}, second[] = {1, 16, 64};
+    std::string cells;
+    for (const int c : {0, 4, 8, 10, 14, 18}) cells += residual_character::from(c);
+    const string_ref pages[] = {cells};
+    residual_table r;
+    r.step = 1, r.columns = 1, r.site_count = 1, r.sites = sites, r.centres = centres, r.units = units;
+    r.axis[0] = first, r.length[0] = 2, r.axis[1] = second, r.length[1] = 3, r.pages = pages;
+    const auto at = [&](std::int64_t a, std::int64_t b) {
+        const std::int64_t place[] = {a, b};
+        return r(sites, place);
+    };
+    CHECK(at(1, 1) == 0);
+    CHECK(at(1, 64) == 8);
+    CHECK(at(4, 16) == 14);
+    CHECK(at(2, 4) == doctest::Approx(7));  // half way along both
+    CHECK(at(100, 1000) == 18);
+}
+
+TEST_CASE("operands have the names that engines use") {
+    CHECK(find_operand("bf16") == find_operand("bfloat16"));
+    CHECK(find_operand("half") == find_operand("fp16"));
+    CHECK(find_operand("half")->name == "float16");
+    CHECK(find_operand("") == nullptr);
+    CHECK(find_operand("bf17") == nullptr);
+}
+
 TEST_CASE("a fit finds the constants behind noisy measurements, outliers or not") {
     const roofline truth{3e-6, 0.7, 0.8, 2};
     for (const bool outliers : {false, true}) {

@@ -55,15 +55,6 @@ struct uncalibrated_kernel {
 inline constexpr uncalibrated_kernel uncalibrated_gemm{{3.3e-6, 0.78, 0.82, 2.5}, -0.49, 0.61};
 inline constexpr uncalibrated_kernel uncalibrated_quantised_gemm{{13.3e-6, 0.65, 0.81, 1.2}, -1.13, 2.36};
 
-/// The least time of some work: at the peak of its unit, and at the bandwidth of memory for what its cache cannot hold.
-[[nodiscard]] inline double least_seconds(const device& d, const kernel_work& work) noexcept {
-    const double peak = d.*work.unit * 1e12;
-    const double compute = peak > 0 ? work.flops / peak : 0;
-    const double beyond_cache = work.bytes - d.cache_megabytes * 1e6;
-    const double memory = beyond_cache > 0 ? beyond_cache / (d.memory_bandwidth * 1e9) : 0;
-    return compute > memory ? compute : memory;
-}
-
 /// A matrix product (m, k) · (k, n).
 struct gemm_shape {
     std::int64_t m = 1;
@@ -78,10 +69,9 @@ namespace detail {
 
 /// log2 of the time of a product by its kernel's roofline and residual.
 [[nodiscard]] inline double log_seconds(const device& d, const gemm_shape& shape, const kernel_calibration& c) noexcept {
-    const kernel_work work = shape.work();
+    const datasheet_seconds s = seconds_of(d, shape.work());
     const std::int64_t site[] = {shape.n, shape.k};
-    return std::log2(c.base(work.flops / (d.*work.unit * 1e12), work.bytes / (d.memory_bandwidth * 1e9))) +
-           c.residual(site, &shape.m);
+    return std::log2(c.base(s.compute, s.memory)) + c.residual(site, &shape.m);
 }
 
 }  // namespace detail
@@ -94,12 +84,12 @@ namespace detail {
 [[nodiscard]] inline latency_estimate estimate(const device& d, const gemm_shape& shape,
                                                const kernel_calibration* known) noexcept {
     const kernel_work work = shape.work();
-    const double compute = work.flops / (d.*work.unit * 1e12), memory = work.bytes / (d.memory_bandwidth * 1e9);
+    const datasheet_seconds s = seconds_of(d, work);
     const bool quantises = shape.operand->weight_bytes < shape.operand->activation_bytes;
     const uncalibrated_kernel& typical = quantises ? uncalibrated_quantised_gemm : uncalibrated_gemm;
     double predicted = 0;
     if (known == nullptr) {
-        predicted = typical.base(compute, memory);
+        predicted = typical.base(s.compute, s.memory);
     } else {
         const residual_table::bracket at = known->residual.around(0, shape.m);
         gemm_shape low = shape, high = shape;
@@ -114,7 +104,7 @@ namespace detail {
     e.lower = e.seconds * std::exp2(known != nullptr ? known->error.low : typical.low);
     e.upper = e.seconds * std::exp2(known != nullptr ? known->error.high : typical.high);
     if (e.lower < least) e.lower = least;
-    e.bound = (known != nullptr ? known->base : typical.base).bound(compute, memory);
+    e.bound = (known != nullptr ? known->base : typical.base).bound(s.compute, s.memory);
     e.share_of_bound = least / e.seconds;
     e.calibrated = known != nullptr;
     return e;

@@ -31,8 +31,6 @@ struct residual_character {
 /// log2(measured / roofline) is (centre + unit · character) steps, with a centre and a unit for each site. It looks at
 /// somebody else's memory: sites lie one behind the other in rising order, their characters in pages.
 struct residual_table {
-    static constexpr std::size_t most_columns = 8;
-
     double step = 0;          ///< log2 of a ratio
     std::size_t columns = 0;  ///< numbers of a site
     std::size_t site_count = 0;
