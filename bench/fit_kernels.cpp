@@ -2,17 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fits calibrations of kernels to tables of measurements:
 //
-//     fit_kernels OUTPUT_FOLDER ACCURACY.md SYSTEM__gemm__SOFTWARE__VERSION__gemm_perf.csv...
+//     fit_kernels OUTPUT_FOLDER ACCURACY.md SOURCE LICENCE SYSTEM__gemm__SOFTWARE__VERSION__gemm_perf.csv...
 //
-// A table has the columns kernel_source, gemm_dtype, m, n, k and latency_us. One file per device is written,
-// OUTPUT_FOLDER/SYSTEM.json, and a page of errors on what was left out of the fit: one in five shapes, by a hash, and again
-// one in five (n, k) with all their m. What is written is then fitted to all of them.
+// SOURCE and LICENCE are those of the tables, for the files. A table has the columns kernel_source, gemm_dtype, m, n, k and
+// latency_us. One file per device is written, OUTPUT_FOLDER/SYSTEM.json, and a page of errors on what was left out of the
+// fit: one in five shapes, by a hash, and again one in five (n, k) with all their m. What is written is then fitted to all
+// of them.
 #include <llmcost/devices.hpp>
 #include <llmcost/latency/calibration.hpp>
 #include <llmcost/latency/fit.hpp>
 #include <llmcost/report/json_writer.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -91,8 +93,18 @@ std::vector<table> read_tables(const std::filesystem::path& path) {
         };
         table& t = found[{field("kernel_source"), field("gemm_dtype")}];
         if (t.rows.empty()) t = {name[0], name[2], name[3], field("kernel_source"), field("gemm_dtype"), {}};
-        t.rows.push_back(
-            {std::stoll(field("m")), std::stoll(field("n")), std::stoll(field("k")), std::stod(field("latency_us")) * 1e-6});
+        const auto number = [&](const char* which, auto& into) {
+            const std::string& digits = field(which);
+            const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), into);
+            if (problem != std::errc{} || end != digits.data() + digits.size() || !(into > 0))
+                throw std::runtime_error(path.string() + ":" + std::to_string(line) + ": expected a positive number for " +
+                                         which + ", found '" + digits + "'");
+        };
+        measurement r;
+        double microseconds = 0;
+        number("m", r.m), number("n", r.n), number("k", r.k), number("latency_us", microseconds);
+        r.seconds = microseconds * 1e-6;
+        t.rows.push_back(r);
     }
     std::vector<table> all;
     for (auto& [key, t] : found) all.push_back(std::move(t));
@@ -124,8 +136,8 @@ owned_calibration fit(const table& t, const std::vector<measurement>& rows, cons
     out.c.family = "gemm", out.c.software = t.software, out.c.version = t.version, out.c.kernel = t.kernel;
     out.c.operand = operand.name;
     const auto timing_of = [&](const measurement& r) {
-        const kernel_work work = gemm_work(r.m, r.n, r.k, operand);
-        return timing{work.flops / (d.*operand.unit * 1e12), work.bytes / (d.memory_bandwidth * 1e9), r.seconds};
+        const datasheet_seconds s = seconds_of(d, gemm_work(r.m, r.n, r.k, operand));
+        return timing{s.compute, s.memory, r.seconds};
     };
     std::vector<timing> timings;
     std::vector<std::int64_t> lengths;
@@ -140,7 +152,7 @@ owned_calibration fit(const table& t, const std::vector<measurement>& rows, cons
     lengths.erase(std::unique(lengths.begin(), lengths.end()), lengths.end());
     out.axis = std::move(lengths);
 
-    const std::size_t per_page = page_characters / out.axis.size();
+    const std::size_t per_page = std::max<std::size_t>(1, page_characters / out.axis.size());
     for (auto& [site, measured] : sites) {
         std::sort(measured.begin(), measured.end(), [](const auto& a, const auto& b) { return a.m < b.m; });
         std::vector<double> logs;
@@ -211,6 +223,9 @@ std::vector<double> held_out(const table& t, left_out by, const device& d, const
     std::vector<measurement> kept;
     for (const measurement& r : t.rows)
         if (!r.is_held_out(by)) kept.push_back(r);
+    if (kept.empty() || kept.size() == t.rows.size())
+        throw std::runtime_error(t.system + ", " + t.kernel + ", " + t.operand +
+                                 ": too few shapes to leave some out of the fit");
     const owned_calibration part = fit(t, kept, d, operand);
     return ratios(t, by, d, operand, &part.c);
 }
@@ -253,6 +268,12 @@ void write(json_writer& json, const owned_calibration& o) {
     json.end_array().end_object().end_object();
 }
 
+void write_file(const std::filesystem::path& path, const std::string& text) {
+    std::ofstream out(path, std::ios::binary);
+    out.write(text.data(), static_cast<std::streamsize>(text.size()));
+    if (!out.flush()) throw std::runtime_error(path.string() + ": cannot be written");
+}
+
 constexpr const char* page_head =
     "# How far predictions are from measurements\n\n"
     "Made by `fit_kernels` (bench/fit_kernels.cpp) from the tables that docs/latency.md names; not written by hand. Errors "
@@ -272,9 +293,10 @@ struct device_errors {
 };
 
 int run(const std::vector<std::string>& arguments) {
-    if (arguments.size() < 3) throw std::runtime_error("usage: fit_kernels OUTPUT_FOLDER ACCURACY.md TABLE.csv...");
+    if (arguments.size() < 5)
+        throw std::runtime_error("usage: fit_kernels OUTPUT_FOLDER ACCURACY.md SOURCE LICENCE TABLE.csv...");
     std::map<std::string, std::vector<table>> by_device;
-    for (std::size_t i = 2; i < arguments.size(); ++i)
+    for (std::size_t i = 4; i < arguments.size(); ++i)
         for (table& t : read_tables(arguments[i])) by_device[t.system].push_back(std::move(t));
     std::string summary, details;
     for (const auto& [system, tables] : by_device) {
@@ -282,12 +304,14 @@ int run(const std::vector<std::string>& arguments) {
         if (d == nullptr) throw std::runtime_error("no device " + system);
         json_writer json(1);
         json.object().member("device", d->names[0]);
-        json.member("source", "ai-dynamo/aiconfigurator @095f58a5, systems/data/" + system).member("licence", "Apache-2.0");
+        json.member("source", arguments[2]).member("licence", arguments[3]);
         json.key("kernels").array();
         device_errors errors;
         for (const table& t : tables) {
             const operand_row* operand = find_operand(t.operand);
             if (operand == nullptr) throw std::runtime_error(system + ": no operand " + t.operand);
+            if (d->*operand->unit == 0)
+                throw std::runtime_error(system + ": no peak for " + t.operand + " in its datasheet");
             const std::vector<double> off = held_out(t, left_out::shapes, *d, *operand);
             const std::vector<double> anew = held_out(t, left_out::sites, *d, *operand);
             const std::vector<double> plain = ratios(t, left_out::shapes, *d, *operand, nullptr);
@@ -305,8 +329,7 @@ int run(const std::vector<std::string>& arguments) {
             details += line;
         }
         json.end_array().end_object();
-        std::ofstream(std::filesystem::path(arguments[0]) / (std::string(d->names[0]) + ".json"), std::ios::binary)
-            << json.text() << '\n';
+        write_file(std::filesystem::path(arguments[0]) / (std::string(d->names[0]) + ".json"), json.text() + '\n');
         char line[256];
         const std::string interval = factors(errors.all), plain_interval = factors(errors.uncalibrated);
         std::snprintf(line, sizeof line, "| GEMM | %s | %zu | %.1f %% | %s | %.1f %% | %.1f %% | %s |\n", d->names[0].data(),
@@ -314,7 +337,7 @@ int run(const std::vector<std::string>& arguments) {
                       100 * median_error(errors.of_sites), 100 * median_error(errors.uncalibrated), plain_interval.c_str());
         summary += line;
     }
-    std::ofstream(arguments[1], std::ios::binary) << page_head << summary << details_head << details;
+    write_file(arguments[1], page_head + summary + details_head + details);
     return 0;
 }
 
