@@ -74,7 +74,7 @@ int main() {
     hold("an evaluation, all figures", 3'000, [&] { kept = figures_at(load).add.to_64(); });
 
     const closed_form form(llama, load);
-    hold("a closed form in its region, one figure", 190, [&] { kept = form.flops(load).to_64(); });
+    hold("a closed form in its region, one figure", 115, [&] { kept = form.flops(load).to_64(); });
 
     const std::string_view text = find_bundled("meta-llama/Llama-3.2-1B")->json;
     hold("reading a configuration", 74'000,

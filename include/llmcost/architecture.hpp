@@ -61,42 +61,42 @@ enum class mask_rule : std::uint8_t {
 
 /// Names of a decoder's modules in the reference; paths are made of them.
 struct decoder_names {
-    string_ref base = "model";
-    string_ref base_under_answers = "model";  ///< the same under a question-answering head
-    string_ref embed_tokens = "embed_tokens";
-    string_ref layers = "layers";
-    string_ref norm = "norm";
-    string_ref rotary = "rotary_emb";
-    string_ref lm_head = "lm_head";
-    string_ref token_classifier = "score";
-    string_ref attention = "self_attn";
-    string_ref q = "q_proj";
-    string_ref k = "k_proj";
-    string_ref v = "v_proj";
-    string_ref o = "o_proj";
-    string_ref q_norm = "q_norm";
-    string_ref k_norm = "k_norm";
-    string_ref linear_mixer = "linear_attn";
-    string_ref feed_forward = "mlp";
-    string_ref norm_1 = "input_layernorm";
-    string_ref norm_2 = "post_attention_layernorm";
-    string_ref norm_3 = "pre_feedforward_layernorm";
-    string_ref norm_4 = "post_feedforward_layernorm";
-    string_ref attention_dropout{};     ///< a module after attention; empty: none
-    string_ref feed_forward_dropout{};  ///< a module after the feed-forward block; empty: none
+    literal base = "model";
+    literal base_under_answers = "model";  ///< the same under a question-answering head
+    literal embed_tokens = "embed_tokens";
+    literal layers = "layers";
+    literal norm = "norm";
+    literal rotary = "rotary_emb";
+    literal lm_head = "lm_head";
+    literal token_classifier = "score";
+    literal attention = "self_attn";
+    literal q = "q_proj";
+    literal k = "k_proj";
+    literal v = "v_proj";
+    literal o = "o_proj";
+    literal q_norm = "q_norm";
+    literal k_norm = "k_norm";
+    literal linear_mixer = "linear_attn";
+    literal feed_forward = "mlp";
+    literal norm_1 = "input_layernorm";
+    literal norm_2 = "post_attention_layernorm";
+    literal norm_3 = "pre_feedforward_layernorm";
+    literal norm_4 = "post_feedforward_layernorm";
+    literal attention_dropout = "";     ///< a module after attention; empty: none
+    literal feed_forward_dropout = "";  ///< a module after the feed-forward block; empty: none
     mlp_names mlp{};
-    string_ref router = "gate";
+    literal router = "gate";
     // what follows the prefix in names of classes
-    string_ref model_type = "Model";
-    string_ref causal_lm_type = "ForCausalLM";
-    string_ref layer_type = "DecoderLayer";
-    string_ref linear_layer_type = "DecoderLayer";  ///< of layers that mix linearly
-    string_ref norm_type = "RMSNorm";
-    string_ref embedding_type{};  ///< empty: `nn.Embedding`
-    string_ref moe_type = "SparseMoeBlock";
-    string_ref router_type = "TopKRouter";
-    string_ref rotary_type = "RotaryEmbedding";
-    string_ref mlp_prefix{};  ///< of the feed-forward block's class; empty: the row's
+    literal model_type = "Model";
+    literal causal_lm_type = "ForCausalLM";
+    literal layer_type = "DecoderLayer";
+    literal linear_layer_type = "DecoderLayer";  ///< of layers that mix linearly
+    literal norm_type = "RMSNorm";
+    literal embedding_type = "";  ///< empty: `nn.Embedding`
+    literal moe_type = "SparseMoeBlock";
+    literal router_type = "TopKRouter";
+    literal rotary_type = "RotaryEmbedding";
+    literal mlp_prefix = "";  ///< of the feed-forward block's class; empty: the row's
 };
 
 /// A set of heads; a configuration that asks for another one is refused.
@@ -120,8 +120,8 @@ enum class key_rule : std::uint8_t {
 
 /// A key that a configuration writes in its own way: `{"hidden_size", "n_embd"}`.
 struct key_name {
-    string_ref standard{};
-    string_ref written{};
+    literal standard = "";
+    literal written = "";
     key_rule rule = key_rule::written_first;
 };
 
@@ -135,8 +135,8 @@ using model_part = value (*)(const architecture&, const shape&, trace&);
 
 /// One row per `model_type`: what the shared walks need to know of its structure, its keys and its defaults.
 struct architecture {
-    string_ref model_type{};
-    string_ref prefix{};  ///< of its classes: `Llama` + `ForCausalLM`
+    literal model_type = "";
+    literal prefix = "";  ///< of its classes: `Llama` + `ForCausalLM`
     model_part describe = nullptr;
     void (*read)(config_view, shape&) = nullptr;  ///< keys that only this family has
     norm_kind norm = norm_kind::rms;

@@ -33,13 +33,13 @@ public:
 
 private:
     /// What is larger is no measurement, and times must stay finite.
-    static double positive(config_view object, string_ref key, double least = 1e-6) {
+    static double positive(config_view object, literal key, double least = 1e-6) {
         const double n = object.real(key);
         if (!(n >= least && n <= 1e6)) fail_value(object, key, "a positive number, neither tiny nor beyond a million");
         return n;
     }
     /// log2 of a ratio.
-    static double octaves(config_view object, string_ref key, double least, double most) {
+    static double octaves(config_view object, literal key, double least, double most) {
         const double n = object.real(key);
         if (!(n >= least && n <= most)) fail_value(object, key, least < 0 ? "from -64 to 0" : "from 0 to 64");
         return n;
@@ -55,7 +55,7 @@ private:
         return all;
     }
     /// A number for each site.
-    const std::vector<std::int64_t>& of_sites(config_view from, string_ref key, std::size_t count, std::int64_t least) {
+    const std::vector<std::int64_t>& of_sites(config_view from, literal key, std::size_t count, std::int64_t least) {
         std::vector<std::int64_t>& all = numbers_.emplace_back();
         for (const config_view n : from.array(key)) {
             all.push_back(n.as_integer());

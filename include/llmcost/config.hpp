@@ -32,19 +32,21 @@ class config_view;
 /// where there is none).
 ///
 /// None of these can be called in a constant expression, so that a bad literal configuration does not compile.
-[[noreturn]] inline void fail_value(config_view at, string_ref expected);
-[[noreturn]] inline void fail_value(config_view object, string_ref key, string_ref expected);
+[[noreturn]] inline void fail_value(config_view at, literal expected);
+[[noreturn]] inline void fail_value(config_view object, literal key, literal expected);
 /// Throws `missing_key`: `missing; expected <expected>`.
-[[noreturn]] inline void fail_missing(config_view object, string_ref key, string_ref expected);
-/// Throws `unsupported` with a sentence that says what is not described, and the value: `no row has this kind: "x"`.
-[[noreturn]] inline void fail_unsupported(config_view object, string_ref key, string_ref sentence);
+[[noreturn]] inline void fail_missing(config_view object, literal key, literal expected);
+/// Throws `unsupported` with a sentence that says what is not described, and the value: `no row has this kind: "x"`; of the
+/// view itself, or of one of its keys.
+[[noreturn]] inline void fail_unsupported(config_view at, literal sentence);
+[[noreturn]] inline void fail_unsupported(config_view object, literal key, literal sentence);
 /// Throws `unknown_model_type` with the value and a sentence about it, which may name near types: `"lama" is not known`.
-[[noreturn]] inline void fail_unknown_model_type(config_view object, string_ref key, string_ref sentence);
+[[noreturn]] inline void fail_unknown_model_type(config_view object, literal key, literal sentence);
 
 namespace detail {
 
 /// Throws `bad_value` for a number that is whole but too large.
-[[noreturn]] inline void fail_range(config_view at, string_ref expected, std::int64_t largest);
+[[noreturn]] inline void fail_range(config_view at, literal expected, std::int64_t largest);
 
 /// Beyond this, a real may not be the number that was written.
 inline constexpr double largest_exact_real = 9007199254740992.0;
@@ -177,86 +179,86 @@ public:
         return *this;
     }
 
-    [[nodiscard]] constexpr bool boolean(string_ref key) const { return required(key, "true or false").as_boolean(); }
-    [[nodiscard]] constexpr bool boolean(string_ref key, bool otherwise) const {
+    [[nodiscard]] constexpr bool boolean(literal key) const { return required(key, "true or false").as_boolean(); }
+    [[nodiscard]] constexpr bool boolean(literal key, bool otherwise) const {
         return optional_boolean(key).value_or(otherwise);
     }
-    [[nodiscard]] constexpr maybe<bool> optional_boolean(string_ref key) const {
+    [[nodiscard]] constexpr maybe<bool> optional_boolean(literal key) const {
         if (const auto found = given(key)) return found->as_boolean();
         return {};
     }
 
-    [[nodiscard]] constexpr std::int64_t integer(string_ref key) const { return required(key, "an integer").as_integer(); }
-    [[nodiscard]] constexpr std::int64_t integer(string_ref key, std::int64_t otherwise) const {
+    [[nodiscard]] constexpr std::int64_t integer(literal key) const { return required(key, "an integer").as_integer(); }
+    [[nodiscard]] constexpr std::int64_t integer(literal key, std::int64_t otherwise) const {
         return optional_integer(key).value_or(otherwise);
     }
-    [[nodiscard]] constexpr maybe<std::int64_t> optional_integer(string_ref key) const {
+    [[nodiscard]] constexpr maybe<std::int64_t> optional_integer(literal key) const {
         if (const auto found = given(key)) return found->as_integer();
         return {};
     }
 
-    [[nodiscard]] constexpr std::int64_t positive(string_ref key) const {
+    [[nodiscard]] constexpr std::int64_t positive(literal key) const {
         return required(key, "a positive integer").as_positive();
     }
-    [[nodiscard]] constexpr std::int64_t positive(string_ref key, std::int64_t otherwise) const {
+    [[nodiscard]] constexpr std::int64_t positive(literal key, std::int64_t otherwise) const {
         return optional_positive(key).value_or(otherwise);
     }
-    [[nodiscard]] constexpr maybe<std::int64_t> optional_positive(string_ref key) const {
+    [[nodiscard]] constexpr maybe<std::int64_t> optional_positive(literal key) const {
         if (const auto found = given(key)) return found->as_positive();
         return {};
     }
 
-    [[nodiscard]] constexpr std::int64_t non_negative(string_ref key) const {
+    [[nodiscard]] constexpr std::int64_t non_negative(literal key) const {
         return required(key, "a non-negative integer").as_non_negative();
     }
-    [[nodiscard]] constexpr std::int64_t non_negative(string_ref key, std::int64_t otherwise) const {
+    [[nodiscard]] constexpr std::int64_t non_negative(literal key, std::int64_t otherwise) const {
         return optional_non_negative(key).value_or(otherwise);
     }
-    [[nodiscard]] constexpr maybe<std::int64_t> optional_non_negative(string_ref key) const {
+    [[nodiscard]] constexpr maybe<std::int64_t> optional_non_negative(literal key) const {
         if (const auto found = given(key)) return found->as_non_negative();
         return {};
     }
 
-    [[nodiscard]] constexpr double real(string_ref key) const { return required(key, "a finite number").as_real(); }
-    [[nodiscard]] constexpr double real(string_ref key, double otherwise) const {
+    [[nodiscard]] constexpr double real(literal key) const { return required(key, "a finite number").as_real(); }
+    [[nodiscard]] constexpr double real(literal key, double otherwise) const {
         return optional_real(key).value_or(otherwise);
     }
-    [[nodiscard]] constexpr maybe<double> optional_real(string_ref key) const {
+    [[nodiscard]] constexpr maybe<double> optional_real(literal key) const {
         if (const auto found = given(key)) return found->as_real();
         return {};
     }
 
-    [[nodiscard]] constexpr string_ref string(string_ref key) const { return required(key, "a string").as_string(); }
-    [[nodiscard]] constexpr string_ref string(string_ref key, string_ref otherwise) const {
+    [[nodiscard]] constexpr string_ref string(literal key) const { return required(key, "a string").as_string(); }
+    [[nodiscard]] constexpr string_ref string(literal key, string_ref otherwise) const {
         return optional_string(key).value_or(otherwise);
     }
-    [[nodiscard]] constexpr maybe<string_ref> optional_string(string_ref key) const {
+    [[nodiscard]] constexpr maybe<string_ref> optional_string(literal key) const {
         if (const auto found = given(key)) return found->as_string();
         return {};
     }
 
-    [[nodiscard]] constexpr config_view array(string_ref key) const { return required(key, "an array").as_array(); }
-    [[nodiscard]] constexpr maybe<config_view> optional_array(string_ref key) const {
+    [[nodiscard]] constexpr config_view array(literal key) const { return required(key, "an array").as_array(); }
+    [[nodiscard]] constexpr maybe<config_view> optional_array(literal key) const {
         if (const auto found = given(key)) return found->as_array();
         return {};
     }
-    [[nodiscard]] constexpr config_view object(string_ref key) const { return required(key, "an object").as_object(); }
-    [[nodiscard]] constexpr maybe<config_view> optional_object(string_ref key) const {
+    [[nodiscard]] constexpr config_view object(literal key) const { return required(key, "an object").as_object(); }
+    [[nodiscard]] constexpr maybe<config_view> optional_object(literal key) const {
         if (const auto found = given(key)) return found->as_object();
         return {};
     }
 
 private:
-    [[nodiscard]] constexpr config_view required(string_ref key, string_ref expected) const {
+    [[nodiscard]] constexpr config_view required(literal key, literal expected) const {
         const auto found = find(key);
         if (!found) fail_missing(*this, key, expected);
         return *found;
     }
-    [[nodiscard]] constexpr maybe<config_view> given(string_ref key) const {
+    [[nodiscard]] constexpr maybe<config_view> given(literal key) const {
         const auto found = find(key);
         return found && !found->is_null() ? found : maybe<config_view>{};
     }
-    [[nodiscard]] constexpr std::int64_t as_whole(string_ref expected, std::int64_t least, std::int64_t largest) const {
+    [[nodiscard]] constexpr std::int64_t as_whole(literal expected, std::int64_t least, std::int64_t largest) const {
         const auto whole = detail::whole_number(node());
         const double r = node().real;
         constexpr double exact = detail::largest_exact_real;
@@ -323,7 +325,7 @@ inline void put_value(bounded_text& out, config_view at) noexcept {
     throw config_error(problem, pointer.view(), message);
 }
 
-[[noreturn]] inline void fail_range(config_view at, string_ref expected, std::int64_t largest) {
+[[noreturn]] inline void fail_range(config_view at, literal expected, std::int64_t largest) {
     char buffer[512];
     bounded_text message(buffer);
     message.put("expected ").put(expected).put(", found ");
@@ -335,7 +337,7 @@ inline void put_value(bounded_text& out, config_view at) noexcept {
 
 }  // namespace detail
 
-[[noreturn]] inline void fail_value(config_view at, string_ref expected) {
+[[noreturn]] inline void fail_value(config_view at, literal expected) {
     char buffer[512];
     detail::bounded_text message(buffer);
     message.put("expected ").put(expected).put(", found ");
@@ -343,43 +345,37 @@ inline void put_value(bounded_text& out, config_view at) noexcept {
     detail::fail_at(config_problem::bad_value, at, {}, message.view());
 }
 
-[[noreturn]] inline void fail_value(config_view object, string_ref key, string_ref expected) {
+[[noreturn]] inline void fail_value(config_view object, literal key, literal expected) {
     const auto found = object.find(key);
     if (!found) fail_missing(object, key, expected);
     fail_value(*found, expected);
 }
 
-[[noreturn]] inline void fail_missing(config_view object, string_ref key, string_ref expected) {
+[[noreturn]] inline void fail_missing(config_view object, literal key, literal expected) {
     char buffer[512];
     detail::bounded_text message(buffer);
-    detail::fail_at(config_problem::missing_key, object, key, message.put("missing; expected ").put(expected).view());
+    detail::fail_at(config_problem::missing_key, object, string_ref(key),
+                    message.put("missing; expected ").put(expected).view());
 }
 
-namespace detail {
-
-/// Throws with a caller's sentence and, where the key has a scalar, its value.
-[[noreturn]] inline void fail_sentence(config_problem problem, config_view object, string_ref key, string_ref sentence) {
+[[noreturn]] inline void fail_unsupported(config_view at, literal sentence) {
     char buffer[512];
-    bounded_text message(buffer);
+    detail::bounded_text message(buffer);
     message.put(sentence);
-    if (const auto found = object.find(key); found && !found->is_array() && !found->is_object()) {
-        message.put(": ");
-        put_value(message, *found);
-    }
-    fail_at(problem, object, key, message.view());
+    if (!at.is_array() && !at.is_object()) message.put(": "), detail::put_value(message, at);
+    detail::fail_at(config_problem::unsupported, at, {}, message.view());
 }
 
-}  // namespace detail
-
-[[noreturn]] inline void fail_unsupported(config_view object, string_ref key, string_ref sentence) {
-    detail::fail_sentence(config_problem::unsupported, object, key, sentence);
+[[noreturn]] inline void fail_unsupported(config_view object, literal key, literal sentence) {
+    if (const auto found = object.find(key)) fail_unsupported(*found, sentence);
+    detail::fail_at(config_problem::unsupported, object, string_ref(key), sentence);
 }
 
-[[noreturn]] inline void fail_unknown_model_type(config_view object, string_ref key, string_ref sentence) {
+[[noreturn]] inline void fail_unknown_model_type(config_view object, literal key, literal sentence) {
     char buffer[512];
     detail::bounded_text message(buffer);
     if (const auto found = object.find(key)) detail::put_value(message, *found), message.put(" ");
-    detail::fail_at(config_problem::unknown_model_type, object, key, message.put(sentence).view());
+    detail::fail_at(config_problem::unknown_model_type, object, string_ref(key), message.put(sentence).view());
 }
 
 }  // namespace llmcost

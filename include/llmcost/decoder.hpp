@@ -93,7 +93,7 @@ struct self_attention {
     }
 
 private:
-    constexpr value normed(trace& t, string_ref name, std::int64_t width, const value& x, std::int64_t groups = 0) const {
+    constexpr value normed(trace& t, literal name, std::int64_t width, const value& x, std::int64_t groups = 0) const {
         return call_norm(t, name, row.norm, width, {row.prefix, row.names.norm_type}, x, true, groups);
     }
     template <rotation Kind>
@@ -132,15 +132,15 @@ constexpr value call_latent_attention(trace& t, const architecture& row, const s
 }
 
 template <mlp_kind Kind>
-constexpr value call_mlp(trace& t, const architecture& row, const shape& dims, string_ref name, std::int64_t inner,
+constexpr value call_mlp(trace& t, const architecture& row, const shape& dims, literal name, std::int64_t inner,
                          const value& x) {
-    const string_ref prefix = row.names.mlp_prefix.empty() ? row.prefix : row.names.mlp_prefix;
+    const literal prefix = is_empty(row.names.mlp_prefix) ? row.prefix : row.names.mlp_prefix;
     return t.call(name, mlp<Kind>{dims.hidden_size, inner, dims.hidden_act, {prefix, "MLP"}, dims.mlp_bias, row.names.mlp},
                   x);
 }
 
 /// A dense feed-forward block of a row, under this name and with this inner width.
-constexpr value call_mlp(trace& t, const architecture& row, const shape& dims, string_ref name, std::int64_t inner,
+constexpr value call_mlp(trace& t, const architecture& row, const shape& dims, literal name, std::int64_t inner,
                          const value& x) {
     switch (row.feed_forward) {
         case mlp_kind::gated: return call_mlp<mlp_kind::gated>(t, row, dims, name, inner, x);
@@ -265,11 +265,11 @@ private:
         if (kind.experts) return t.call(row.names.feed_forward, moe_block{row, dims}, x);
         return call_mlp(t, row, dims, row.names.feed_forward, dims.intermediate_size, x);
     }
-    constexpr value normed(trace& t, string_ref name, const value& x) const {
+    constexpr value normed(trace& t, literal name, const value& x) const {
         return call_norm(t, name, row.norm, dims.hidden_size, {row.prefix, row.names.norm_type}, x, row.norm_bias);
     }
-    static constexpr value dropped(trace& t, string_ref name, const value& x) {
-        return name.empty() ? x : t.call(name, identity{}, x);
+    static constexpr value dropped(trace& t, literal name, const value& x) {
+        return is_empty(name) ? x : t.call(name, identity{}, x);
     }
     constexpr value residual(trace& t, const value& x, const value& h) const {
         return t.add(x, row.scales_residual ? t.mul(h) : h);
@@ -321,9 +321,9 @@ constexpr decoder_context describe_context(const architecture& row, const shape&
 /// Embedding, masks and tables, layers, last norm: the model under a head, or on its own.
 constexpr value describe_base(const architecture& row, const shape& dims, trace& t) {
     const workload& load = t.load();
-    const string_ref type = row.names.embedding_type;
+    const literal type = row.names.embedding_type;
     const embedding words{dims.vocab_size, dims.hidden_size, row.scales_in_embedding,
-                          type.empty() ? class_name{"", "Embedding"} : class_name{row.prefix, type}};
+                          is_empty(type) ? class_name{"", "Embedding"} : class_name{row.prefix, type}};
     value x = t.call(row.names.embed_tokens, words, extents{load.batch, load.sequence});
     if (row.scales_embedding) x = t.mul(x);
     const decoder_context shared = describe_context(row, dims, t);
@@ -339,7 +339,7 @@ constexpr value describe_base(const architecture& row, const shape& dims, trace&
 /// Source: transformers/modeling_layers.py, `GenericForSequenceClassification` and its relatives.
 constexpr value describe_head(const architecture& row, const shape& dims, trace& t, const value& x) {
     const recorder::idle_guard unused{t, t.load().head == logits::none};
-    const auto score = [&](string_ref name, std::int64_t labels, bool bias, const value& h) {
+    const auto score = [&](literal name, std::int64_t labels, bool bias, const value& h) {
         return t.call(name, head_linear{{x.dim(-1), labels, bias}}, h);
     };
     switch (dims.head) {
@@ -368,7 +368,7 @@ constexpr value describe_under_head(const architecture& row, const shape& dims, 
     const class_name type{row.prefix, row.names.model_type};
     if (dims.head == head_kind::none) return describe_within({.type = type}, base, row, dims, t);
     const bool answers = dims.head == head_kind::question_answering;
-    const string_ref name = answers ? row.names.base_under_answers : row.names.base;
+    const literal name = answers ? row.names.base_under_answers : row.names.base;
     const module_info whole{
         .type = {row.prefix, dims.head == head_kind::causal_lm ? row.names.causal_lm_type : name_of(dims.head)}};
     t.enter(whole);

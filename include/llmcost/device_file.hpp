@@ -14,8 +14,8 @@ namespace detail {
 
 /// One number of a device's file: under which object, its key, where it goes.
 struct device_figure {
-    string_ref group;
-    string_ref key;
+    literal group;
+    literal key;
     double device::*into;
 };
 
@@ -52,15 +52,14 @@ inline constexpr device_figure device_words[]{
 constexpr void check_device_keys(config_view object, string_ref group) {
     for (const config_view member : object) {
         bool known = false;
-        for (const device_figure& f : device_figures) known = known || (f.group == group && f.key == member.key());
-        for (const device_figure& f : device_words) known = known || (f.group == group && f.key == member.key());
+        for (const device_figure& f : device_figures) known = known || (group == f.group && member.key() == f.key);
+        for (const device_figure& f : device_words) known = known || (group == f.group && member.key() == f.key);
         if (known) continue;
         if (group == "peak_tflops")
-            fail_unsupported(object, member.key(), "expected fp64, fp64_tensor, fp32, tf32, bf16, fp16, fp8, int8 or fp4");
-        if (group == "memory")
-            fail_unsupported(object, member.key(), "expected gigabytes, bandwidth_gbps, cache_megabytes or type");
-        if (group == "links") fail_unsupported(object, member.key(), "expected bandwidth_gbps, pcie_gbps or type");
-        fail_unsupported(object, member.key(),
+            fail_unsupported(member, "expected fp64, fp64_tensor, fp32, tf32, bf16, fp16, fp8, int8 or fp4");
+        if (group == "memory") fail_unsupported(member, "expected gigabytes, bandwidth_gbps, cache_megabytes or type");
+        if (group == "links") fail_unsupported(member, "expected bandwidth_gbps, pcie_gbps or type");
+        fail_unsupported(member,
                          "expected name, aliases, vendor, peak_tflops, memory, units, links, watts, price_per_hour, "
                          "sources, unverified or notes");
     }
@@ -85,7 +84,7 @@ constexpr void check_device_keys(config_view object, string_ref group) {
     }
     for (const detail::device_figure& f : detail::device_figures) {
         config_view group = file;
-        if (!f.group.empty()) {
+        if (!is_empty(f.group)) {
             const auto found = file.optional_object(f.group);
             if (!found) continue;
             group = *found;

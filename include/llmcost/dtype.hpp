@@ -25,8 +25,8 @@ enum class dtype : std::uint8_t {
 /// One line per element type: its name, another accepted spelling, its size in bits.
 struct dtype_row {
     dtype type;
-    string_ref name;
-    string_ref alias;
+    literal name;
+    literal alias;
     int bits;
 };
 
@@ -52,7 +52,7 @@ inline constexpr dtype_row dtype_table[]{
 }
 
 /// PyTorch's name of an element type.
-[[nodiscard]] constexpr string_ref name_of(dtype type) noexcept {
+[[nodiscard]] constexpr literal name_of(dtype type) noexcept {
     for (const auto& row : dtype_table)
         if (row.type == type) return row.name;
     return "unspecified";

@@ -12,9 +12,9 @@ namespace llmcost {
 
 /// Names of an attention's four projections.
 struct projection_names {
-    string_ref q = "query";
-    string_ref k = "key";
-    string_ref v = "value";
+    literal q = "query";
+    literal k = "key";
+    literal v = "value";
 };
 
 /// What a layer's queries see: all positions, or behind a mask those before them, which a cache keeps (BERT as a decoder).
@@ -36,7 +36,7 @@ struct encoder_reach {
 constexpr value attend_within(trace& t, const value& x, std::int64_t width, std::int64_t heads, bool bias,
                               const projection_names& names, bool float_softmax, const encoder_reach& reach) {
     const std::int64_t batch = x.dim(0), sequence = x.dim(1), d = width / heads;
-    const auto split = [&](string_ref name) {
+    const auto split = [&](literal name) {
         return t.call(name, linear{width, width, bias}, x).view({batch, sequence, heads, d}).transpose(1, 2);
     };
     const value q = split(names.q);
@@ -81,7 +81,7 @@ struct self_attention_block {
 template <role What>
 struct attention_block {
     const shape& dims;
-    string_ref prefix;
+    literal prefix;
 
     static constexpr role what = What;
     static constexpr bool leaf = false;
@@ -96,7 +96,7 @@ struct attention_block {
 
 struct intermediate_block {
     const shape& dims;
-    string_ref prefix;
+    literal prefix;
 
     static constexpr role what = role::mlp;
     static constexpr bool leaf = false;
@@ -119,7 +119,7 @@ struct feed_forward_output : output_block {
 /// Source: transformers/models/bert/modeling_bert.py, `BertLayer`.
 struct bert_layer {
     const shape& dims;
-    string_ref prefix;
+    literal prefix;
     const encoder_reach& reach;
 
     static constexpr role what = role::none;
@@ -142,7 +142,7 @@ struct bert_layer {
 /// Words, kinds of segments and learned positions, normed: (B, S) -> (B, S, width).
 struct bert_embeddings {
     const shape& dims;
-    string_ref prefix;
+    literal prefix;
     bool positions_per_token;  ///< positions looked up for every sequence instead of once (RoBERTa)
 
     static constexpr role what = role::embedding;

@@ -31,7 +31,7 @@ struct sequence_attention_shape {
     bool bias;
     bool caches;  ///< a decoder's
     class_name named;
-    string_ref q, k, v, o;
+    literal q, k, v, o;
 };
 
 /// Attention of x (B, S, width) over itself (`role::attn`) or over an encoder's states (`role::cross_attn`).

@@ -68,34 +68,24 @@ struct ledger {
 
 namespace detail {
 
-/// One primitive of an operation: which, and how many per unit of work and per row.
-struct charge {
-    std::uint8_t primitive = 0;
-    std::int8_t per_work = 0;
-    std::int8_t per_row = 0;
-};
+/// Which primitives a price has: bit k for the k-th of `primitive_members`. Spelled out, as compilers evaluate pointers to
+/// members slowly.
+consteval unsigned mask_of(const primitives<std::int8_t>& p) {
+    return (p.add != 0 ? 1U : 0U) | (p.mult != 0 ? 2U : 0U) | (p.div != 0 ? 4U : 0U) | (p.sqrt != 0 ? 8U : 0U) |
+           (p.exp != 0 ? 16U : 0U) | (p.log != 0 ? 32U : 0U) | (p.tanh != 0 ? 64U : 0U) | (p.erf != 0 ? 128U : 0U) |
+           (p.trig != 0 ? 256U : 0U) | (p.pow != 0 ? 512U : 0U) | (p.neg != 0 ? 1024U : 0U) | (p.cmp != 0 ? 2048U : 0U);
+}
 
-/// The price table without its zeros.
-struct charges {
-    charge of[6]{};
-    std::uint8_t n = 0;
+struct price_masks {
+    std::uint16_t of[op_kinds]{};
 };
-
-struct price_charges {
-    charges of[op_kinds]{};
-};
-
-consteval price_charges compact_prices() {
-    price_charges all{};
+consteval price_masks find_priced() {
+    price_masks all{};
     for (std::size_t i = 0; i < op_kinds; ++i)
-        for (std::size_t k = 0; k < primitive_kinds; ++k) {
-            const auto member = primitive_members<std::int8_t>[k];
-            const std::int8_t work = op_table[i].per_work.*member, rows = op_table[i].per_row.*member;
-            if (work != 0 || rows != 0) all.of[i].of[all.of[i].n++] = {static_cast<std::uint8_t>(k), work, rows};
-        }
+        all.of[i] = static_cast<std::uint16_t>(mask_of(op_table[i].per_work) | mask_of(op_table[i].per_row));
     return all;
 }
-inline constexpr price_charges price_list = compact_prices();
+inline constexpr price_masks priced = find_priced();
 
 constexpr void add_charge(count& plus, count& minus, int coefficient, count n) {
     if (coefficient > 0) plus += coefficient == 1 ? n : n * count(coefficient);
@@ -110,11 +100,12 @@ constexpr void add_charge(count& plus, count& minus, int coefficient, count n) {
     for (std::size_t i = 0; i < op_kinds; ++i) {
         const amount& done = sums.operations[i];
         if (done.work == count{} && done.rows == count{}) continue;
-        const detail::charges& list = detail::price_list.of[i];
-        for (std::uint8_t k = 0; k < list.n; ++k) {
-            const detail::charge& c = list.of[k];
-            detail::add_charge(plus[c.primitive], minus[c.primitive], c.per_work, done.work);
-            detail::add_charge(plus[c.primitive], minus[c.primitive], c.per_row, done.rows);
+        const op_price& p = op_table[i];
+        for (unsigned left = detail::priced.of[i]; left != 0; left &= left - 1) {
+            const int k = __builtin_ctz(left);
+            const auto member = primitive_members<std::int8_t>[k];
+            detail::add_charge(plus[k], minus[k], p.per_work.*member, done.work);
+            detail::add_charge(plus[k], minus[k], p.per_row.*member, done.rows);
         }
     }
     primitives<count> out;

@@ -66,7 +66,7 @@ class listener {
 public:
     virtual void enter(const recorder&, const module_info&) {}
     virtual void leave(const recorder&, const module_info&) {}
-    virtual void parameter(const recorder&, string_ref /*name*/, const value&, bool /*tied*/) {}
+    virtual void parameter(const recorder&, literal /*name*/, const value&, bool /*tied*/) {}
     virtual void executed(const recorder&, const operation&) {}
     virtual void cached(const recorder&, const value&) {}
 

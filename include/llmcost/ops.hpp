@@ -64,7 +64,7 @@ enum class reads : std::uint8_t {
 /// softmax, elements read and results of a reduction, elements of an elementwise operation.
 struct op_price {
     op kind;
-    string_ref name;
+    literal name;
     primitives<std::int8_t> per_work;
     primitives<std::int8_t> per_row;
     int torch_flops;  ///< FlopCounterMode's FLOPs per unit of work, forward, and again per input that needs a gradient

@@ -19,9 +19,9 @@ public:
 
     [[nodiscard]] constexpr config_view view() const noexcept { return config_; }
     /// The name that this configuration uses for a standard key, by the row's rule.
-    [[nodiscard]] constexpr string_ref written(string_ref standard) const {
+    [[nodiscard]] constexpr literal written(literal standard) const {
         for (const key_name& k : row_.keys) {
-            if (k.standard != standard || k.written.empty()) continue;
+            if (is_empty(k.written) || string_ref(standard) != k.standard) continue;
             if (k.rule == key_rule::written_only) return k.written;
             const bool here = config_.contains(k.written), there = config_.contains(standard);
             if (here ? k.rule == key_rule::written_first || !there : !there) return k.written;
@@ -29,32 +29,32 @@ public:
         return standard;
     }
     /// Whether this type has such a key.
-    [[nodiscard]] constexpr bool known(string_ref standard) const {
+    [[nodiscard]] constexpr bool known(literal standard) const {
         for (const key_name& k : row_.keys)
-            if (k.standard == standard && k.rule == key_rule::absent) return false;
+            if (k.rule == key_rule::absent && string_ref(standard) == k.standard) return false;
         return true;
     }
-    [[nodiscard]] constexpr bool present(string_ref standard) const {
+    [[nodiscard]] constexpr bool present(literal standard) const {
         const auto found = config_.find(written(standard));
         return found && !found->is_null() && known(standard);
     }
     /// A size: the file's, else the default; 0 as a default means that the key has none.
-    [[nodiscard]] constexpr std::int64_t positive(string_ref standard, std::int64_t otherwise) const {
+    [[nodiscard]] constexpr std::int64_t positive(literal standard, std::int64_t otherwise) const {
         return otherwise > 0 ? config_.positive(written(standard), otherwise) : config_.positive(written(standard));
     }
-    [[nodiscard]] constexpr std::int64_t non_negative(string_ref standard, std::int64_t otherwise) const {
+    [[nodiscard]] constexpr std::int64_t non_negative(literal standard, std::int64_t otherwise) const {
         return config_.non_negative(written(standard), otherwise);
     }
-    [[nodiscard]] constexpr bool boolean(string_ref standard, bool otherwise) const {
+    [[nodiscard]] constexpr bool boolean(literal standard, bool otherwise) const {
         return known(standard) ? config_.boolean(written(standard), otherwise) : otherwise;
     }
     /// A size that may be absent or null.
-    [[nodiscard]] constexpr std::int64_t positive_or(string_ref standard, std::int64_t otherwise) const {
+    [[nodiscard]] constexpr std::int64_t positive_or(literal standard, std::int64_t otherwise) const {
         return present(standard) ? config_.positive(written(standard)) : otherwise;
     }
     /// An activation function by its name in the file.
-    [[nodiscard]] constexpr activation act(string_ref standard, activation otherwise) const {
-        const string_ref key = written(standard);
+    [[nodiscard]] constexpr activation act(literal standard, activation otherwise) const {
+        const literal key = written(standard);
         if (!present(standard)) return otherwise;
         const string_ref name = config_.string(key);
         for (const activation_row& a : activation_table)
@@ -70,7 +70,7 @@ private:
 namespace detail {
 
 struct head_name {
-    string_ref suffix;
+    literal suffix;
     head_kind head;
 };
 
@@ -105,7 +105,7 @@ constexpr head_kind read_head(const architecture& row, config_view config) {
     for (const config_view entry : *list) {
         string_ref name = entry.as_string();
         if (!name.starts_with(row.prefix)) continue;
-        name.remove_prefix(row.prefix.size());
+        name.remove_prefix(string_ref(row.prefix).size());
         if (name == row.names.model_type && row.heads.has(head_kind::none)) return head_kind::none;
         if (name.starts_with("Text")) name.remove_prefix(4);  // beside classes of the same name that see pictures, too
         for (const head_name& h : head_names)
@@ -116,7 +116,7 @@ constexpr head_kind read_head(const architecture& row, config_view config) {
 }
 
 constexpr dtype read_dtype(config_view config) {
-    for (const string_ref key : {string_ref("dtype"), string_ref("torch_dtype")}) {
+    for (const literal key : {"dtype", "torch_dtype"}) {
         const auto found = config.find(key);
         if (!found || found->is_null()) continue;
         const dtype type = dtype_from(found->as_string());
@@ -133,10 +133,10 @@ constexpr maybe<config_view> rope_parameters(config_view config) {
     const auto older = config.optional_object("rope_scaling");
     return older && older->size() > 0 ? older : config.optional_object("rope_parameters");
 }
-constexpr bool has_rope_type(config_view config, string_ref type) {
+constexpr bool has_rope_type(config_view config, literal type) {
     const auto place = rope_parameters(config);
     if (!place) return false;
-    for (const string_ref key : {string_ref("rope_type"), string_ref("type")})
+    for (const literal key : {"rope_type", "type"})
         if (const auto found = place->find(key); found && found->is_string()) return found->as_string() == type;
     return false;
 }
@@ -152,7 +152,7 @@ constexpr frequency_rule read_frequency_rule(config_view config) {
 
 /// The part of a head that is rotated, from wherever a configuration of whatever age says it.
 constexpr double read_partial_rotary_factor(config_view config, double otherwise) {
-    constexpr string_ref key = "partial_rotary_factor";
+    constexpr literal key = "partial_rotary_factor";
     if (has_rope_type(config, "proportional")) return 1;  // the other elements are rotated too, by nothing
     const auto rope = rope_parameters(config);
     const config_view place = rope && rope->contains(key) ? *rope : config;
@@ -164,17 +164,17 @@ constexpr double read_partial_rotary_factor(config_view config, double otherwise
 }  // namespace detail
 
 /// A width of so many times so many features, within what layers may add and double without a check.
-constexpr std::int64_t checked_width(config_view config, string_ref key, std::int64_t times, std::int64_t features) {
+constexpr std::int64_t checked_width(config_view config, literal key, std::int64_t times, std::int64_t features) {
     const std::int64_t width = checked_product(times, features);
     if (width > largest_input) fail_unsupported(config, key, "makes a width beyond 2147483647 features");
     return width;
 }
 
 /// Heads that share hidden_size evenly, whatever `head_dim` says; `written` are the names that their number may have.
-constexpr void share_among_heads(config_view config, shape& s, std::initializer_list<string_ref> written) {
+constexpr void share_among_heads(config_view config, shape& s, std::initializer_list<literal> written) {
     s.head_dim = s.hidden_size / s.num_attention_heads;
     if (s.head_dim * s.num_attention_heads == s.hidden_size) return;
-    for (const string_ref key : written)
+    for (const literal key : written)
         if (config.contains(key)) fail_value(config, key, "a divisor of hidden_size");
     fail_unsupported(config, "hidden_size", "the default number of attention heads does not divide it");
 }
@@ -182,7 +182,7 @@ constexpr void share_among_heads(config_view config, shape& s, std::initializer_
 /// What `layer_types` calls the mixers of layers (transformers/configuration_utils.py, `ALLOWED_LAYER_TYPES` and older
 /// names).
 struct layer_word {
-    string_ref word;
+    literal word;
     mixer_kind mixer;
 };
 inline constexpr layer_word layer_words[]{

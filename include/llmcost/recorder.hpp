@@ -115,7 +115,7 @@ public:
     // ---- tensors
 
     /// Declares a parameter; `used` of `of` equal parts meet one token (experts).
-    constexpr value param(string_ref name, const extents& sizes, std::int64_t used = 1, std::int64_t of = 1) {
+    constexpr value param(literal name, const extents& sizes, std::int64_t used = 1, std::int64_t of = 1) {
         value v = dense(sizes, activation_type());
         v.requires_grad = true;
         wants_gradient(v, parameter_times_);
@@ -128,7 +128,7 @@ public:
         return v;
     }
     /// Declares a parameter whose tensor another module has named before.
-    constexpr value tied(string_ref name, const extents& sizes) {
+    constexpr value tied(literal name, const extents& sizes) {
         value v = dense(sizes, activation_type());
         v.requires_grad = true;
         if (listener_ != nullptr && parameter_times_ != count{}) listener_->parameter(*this, name, v, true);

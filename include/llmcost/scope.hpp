@@ -18,11 +18,11 @@ enum class role : std::uint8_t {
 // clang-format on
 
 /// Names of the roles, as people type them.
-inline constexpr string_ref role_names[]{"none",    "embedding", "attn",   "cross_attn",  "mlp",  "experts",
-                                         "router",  "norm",      "rotary", "mixer",       "head", "encoder",
-                                         "decoder", "vision",    "audio",  "transformer", "all"};
+inline constexpr literal role_names[]{"none",    "embedding", "attn",   "cross_attn",  "mlp",  "experts",
+                                      "router",  "norm",      "rotary", "mixer",       "head", "encoder",
+                                      "decoder", "vision",    "audio",  "transformer", "all"};
 
-[[nodiscard]] constexpr string_ref name_of(role r) noexcept { return role_names[static_cast<std::size_t>(r)]; }
+[[nodiscard]] constexpr literal name_of(role r) noexcept { return role_names[static_cast<std::size_t>(r)]; }
 
 /// The role of a name; `none` where there is no such role.
 [[nodiscard]] constexpr role role_from(string_ref name) noexcept {
@@ -33,23 +33,21 @@ inline constexpr string_ref role_names[]{"none",    "embedding", "attn",   "cros
 
 /// A class of the reference, in the two halves that rows are written in: `Llama` + `RMSNorm`.
 struct class_name {
-    string_ref prefix{};
-    string_ref base{};
+    literal prefix = "";
+    literal base = "";
 };
 
 /// What a module is called in its parent: its name, and its number where it stands in a list.
 struct module_place {
-    string_ref name{};
+    literal name = "";
     std::int64_t index = -1;
 
-    constexpr module_place(const char* own) noexcept : name(own) {}
-    constexpr module_place(string_ref own) noexcept : name(own) {}
-    constexpr module_place(string_ref list, std::int64_t number) noexcept : name(list), index(number) {}
+    constexpr module_place(literal own, std::int64_t number = -1) noexcept : name(own), index(number) {}
 };
 
 /// A module at the moment it is entered: its name in its parent, its place in a list (or -1), its class and role.
 struct module_info {
-    string_ref name{};
+    literal name = "";
     std::int64_t index = -1;
     class_name type{};
     role what = role::none;

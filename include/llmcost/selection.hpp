@@ -41,7 +41,7 @@ public:
     constexpr void leave(const module_info& m) {
         if (switched_at_ == depth_) active_ = !active_, switched_at_ = 0;
         --depth_;
-        if (query_.by_path() && !m.name.empty()) {
+        if (query_.by_path() && !is_empty(m.name)) {
             segments_ -= m.index >= 0 ? 2 : 1;
             if (matched_ > segments_) matched_ = segments_;
         }

@@ -20,7 +20,7 @@ enum class head_kind : std::uint8_t {
 // clang-format on
 
 /// What the class of a model with this head is called behind its prefix.
-[[nodiscard]] constexpr string_ref name_of(head_kind head) noexcept {
+[[nodiscard]] constexpr literal name_of(head_kind head) noexcept {
     switch (head) {
         case head_kind::none: return "Model";
         case head_kind::causal_lm: return "ForCausalLM";

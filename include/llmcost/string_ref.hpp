@@ -7,6 +7,12 @@
 
 namespace llmcost {
 
+/// A string constant: what rows and tables call things. Compilers take in a thousand of them with far less ado than views.
+using literal = const char*;
+
+/// Whether a string constant has no characters.
+[[nodiscard]] constexpr bool is_empty(literal s) noexcept { return *s == '\0'; }
+
 class string_ref;
 
 /// Whatever owns or sees characters in a row: `std::string`, `std::string_view`.

@@ -31,18 +31,25 @@ public:
     // ---- modules
 
     /// Calls a child module: `q = t.call("q_proj", linear{…}, x)`, in a list `x = t.call({"layers", i}, block{…}, x)`.
-    template <Layer L, class... In>
-    constexpr auto call(const module_place& at, const L& layer, const In&... in) {
-        const module_info m{at.name, at.index, layer.type(), L::what, L::leaf};
-        enter(m);
-        auto out = layer.describe(*this, in...);
-        if constexpr (L::leaf) returned(out);
-        leave(m);
-        return out;
+    template <Layer L, class In>
+    constexpr auto call(const module_place& at, const L& layer, const In& in) {
+        const module_info m = entered({at.name, at.index, layer.type(), L::what, L::leaf});
+        return leave(m, layer.describe(*this, in));
+    }
+    template <Layer L, class First, class Second, class... Others>
+    constexpr auto call(const module_place& at, const L& layer, const First& first, const Second& second,
+                        const Others&... others) {
+        const module_info m = entered({at.name, at.index, layer.type(), L::what, L::leaf});
+        return leave(m, layer.describe(*this, first, second, others...));
     }
     using tensor_calls::leave;
     /// Ends what `enter` with the same began, a part of a module that has a path of its own: `return t.leave(m, x);`
     constexpr value leave(const module_info& m, const value& out) {
+        if (m.leaf) returned(out);
+        leave(m);
+        return out;
+    }
+    constexpr two_values leave(const module_info& m, const two_values& out) {
         if (m.leaf) returned(out);
         leave(m);
         return out;
@@ -133,6 +140,10 @@ public:
     }
 
 private:
+    constexpr module_info entered(const module_info& m) {
+        enter(m);
+        return m;
+    }
     /// The gradient of b is the transposed system's solution; that of a its product with the solution, negated.
     constexpr void solve_back(const value& a, const value& b, const value& out) {
         if (!out.requires_grad) return;

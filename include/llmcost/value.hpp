@@ -19,10 +19,16 @@ struct extents {
     int rank = 0;
 
     constexpr extents() noexcept = default;
-    constexpr extents(std::initializer_list<std::int64_t> list) {
-        if (list.size() > max_rank) report_description("more dimensions than a tensor here may have");
-        for (const std::int64_t n : list) size[rank++] = n;
-    }
+    // one for each rank: compilers take longer over lists than over arguments
+    constexpr extents(std::int64_t a) noexcept : size{a}, rank(1) {}
+    constexpr extents(std::int64_t a, std::int64_t b) noexcept : size{a, b}, rank(2) {}
+    constexpr extents(std::int64_t a, std::int64_t b, std::int64_t c) noexcept : size{a, b, c}, rank(3) {}
+    constexpr extents(std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d) noexcept : size{a, b, c, d}, rank(4) {}
+    constexpr extents(std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d, std::int64_t e) noexcept
+        : size{a, b, c, d, e}, rank(5) {}
+    constexpr extents(std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d, std::int64_t e,
+                      std::int64_t f) noexcept
+        : size{a, b, c, d, e, f}, rank(6) {}
 };
 
 /// Elements of a tensor of these sizes; beyond 2^63 is an overflow, strides of an empty tensor included.

@@ -148,7 +148,7 @@ private:
     }
     void of(key_name (&keys)[most_key_names]) {
         for (key_name& key : keys) {
-            if (key.written.empty()) continue;
+            if (is_empty(key.written)) continue;
             const std::string field = "keys." + std::string(key.written);
             change(field, key.written);
         }
@@ -211,9 +211,9 @@ private:
     void change(std::string_view field, std::int64_t& value) {
         if (now()) before_ = value, value = doubles_ ? 2 * value : value + 1, integer_ = true, say(field, "");
     }
-    void change(std::string_view field, string_ref& name) {
-        static std::deque<std::string> pool;  // views of these outlive every mutation
-        if (now()) name = pool.emplace_back(std::string(name) + "x"), say(field, "");
+    void change(std::string_view field, literal& name) {
+        static std::deque<std::string> pool;  // names in it outlive every mutation
+        if (now()) name = pool.emplace_back(std::string(name) + "x").c_str(), say(field, "");
     }
     template <class E>
     requires std::is_enum_v<E>

@@ -77,7 +77,7 @@ public:
                 for (std::size_t i = 0; i < columns.size(); ++i)
                     sum += (mixer{} << path << i).word() * static_cast<std::uint64_t>(columns[i].to_wide());
     }
-    void parameter(const recorder&, string_ref name, const value& v, bool tied) override {
+    void parameter(const recorder&, literal name, const value& v, bool tied) override {
         mixer h;
         h << open_.back().path << name << std::uint64_t{tied};
         if (!tied) add_sizes(h, v);

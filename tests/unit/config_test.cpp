@@ -162,7 +162,7 @@ TEST_CASE("what a configuration holds cannot steer a terminal nor flood it") {
           "/heads: expected a positive integer, found \"" + euros.substr(0, 48) + "...\"");
 
     const auto nodes = object_with({.type = kind::null}, flood);
-    const config_error problem = thrown_by([&] { (void)config_view{nodes, 0}.positive(flood); });
+    const config_error problem = thrown_by([&] { (void)config_view{nodes, 0}.positive(flood.c_str()); });
     CHECK(problem.pointer() == "/" + std::string(48, 'x') + "...");
     CHECK(problem.message() == "expected a positive integer, found null");
 }

@@ -120,7 +120,7 @@ TEST_CASE("infinities and NaN are read however they are written") {
     CHECK(root.find("number")->is_object());
     llmcost::testing::require_tree(root);
 
-    const auto asked = [&](std::string_view key) {
+    const auto asked = [&](const char* key) {
         return thrown_by([&] { document.read_with([&](config_view c) { return c.positive(key); }); });
     };
     CHECK(asked("large") == "x.json: /large: expected a positive integer, found 1E400");
@@ -151,7 +151,7 @@ TEST_CASE("whole numbers beyond 64 bits become reals and are refused as integers
     CHECK(root.real("a") == 9223372036854775808.0);
     CHECK(root.real("b") == 18446744073709551616.0);
     CHECK(root.real("model_max_length") == 1e30);
-    const auto asked = [&](std::string_view key) {
+    const auto asked = [&](const char* key) {
         return thrown_by([&] { document.read_with([&](config_view c) { return c.integer(key); }); });
     };
     CHECK(asked("a") == "x.json: /a: expected an integer, found 9223372036854775808 (out of range)");

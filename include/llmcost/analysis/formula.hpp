@@ -88,7 +88,7 @@ public:
 
     /// All figures of a workload in the region.
     [[nodiscard]] constexpr figures operator()(const workload& w) const {
-        const place here = place_of(w);
+        const point here = place_of(w);
         count out[figure_count];
         for (std::size_t i = 0; i < figure_count; ++i) out[i] = value_of(i, here);
         return unpack(out);
@@ -172,11 +172,9 @@ private:
     struct grid {
         std::int64_t a = 0, b = 0, c = 0;
     };
-    // those without the rest of a chunk first: sequences that are not padded need no others
+    // in the order of value_of's terms: those of a chunk's rest come last
     static constexpr grid exponents[monomials] = {{0, 0, 0}, {1, 0, 0}, {0, 0, 1}, {2, 0, 0}, {0, 0, 2},
                                                   {1, 0, 1}, {0, 1, 0}, {0, 2, 0}, {1, 1, 0}, {0, 1, 1}};
-    static constexpr std::size_t unpadded_monomials = 6;
-    [[nodiscard]] constexpr std::size_t used() const noexcept { return region_.chunk == 0 ? unpadded_monomials : monomials; }
 
     [[nodiscard]] constexpr bool has(const grid& g) const noexcept {
         return g.a <= steps_.a && g.b <= steps_.b && g.c <= steps_.c;
@@ -203,8 +201,25 @@ private:
                 differences(f, c);
                 for (std::size_t k = 0; k < monomials; ++k) {
                     if (c[k] >= most || -c[k] >= most) return false;
-                    coefficients_[i][k][n] = static_cast<std::int64_t>(c[k]);
+                    coefficients_[i][n][k] = static_cast<std::int64_t>(c[k]);
                 }
+            }
+        reach_ = std::int64_t{1} << 24;
+        while (reach_ != 0 && !sums_fit(reach_)) reach_ /= 2;
+        return true;
+    }
+    /// Whether no sum of products leaves 64 bits where each coordinate is nearer than `far`: x(x−1)/2 and xy are below far².
+    [[nodiscard]] constexpr bool sums_fit(std::int64_t far) const noexcept {
+        constexpr wide most = wide{1} << 63;
+        for (const auto& figure : coefficients_)
+            for (const auto& c : figure) {
+                wide linear = 0, square = 0;
+                for (std::size_t k = 1; k < monomials; ++k) {
+                    const bool of_degree_one = exponents[k].a + exponents[k].b + exponents[k].c == 1;
+                    (of_degree_one ? linear : square) += c[k] < 0 ? -c[k] : c[k];
+                }
+                const wide constant = c[0] < 0 ? -c[0] : c[0];
+                if (square >= most / far / far || constant + (linear + square * far) * far >= most) return false;
             }
         return true;
     }
@@ -230,44 +245,34 @@ private:
                 c[k] = f[k] - (g.a != 0 ? at(1, 0, 0) : at(0, 1, 0)) - (g.c != 0 ? at(0, 0, 1) : at(0, 1, 0)) + f[0];
         }
     }
-    /// Values of the monomials at a workload; with `near` deltas no sum of products can leave 128 bits.
-    struct place {
-        std::int64_t at[monomials]{};
-        std::int64_t batches;
-        bool near;
-    };
-    constexpr place place_of(const workload& w) const noexcept {
+    /// A workload as steps away from the corner of the grid.
+    [[nodiscard]] constexpr point place_of(const workload& w) const noexcept {
         const point p = coordinates(w);
-        const std::int64_t a = p.a - base_.a, c = p.c - base_.c, n = w.batch - base_.batch;
-        constexpr std::int64_t little = std::int64_t{1} << 24;
-        const bool near = a < little && c < little && -a < little && -c < little && n < 4096;
-        place here{{1, a, c, a * (a - 1) / 2, c * (c - 1) / 2, a * c}, n, near};
-        if (region_.chunk == 0) return here;
-        const std::int64_t b = p.b - base_.b, of_rest[] = {b, b * (b - 1) / 2, a * b, b * c};
-        for (std::size_t k = unpadded_monomials; k < monomials; ++k) here.at[k] = of_rest[k - unpadded_monomials];
-        return here;
+        return {p.batch - base_.batch, p.a - base_.a, region_.chunk == 0 ? 0 : p.b - base_.b, p.c - base_.c};
     }
-    [[nodiscard]] constexpr count value_of(std::size_t figure, const place& p) const {
-        if (!p.near) return checked_value_of(figure, p);
-        return region_.chunk == 0 ? sum_of<unpadded_monomials>(figure, p) : sum_of<monomials>(figure, p);
+    [[nodiscard]] static constexpr std::int64_t triangle(std::int64_t x) noexcept { return x * (x - 1) >> 1; }
+    [[nodiscard]] constexpr count value_of(std::size_t figure, const point& p) const {
+        const bool near = p.a < reach_ && p.c < reach_ && -p.a < reach_ && -p.c < reach_ && region_.chunk <= reach_;
+        if (!near) return checked_value_of(figure, p);
+        const auto sum_of = [&](const std::int64_t(&of)[monomials]) {
+            const std::int64_t sum =
+                of[0] + of[1] * p.a + of[2] * p.c + of[3] * triangle(p.a) + of[4] * triangle(p.c) + of[5] * (p.a * p.c);
+            if (region_.chunk == 0) return sum;
+            return sum + (of[6] + of[8] * p.a + of[9] * p.c) * p.b + of[7] * triangle(p.b);
+        };
+        const auto& [once, each] = coefficients_[figure];
+        return count::from_wide(static_cast<count::wide>(sum_of(once) + static_cast<wide>(sum_of(each)) * p.batch));
     }
-    template <std::size_t N>
-    [[nodiscard]] constexpr count sum_of(std::size_t figure, const place& p) const {
-        wide sum = coefficients_[figure][0][0], per_batch = coefficients_[figure][0][1];
-        for (std::size_t k = 1; k < N; ++k) {
-            sum += static_cast<wide>(coefficients_[figure][k][0]) * p.at[k];
-            per_batch += static_cast<wide>(coefficients_[figure][k][1]) * p.at[k];
-        }
-        return count::from_wide(static_cast<count::wide>(sum + per_batch * p.batches));
-    }
-    constexpr count checked_value_of(std::size_t figure, const place& p) const {
+    constexpr count checked_value_of(std::size_t figure, const point& p) const {
+        const std::int64_t at[monomials] = {1,         p.a, p.c,           triangle(p.a), triangle(p.c),
+                                            p.a * p.c, p.b, triangle(p.b), p.a * p.b,     p.b * p.c};
         count plus, minus;
-        for (std::size_t k = 0; k < used(); ++k)
+        for (std::size_t k = 0; k < monomials; ++k)
             for (int part = 0; part < 2; ++part) {
-                const std::int64_t c = coefficients_[figure][k][part];
-                const bool negative = (c < 0) != (p.at[k] < 0);
+                const std::int64_t c = coefficients_[figure][part][k];
+                const bool negative = (c < 0) != (at[k] < 0);
                 const auto size = [](std::int64_t n) { return count(n < 0 ? -n : n); };
-                (negative ? minus : plus) += size(c) * size(p.at[k]) * (part == 0 ? count(1) : count(p.batches));
+                (negative ? minus : plus) += size(c) * size(at[k]) * (part == 0 ? count(1) : count(p.batch));
             }
         return plus - minus;
     }
@@ -287,7 +292,8 @@ private:
     region region_{};
     point base_{};
     grid steps_{};
-    std::int64_t coefficients_[figure_count][monomials][2]{};  ///< of one sequence, and more for each further one
+    std::int64_t coefficients_[figure_count][2][monomials]{};  ///< of one sequence, and more for each further one
+    std::int64_t reach_ = 0;                                   ///< of coordinates whose sums of products fit in 64 bits
     bool exact_ = false;
 };
 

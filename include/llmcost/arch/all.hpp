@@ -40,7 +40,7 @@ inline constexpr std::size_t architecture_count = sizeof architectures / sizeof 
 namespace detail {
 consteval bool architectures_are_sorted() {
     for (std::size_t i = 1; i < architecture_count; ++i)
-        if (!(architectures[i - 1]->model_type < architectures[i]->model_type)) return false;
+        if (!(string_ref(architectures[i - 1]->model_type) < architectures[i]->model_type)) return false;
     return true;
 }
 static_assert(architectures_are_sorted(), "rows stand in the order of their model_type, each once");
@@ -75,7 +75,7 @@ constexpr int edit_distance(string_ref a, string_ref b) noexcept {
 
 /// Says which known types are nearest to an unknown one.
 [[noreturn]] inline void fail_nearest(config_view config, string_ref type) {
-    char sentence[160]{};
+    char sentence[160]{};  // ends with NUL
     std::size_t n = 0;
     const auto say = [&](string_ref text) {
         for (const char c : text)
@@ -93,7 +93,7 @@ constexpr int edit_distance(string_ref a, string_ref b) noexcept {
         if (k > 0) say(", ");
         say(best->model_type);
     }
-    fail_unknown_model_type(config, "model_type", {sentence, n});
+    fail_unknown_model_type(config, "model_type", sentence);
 }
 
 }  // namespace detail

@@ -12,7 +12,7 @@ namespace bart_detail {
 
 /// Learned positions, looked up for every sequence (encoder) or once (decoder); the table has two rows more.
 struct position_table : embedding {
-    constexpr position_table(const shape& dims, string_ref prefix)
+    constexpr position_table(const shape& dims, literal prefix)
         : embedding{
               dims.max_position_embeddings + 2, dims.hidden_size, false, {prefix, "LearnedPositionalEmbedding"}, false} {}
 };
@@ -23,7 +23,7 @@ struct stack_shape {
     std::int64_t heads;
     std::int64_t inner;
     activation act;
-    string_ref prefix;
+    literal prefix;
 };
 
 /// Words of a stack, whose table is the one in front of both where embeddings are tied.
@@ -46,9 +46,7 @@ constexpr sequence_attention<What> attention_of(const stack_shape& s, bool cache
              "out_proj"}};
 }
 
-constexpr value normed(trace& t, string_ref name, const value& x) {
-    return t.call(name, norm<norm_kind::layer>{x.dim(-1)}, x);
-}
+constexpr value normed(trace& t, literal name, const value& x) { return t.call(name, norm<norm_kind::layer>{x.dim(-1)}, x); }
 
 constexpr value feed_forward(trace& t, const stack_shape& s, const value& x) {
     const value h = t.call("activation_fn", activation_module{s.act}, t.call("fc1", linear{s.width, s.inner, true}, x));

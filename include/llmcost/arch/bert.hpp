@@ -64,7 +64,7 @@ constexpr value describe_predictions(const architecture& row, const shape& dims,
 /// Scores of words, of what the next sentence is, or of both.
 constexpr value describe_cls(const architecture& row, const shape& dims, trace& t, const value& x, const value& pooled) {
     const bool sentences = dims.head == head_kind::next_sentence, pretrains = dims.head == head_kind::pretraining;
-    const string_ref type = sentences ? "OnlyNSPHead" : pretrains ? "PreTrainingHeads" : "OnlyMLMHead";
+    const literal type = sentences ? "OnlyNSPHead" : pretrains ? "PreTrainingHeads" : "OnlyMLMHead";
     const module_info cls{.name = "cls", .type = {row.prefix, type}, .what = role::head};
     t.enter(cls);
     value out;
@@ -115,7 +115,7 @@ constexpr value describe_head(const architecture& row, const shape& dims, trace&
 /// Source: transformers/models/bert/modeling_bert.py, transformers/models/roberta/modeling_roberta.py.
 constexpr value describe_bert(const architecture& row, const shape& dims, trace& t) {
     const bool bare = dims.head == head_kind::none;
-    const string_ref type = dims.head == head_kind::causal_lm ? row.names.causal_lm_type : name_of(dims.head);
+    const literal type = dims.head == head_kind::causal_lm ? row.names.causal_lm_type : name_of(dims.head);
     const module_info whole{.type = {row.prefix, type}};
     const module_info base{.name = bare ? "" : row.names.base, .type = {row.prefix, "Model"}};
     if (!bare) t.enter(whole);
@@ -173,8 +173,7 @@ inline constexpr architecture bert{
 };
 
 // transformers/models/roberta: positions follow padding, a language head of its own
-inline constexpr architecture roberta = [] {
-    architecture a = bert;
+inline constexpr architecture roberta = [](architecture a) {
     a.model_type = "roberta", a.prefix = "Roberta", a.positions_per_token = a.flat_heads = true;
     a.read = read_roberta;
     a.heads = {head_kind::none,
@@ -187,6 +186,6 @@ inline constexpr architecture roberta = [] {
     a.names.base = "roberta", a.names.causal_lm_type = "ForCausalLM";
     a.defaults.vocab_size = 50265;
     return a;
-}();
+}(bert);
 
 }  // namespace llmcost::arch

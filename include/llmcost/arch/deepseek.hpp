@@ -14,7 +14,7 @@ constexpr void check_groups(config_view config, const shape& s) {
 
 /// Latent attention and experts behind the first `first_k_dense_replace` layers.
 constexpr void read_deepseek(config_view config, shape& s, std::int64_t dense_layers, std::int64_t shared_experts,
-                             string_ref also_experts) {
+                             literal also_experts) {
     const auto rank = config.find("q_lora_rank");
     s.mla.q_lora_rank = rank && rank->is_null() ? 0 : config.positive("q_lora_rank", 1536);
     s.mla.kv_lora_rank = config.positive("kv_lora_rank", 512);
@@ -55,8 +55,7 @@ constexpr void read_deepseek_v3(config_view config, shape& s) {
 }
 
 // transformers/models/deepseek_v2: latent attention, complex rotation, softmax router
-inline constexpr architecture deepseek_v2 = [] {
-    architecture a = llama;
+inline constexpr architecture deepseek_v2 = [](architecture a) {
     a.heads = classifying_decoder_heads;
     a.model_type = "deepseek_v2", a.prefix = "DeepseekV2", a.read = read_deepseek_v2, a.latent = true;
     a.rotated = rotation::complex_pairs, a.router = router_kind::softmax_grouped;
@@ -65,30 +64,29 @@ inline constexpr architecture deepseek_v2 = [] {
     a.defaults.vocab_size = 102400;
     a.defaults.moe = {.num_experts = 64, .intermediate_size = 1407};
     return a;
-}();
+}(llama);
 
 // transformers/models/deepseek_v3: sigmoid router with groups, pairs rotated as two tensors
-inline constexpr architecture deepseek_v3 = [] {
-    architecture a = deepseek_v2;
+inline constexpr architecture deepseek_v3 = [](architecture a) {
     a.heads = decoder_heads;
     a.model_type = "deepseek_v3", a.prefix = "DeepseekV3", a.read = read_deepseek_v3;
     a.rotated = rotation::split_pairs, a.router = router_kind::sigmoid_grouped;
     a.names.moe_type = "MoE";
-    a.defaults = {.vocab_size = 129280,
-                  .hidden_size = 7168,
-                  .intermediate_size = 18432,
-                  .num_hidden_layers = 61,
-                  .num_attention_heads = 128,
-                  .num_key_value_heads = 128,
-                  .max_position_embeddings = 4096,
-                  .moe = {.num_experts = 256,
-                          .num_experts_per_tok = 8,
-                          .intermediate_size = 2048,
-                          .n_group = 8,
-                          .topk_group = 4,
-                          .norm_topk_prob = true}};
+    a.defaults = shape{.vocab_size = 129280,
+                       .hidden_size = 7168,
+                       .intermediate_size = 18432,
+                       .num_hidden_layers = 61,
+                       .num_attention_heads = 128,
+                       .num_key_value_heads = 128,
+                       .max_position_embeddings = 4096,
+                       .moe = {.num_experts = 256,
+                               .num_experts_per_tok = 8,
+                               .intermediate_size = 2048,
+                               .n_group = 8,
+                               .topk_group = 4,
+                               .norm_topk_prob = true}};
     a.keys[0] = no_mlp_bias;
     return a;
-}();
+}(deepseek_v2);
 
 }  // namespace llmcost::arch

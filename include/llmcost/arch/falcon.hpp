@@ -15,7 +15,7 @@ struct linear_then_bias {
     std::int64_t in;
     std::int64_t out;
     bool bias;
-    string_ref prefix;
+    literal prefix;
 
     static constexpr role what = role::none;
     static constexpr bool leaf = true;

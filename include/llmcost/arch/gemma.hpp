@@ -14,7 +14,7 @@ constexpr void read_gemma(config_view config, shape& s) {
 
 /// Gemma 2 and 3: soft caps where they are no null, every `pattern`-th layer full, the others sliding.
 constexpr void read_gemma_layers(config_view config, shape& s, bool attention_cap, bool logits_cap, std::int64_t pattern) {
-    const auto capped = [&](string_ref key, bool otherwise) {
+    const auto capped = [&](literal key, bool otherwise) {
         return config.contains(key) ? config.optional_real(key).has_value() : otherwise;
     };
     s.attention_soft_cap = capped("attn_logit_softcapping", attention_cap);
@@ -58,25 +58,23 @@ inline constexpr architecture gemma{
 };
 
 // transformers/models/gemma2: norms before and after each block, soft caps, sliding and full layers in turns
-inline constexpr architecture gemma2 = [] {
-    architecture a = gemma;
+inline constexpr architecture gemma2 = [](architecture a) {
     a.model_type = "gemma2", a.prefix = "Gemma2", a.read = read_gemma2, a.placement = norm_placement::both;
     a.masks = mask_rule::full_and_sliding;
     a.keys[1] = {"hidden_act", "hidden_activation", key_rule::written_only};
     a.defaults.hidden_size = 2304, a.defaults.intermediate_size = 9216, a.defaults.num_hidden_layers = 26;
     a.defaults.num_attention_heads = 8, a.defaults.num_key_value_heads = 4, a.defaults.sliding_window = 4096;
     return a;
-}();
+}(gemma);
 
 // transformers/models/gemma3: norms of queries and keys, five sliding layers to a full one, a rotary table for each
-inline constexpr architecture gemma3_text = [] {
-    architecture a = gemma2;
+inline constexpr architecture gemma3_text = [](architecture a) {
     a.heads = classifying_decoder_heads;
     a.model_type = "gemma3_text", a.prefix = "Gemma3", a.read = read_gemma3;
     a.qk_norm = qk_norm_kind::per_head_transposed, a.rotary_per_mixer = true;
     a.names.model_type = "TextModel";
     a.defaults.vocab_size = 262208, a.defaults.max_position_embeddings = 131072;
     return a;
-}();
+}(gemma2);
 
 }  // namespace llmcost::arch

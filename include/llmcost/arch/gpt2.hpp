@@ -203,28 +203,26 @@ inline constexpr architecture gpt2{
 };
 
 // transformers/models/auto/configuration_auto.py: GPT-2 under another name
-inline constexpr architecture gpt_sw3 = [] {
-    architecture a = gpt2;
+inline constexpr architecture gpt_sw3 = [](architecture a) {
     a.model_type = "gpt-sw3";
     return a;
-}();
+}(gpt2);
 
 // transformers/models/gptj: rotated pairs instead of learned positions, blocks side by side, a head with a bias
-inline constexpr architecture gptj = [] {
-    architecture a = gpt2;
+inline constexpr architecture gptj = [](architecture a) {
     a.model_type = "gptj", a.prefix = "GPTJ", a.describe = describe_gpt2<gpt2_detail::parallel_block, false>,
     a.read = read_gptj, a.rotated = rotation::interleaved;
     a.heads = {head_kind::none, head_kind::causal_lm, head_kind::sequence_classification, head_kind::question_answering};
     a.names.mlp = {.up = "fc_in", .down = "fc_out", .act = "act"};
     a.names.causal_lm_type = "ForCausalLM";
-    a.defaults = {.vocab_size = 50400,
-                  .hidden_size = 4096,
-                  .num_hidden_layers = 28,
-                  .num_attention_heads = 16,
-                  .max_position_embeddings = 2048,
-                  .hidden_act = activation::gelu_new,
-                  .head_bias = true};
+    a.defaults = shape{.vocab_size = 50400,
+                       .hidden_size = 4096,
+                       .num_hidden_layers = 28,
+                       .num_attention_heads = 16,
+                       .max_position_embeddings = 2048,
+                       .hidden_act = activation::gelu_new,
+                       .head_bias = true};
     return a;
-}();
+}(gpt2);
 
 }  // namespace llmcost::arch

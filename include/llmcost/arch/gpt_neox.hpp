@@ -89,7 +89,7 @@ constexpr void read_gpt_neox(config_view config, shape& s) {
     const auto rope = detail::rope_parameters(config);
     const bool stated = rope && rope->contains("partial_rotary_factor");
     const config_view place = stated ? *rope : config;
-    const string_ref key = stated ? "partial_rotary_factor" : "rotary_pct";
+    const literal key = stated ? "partial_rotary_factor" : "rotary_pct";
     const double factor = detail::has_rope_type(config, "proportional") ? 1 : place.real(key, 0.25);
     if (!(factor > 0 && factor <= 1)) fail_value(place, key, "a part of a head above 0 and up to 1");
     s.rotary_dim = static_cast<std::int64_t>(width * factor);

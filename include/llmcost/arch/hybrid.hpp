@@ -94,7 +94,7 @@ constexpr void read_qwen3_5_moe(config_view config, shape& s) {
 
 /// Attention and experts in every so many-th layer, Mamba mixers and plain blocks in the others.
 constexpr void read_jamba(config_view config, shape& s) {
-    const string_ref experts = config.contains("num_local_experts") ? "num_local_experts" : "num_experts";
+    const literal experts = config.contains("num_local_experts") ? "num_local_experts" : "num_experts";
     s.moe.num_experts = config.non_negative(experts, s.moe.num_experts);
     if (s.moe.num_experts > 1) read_experts(config, s, experts);
     read_balance(config, s);
@@ -109,7 +109,7 @@ constexpr void read_jamba(config_view config, shape& s) {
     if (const auto rank = config.find("mamba_dt_rank"); rank && !(rank->is_string() && rank->as_string() == "auto"))
         s.ssm.time_step_rank = rank->as_positive();
     s.attention_bias = s.output_bias = s.mlp_bias = false;
-    const auto every = [&](string_ref period, std::int64_t n, string_ref offset, std::int64_t from) {
+    const auto every = [&](literal period, std::int64_t n, literal offset, std::int64_t from) {
         const std::int64_t step = config.positive(period, n), first = config.non_negative(offset, from);
         if (first >= step) fail_value(config, offset, "a number below the period");
         return [=](std::int64_t i) { return i % step == first; };
@@ -123,90 +123,86 @@ constexpr void read_jamba(config_view config, shape& s) {
 }
 
 // transformers/models/jamba: Mamba mixers with norms of their own, attention without positions, experts without norming
-inline constexpr architecture jamba = [] {
-    architecture a = mixtral;
+inline constexpr architecture jamba = [](architecture a) {
     a.model_type = "jamba", a.prefix = "Jamba", a.read = read_jamba, a.heads = classifying_decoder_heads;
     a.router = router_kind::softmax_top_k, a.rotated = rotation::none, a.masks = mask_rule::full_and_present;
     a.mixer = linear_mixer::selective_state_space;
     a.names.norm = "final_layernorm", a.names.norm_2 = "pre_ff_layernorm", a.names.linear_mixer = "mamba";
     a.names.feed_forward = "feed_forward", a.names.router = "router";
     a.names.layer_type = "AttentionDecoderLayer", a.names.linear_layer_type = "MambaDecoderLayer";
-    a.defaults = {.vocab_size = 65536,
-                  .hidden_size = 4096,
-                  .intermediate_size = 14336,
-                  .num_hidden_layers = 32,
-                  .num_attention_heads = 32,
-                  .num_key_value_heads = 8,
-                  .max_position_embeddings = 262144,
-                  .moe = {.num_experts = 16, .num_experts_per_tok = 2}};
+    a.defaults = shape{.vocab_size = 65536,
+                       .hidden_size = 4096,
+                       .intermediate_size = 14336,
+                       .num_hidden_layers = 32,
+                       .num_attention_heads = 32,
+                       .num_key_value_heads = 8,
+                       .max_position_embeddings = 262144,
+                       .moe = {.num_experts = 16, .num_experts_per_tok = 2}};
     return a;
-}();
+}(mixtral);
 
 // transformers/models/lfm2: gated short convolutions between attention layers
-inline constexpr architecture lfm2 = [] {
-    architecture a = llama;
+inline constexpr architecture lfm2 = [](architecture a) {
     a.model_type = "lfm2", a.prefix = "Lfm2", a.read = read_lfm2, a.heads = language_heads;
     a.qk_norm = qk_norm_kind::per_head, a.masks = mask_rule::full_and_present, a.mixer = linear_mixer::short_convolution;
     a.names.norm = "embedding_norm", a.names.norm_1 = "operator_norm", a.names.norm_2 = "ffn_norm";
     a.names.o = "out_proj", a.names.q_norm = "q_layernorm", a.names.k_norm = "k_layernorm";
     a.names.linear_mixer = "conv", a.names.feed_forward = "feed_forward";
     a.names.mlp = {.gate = "w1", .up = "w3", .down = "w2", .act = ""};
-    a.defaults = {.vocab_size = 65536,
-                  .hidden_size = 2560,
-                  .intermediate_size = 12288,
-                  .num_hidden_layers = 32,
-                  .num_attention_heads = 32,
-                  .num_key_value_heads = 8,
-                  .max_position_embeddings = 128000,
-                  .tie_word_embeddings = true};
+    a.defaults = shape{.vocab_size = 65536,
+                       .hidden_size = 2560,
+                       .intermediate_size = 12288,
+                       .num_hidden_layers = 32,
+                       .num_attention_heads = 32,
+                       .num_key_value_heads = 8,
+                       .max_position_embeddings = 128000,
+                       .tie_word_embeddings = true};
     return a;
-}();
+}(llama);
 
 // transformers/models/qwen3_next: gated delta nets, gated attention, experts with a shared one
-inline constexpr architecture qwen3_next = [] {
-    architecture a = qwen2_moe;
+inline constexpr architecture qwen3_next = [](architecture a) {
     a.model_type = "qwen3_next", a.prefix = "Qwen3Next", a.read = read_qwen3_next, a.norm = norm_kind::rms_plus_one;
     a.names.base_under_answers = "transformer";
     a.masks = mask_rule::full_and_present, a.mixer = linear_mixer::gated_delta, a.gates_attention = a.joins_rotated = true;
     a.qk_norm = qk_norm_kind::per_head;
-    a.defaults = {.vocab_size = 151936,
-                  .hidden_size = 2048,
-                  .intermediate_size = 5632,
-                  .num_hidden_layers = 48,
-                  .num_attention_heads = 16,
-                  .num_key_value_heads = 2,
-                  .head_dim = 256,
-                  .max_position_embeddings = 32768,
-                  .moe = {.num_experts = 512, .num_experts_per_tok = 10, .intermediate_size = 512, .norm_topk_prob = true}};
+    a.defaults =
+        shape{.vocab_size = 151936,
+              .hidden_size = 2048,
+              .intermediate_size = 5632,
+              .num_hidden_layers = 48,
+              .num_attention_heads = 16,
+              .num_key_value_heads = 2,
+              .head_dim = 256,
+              .max_position_embeddings = 32768,
+              .moe = {.num_experts = 512, .num_experts_per_tok = 10, .intermediate_size = 512, .norm_topk_prob = true}};
     return a;
-}();
+}(qwen2_moe);
 
 // transformers/models/qwen3_5: delta nets with a projection for each part, positions of three axes, no experts
-inline constexpr architecture qwen3_5_text = [] {
-    architecture a = qwen3_next;
+inline constexpr architecture qwen3_5_text = [](architecture a) {
     a.model_type = "qwen3_5_text", a.prefix = "Qwen3_5", a.read = read_qwen3_5, a.heads = classifying_decoder_heads;
     a.mixer = linear_mixer::gated_delta_apart, a.axes = rotary_axes::interleaved;
     a.router = router_kind::none, a.shared_experts = shared_expert_kind::none;
     a.names.model_type = "TextModel", a.names.rotary_type = "TextRotaryEmbedding";
-    a.defaults = {.vocab_size = 248320,
-                  .hidden_size = 4096,
-                  .intermediate_size = 12288,
-                  .num_hidden_layers = 32,
-                  .num_attention_heads = 16,
-                  .num_key_value_heads = 4,
-                  .head_dim = 256,
-                  .max_position_embeddings = 32768};
+    a.defaults = shape{.vocab_size = 248320,
+                       .hidden_size = 4096,
+                       .intermediate_size = 12288,
+                       .num_hidden_layers = 32,
+                       .num_attention_heads = 16,
+                       .num_key_value_heads = 4,
+                       .head_dim = 256,
+                       .max_position_embeddings = 32768};
     return a;
-}();
+}(qwen3_next);
 
 // transformers/models/qwen3_5_moe: experts in every layer, as wide as `moe_intermediate_size`
-inline constexpr architecture qwen3_5_moe_text = [] {
-    architecture a = qwen3_5_text;
+inline constexpr architecture qwen3_5_moe_text = [](architecture a) {
     a.model_type = "qwen3_5_moe_text", a.prefix = "Qwen3_5Moe", a.read = read_qwen3_5_moe, a.heads = language_heads;
     a.router = qwen3_next.router, a.shared_experts = qwen3_next.shared_experts;
     a.defaults.hidden_size = 2048, a.defaults.num_hidden_layers = 40, a.defaults.num_key_value_heads = 2;
     a.defaults.moe = {.num_experts = 256, .num_experts_per_tok = 8, .intermediate_size = 512};
     return a;
-}();
+}(qwen3_5_text);
 
 }  // namespace llmcost::arch

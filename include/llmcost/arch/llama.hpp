@@ -46,7 +46,7 @@ constexpr rotary_sections read_sections(config_view config, rotary_sections othe
     return found;
 }
 
-[[noreturn]] inline void fail_sections(config_view config, string_ref expected) {
+[[noreturn]] inline void fail_sections(config_view config, literal expected) {
     const auto rope = detail::rope_parameters(config);
     if (rope) fail_value(*rope, "mrope_section", expected);
     fail_value(config, "rope_parameters", expected);
@@ -72,7 +72,7 @@ constexpr void read_qwen2_vl(config_view config, shape& s) {
 /// Phi-3 called longrope `su` and `yarn` at first (configuration_phi3.py, `convert_rope_params_to_dict`).
 constexpr void read_phi3(config_view config, shape& s) {
     read_window(config, s);
-    for (const string_ref type : {string_ref("su"), string_ref("yarn")})
+    for (const literal type : {"su", "yarn"})
         if (detail::has_rope_type(config, type)) s.frequencies = frequency_rule::picked;
 }
 
@@ -126,54 +126,49 @@ inline constexpr architecture llama{
 };
 
 // transformers/models/mistral: one mask, sliding where there is a window
-inline constexpr architecture mistral = [] {
-    architecture a = llama;
+inline constexpr architecture mistral = [](architecture a) {
     a.model_type = "mistral", a.prefix = "Mistral", a.read = read_window;
     a.names.base_under_answers = "model";
     a.defaults.intermediate_size = 14336, a.defaults.num_key_value_heads = 8;
     a.defaults.max_position_embeddings = 131072, a.defaults.sliding_window = 4096;
     a.keys[0] = no_attention_bias, a.keys[1] = no_mlp_bias;
     return a;
-}();
+}(llama);
 
 // transformers/models/qwen2: biases on q, k, v, none on o; masks per kind of layer
-inline constexpr architecture qwen2 = [] {
-    architecture a = llama;
+inline constexpr architecture qwen2 = [](architecture a) {
     a.model_type = "qwen2", a.prefix = "Qwen2", a.read = read_qwen2, a.masks = mask_rule::full_and_present;
     a.defaults.vocab_size = 151936, a.defaults.intermediate_size = 22016, a.defaults.num_key_value_heads = 32;
     a.defaults.max_position_embeddings = 32768, a.defaults.sliding_window = 4096;
     a.keys[0] = no_mlp_bias;
     return a;
-}();
+}(llama);
 
 // transformers/models/qwen2_vl: the text model alone, positions of three axes
-inline constexpr architecture qwen2_vl_text = [] {
-    architecture a = qwen2;
+inline constexpr architecture qwen2_vl_text = [](architecture a) {
     a.model_type = "qwen2_vl_text", a.prefix = "Qwen2VL", a.read = read_qwen2_vl, a.heads = {head_kind::none};
     a.axes = rotary_axes::sections, a.names.model_type = "TextModel", a.names.mlp_prefix = "Qwen2";
-    a.defaults = {.vocab_size = 152064,
-                  .hidden_size = 8192,
-                  .intermediate_size = 29568,
-                  .num_hidden_layers = 80,
-                  .num_attention_heads = 64,
-                  .num_key_value_heads = 8,
-                  .max_position_embeddings = 32768,
-                  .sliding_window = 4096,
-                  .head = head_kind::none};
+    a.defaults = shape{.vocab_size = 152064,
+                       .hidden_size = 8192,
+                       .intermediate_size = 29568,
+                       .num_hidden_layers = 80,
+                       .num_attention_heads = 64,
+                       .num_key_value_heads = 8,
+                       .max_position_embeddings = 32768,
+                       .sliding_window = 4096,
+                       .head = head_kind::none};
     return a;
-}();
+}(qwen2);
 
 // transformers/models/qwen3: norms of queries and keys per head
-inline constexpr architecture qwen3 = [] {
-    architecture a = qwen2;
+inline constexpr architecture qwen3 = [](architecture a) {
     a.model_type = "qwen3", a.prefix = "Qwen3", a.read = read_qwen_window, a.qk_norm = qk_norm_kind::per_head;
     a.defaults.head_dim = 128;
     return a;
-}();
+}(qwen2);
 
 // transformers/models/phi3: q, k, v and gate, up in one projection each; dropout modules in the residual
-inline constexpr architecture phi3 = [] {
-    architecture a = llama;
+inline constexpr architecture phi3 = [](architecture a) {
     a.heads = decoder_heads;
     a.model_type = "phi3", a.prefix = "Phi3", a.read = read_phi3, a.fused_qkv = true, a.joins_rotated = true;
     a.feed_forward = mlp_kind::fused_gated;
@@ -183,69 +178,64 @@ inline constexpr architecture phi3 = [] {
     a.defaults.max_position_embeddings = 4096;
     a.keys[0] = no_attention_bias, a.keys[1] = no_mlp_bias;
     return a;
-}();
+}(llama);
 
 // transformers/models/starcoder2: layer norms, a plain feed-forward block, biases
-inline constexpr architecture starcoder2 = [] {
-    architecture a = mistral;
+inline constexpr architecture starcoder2 = [](architecture a) {
     a.heads = decoder_heads;
     a.model_type = "starcoder2", a.prefix = "Starcoder2", a.read = read_starcoder2, a.norm = norm_kind::layer;
     a.feed_forward = mlp_kind::plain;
     a.names.mlp = {.up = "c_fc", .down = "c_proj", .act = "act"};
-    a.defaults = {.vocab_size = 49152,
-                  .hidden_size = 3072,
-                  .intermediate_size = 12288,
-                  .num_hidden_layers = 30,
-                  .num_attention_heads = 24,
-                  .num_key_value_heads = 2,
-                  .max_position_embeddings = 4096,
-                  .hidden_act = activation::gelu_pytorch_tanh,
-                  .tie_word_embeddings = true};
+    a.defaults = shape{.vocab_size = 49152,
+                       .hidden_size = 3072,
+                       .intermediate_size = 12288,
+                       .num_hidden_layers = 30,
+                       .num_attention_heads = 24,
+                       .num_key_value_heads = 2,
+                       .max_position_embeddings = 4096,
+                       .hidden_act = activation::gelu_pytorch_tanh,
+                       .tie_word_embeddings = true};
     return a;
-}();
+}(mistral);
 
 // transformers/models/cohere: one norm before both blocks, interleaved rotation, scaled logits
-inline constexpr architecture cohere = [] {
-    architecture a = llama;
+inline constexpr architecture cohere = [](architecture a) {
     a.heads = language_heads;
     a.model_type = "cohere", a.prefix = "Cohere", a.read = read_cohere, a.qk_norm = qk_norm_kind::weight_per_head,
     a.norm = norm_kind::layer_spelled;
     a.placement = norm_placement::parallel, a.rotated = rotation::interleaved, a.scales_logits = true;
     a.names.norm_type = "LayerNorm";
-    a.defaults = {.vocab_size = 256000,
-                  .hidden_size = 8192,
-                  .intermediate_size = 22528,
-                  .num_hidden_layers = 40,
-                  .num_attention_heads = 64,
-                  .max_position_embeddings = 8192,
-                  .tie_word_embeddings = true};
+    a.defaults = shape{.vocab_size = 256000,
+                       .hidden_size = 8192,
+                       .intermediate_size = 22528,
+                       .num_hidden_layers = 40,
+                       .num_attention_heads = 64,
+                       .max_position_embeddings = 8192,
+                       .tie_word_embeddings = true};
     a.keys[0] = no_mlp_bias;
     return a;
-}();
+}(llama);
 
 // transformers/models/olmo2: norms on the blocks' outputs, and of whole queries and keys
-inline constexpr architecture olmo2 = [] {
-    architecture a = llama;
+inline constexpr architecture olmo2 = [](architecture a) {
     a.heads = classifying_decoder_heads;
     a.model_type = "olmo2", a.prefix = "Olmo2", a.placement = norm_placement::after, a.norm = norm_kind::rms_cast_last,
     a.qk_norm = qk_norm_kind::whole, a.rotated = rotation::half_in_float;
     a.defaults.vocab_size = 50304;
     a.keys[0] = no_mlp_bias;
     return a;
-}();
+}(llama);
 
 // transformers/models/granite: constants on embeddings, residuals and logits
-inline constexpr architecture granite = [] {
-    architecture a = llama;
+inline constexpr architecture granite = [](architecture a) {
     a.heads = language_heads;
     a.model_type = "granite", a.prefix = "Granite";
     a.scales_embedding = a.scales_residual = a.divides_logits = true;
     return a;
-}();
+}(llama);
 
 // transformers/models/stablelm: layer norms, a quarter of each head rotated, dropout after the feed-forward block
-inline constexpr architecture stablelm = [] {
-    architecture a = llama;
+inline constexpr architecture stablelm = [](architecture a) {
     a.heads = decoder_heads;
     a.model_type = "stablelm", a.prefix = "StableLm", a.read = read_stablelm, a.norm = norm_kind::layer,
     a.joins_rotated = true;
@@ -255,6 +245,6 @@ inline constexpr architecture stablelm = [] {
     a.defaults.num_key_value_heads = 32, a.defaults.max_position_embeddings = 4096;
     a.keys[0] = no_mlp_bias;
     return a;
-}();
+}(llama);
 
 }  // namespace llmcost::arch

@@ -21,7 +21,7 @@ struct attention {
     constexpr value describe(trace& t, const value& x) const {
         const std::int64_t d = dims.head_dim, heads = dims.num_attention_heads, kv_heads = dims.num_key_value_heads;
         const std::int64_t batch = x.dim(0), sequence = x.dim(1);
-        const auto projected = [&](string_ref name, std::int64_t n) {
+        const auto projected = [&](literal name, std::int64_t n) {
             return t.call(name, linear{dims.hidden_size, n * d, dims.attention_bias}, x).view({batch, sequence, n, d});
         };
         value q = projected("q_proj", heads), k = projected("k_proj", kv_heads);
@@ -133,7 +133,7 @@ struct layer {
     }
 
 private:
-    constexpr value normed(trace& t, string_ref name, const value& x) const {
+    constexpr value normed(trace& t, literal name, const value& x) const {
         return t.call(name, norm<norm_kind::rms>{dims.hidden_size, {row.prefix, "TextRMSNorm"}}, x);
     }
     [[nodiscard]] constexpr mlp<mlp_kind::gated> dense(std::int64_t inner) const {

@@ -115,11 +115,10 @@ inline constexpr architecture mamba{
 };
 
 // transformers/models/falcon_mamba: norms without weights over time steps, B and C
-inline constexpr architecture falcon_mamba = [] {
-    architecture a = mamba;
+inline constexpr architecture falcon_mamba = [](architecture a) {
     a.model_type = "falcon_mamba", a.prefix = "FalconMamba", a.describe = describe_mamba<state_norm::plain>;
     return a;
-}();
+}(mamba);
 
 // transformers/models/mamba2: a scan by chunks over heads, one projection, a gated norm
 inline constexpr architecture mamba2{

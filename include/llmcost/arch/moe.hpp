@@ -25,7 +25,7 @@ private:
     layer_set dense_{};
 };
 
-constexpr void read_experts(config_view config, shape& s, string_ref number_of_experts) {
+constexpr void read_experts(config_view config, shape& s, literal number_of_experts) {
     s.moe.num_experts = config.non_negative(number_of_experts, s.moe.num_experts);
     s.moe.num_experts_per_tok = s.moe.num_experts_per_tok > 0
                                     ? config.positive("num_experts_per_tok", s.moe.num_experts_per_tok)
@@ -44,8 +44,8 @@ constexpr void read_balance(config_view config, shape& s) {
 /// Types whose layers have experts whatever a configuration says.
 constexpr void check_experts(config_view config, const shape& s) {
     if (s.moe.num_experts > 0) return;
-    constexpr string_ref names[] = {"num_experts", "num_local_experts", "n_routed_experts"};
-    for (const string_ref key : names)
+    constexpr literal names[] = {"num_experts", "num_local_experts", "n_routed_experts"};
+    for (const literal key : names)
         if (config.contains(key)) fail_value(config, key, "a positive integer");
 }
 
@@ -116,90 +116,85 @@ constexpr void read_gpt_oss(config_view config, shape& s) {
 }
 
 // transformers/models/mixtral: softmax over all experts, the best k normed to one
-inline constexpr architecture mixtral = [] {
-    architecture a = mistral;
+inline constexpr architecture mixtral = [](architecture a) {
     a.model_type = "mixtral", a.prefix = "Mixtral", a.read = read_mixtral, a.router = router_kind::softmax_top_k_float;
     a.defaults.sliding_window = 0;
     a.defaults.moe = {.num_experts = 8, .num_experts_per_tok = 2};
     return a;
-}();
+}(mistral);
 
 // transformers/models/qwen2_moe: a gated shared expert; both masks always
-inline constexpr architecture qwen2_moe = [] {
-    architecture a = llama;
+inline constexpr architecture qwen2_moe = [](architecture a) {
     a.names.base_under_answers = "model";
     a.model_type = "qwen2_moe", a.prefix = "Qwen2Moe", a.read = read_qwen2_moe, a.masks = mask_rule::full_and_sliding;
     a.router = router_kind::softmax_top_k, a.shared_experts = shared_expert_kind::gated;
-    a.defaults = {.vocab_size = 151936,
-                  .hidden_size = 2048,
-                  .intermediate_size = 5632,
-                  .num_hidden_layers = 24,
-                  .num_attention_heads = 16,
-                  .num_key_value_heads = 16,
-                  .max_position_embeddings = 32768,
-                  .sliding_window = 4096,
-                  .moe = {.num_experts = 60, .num_experts_per_tok = 4, .intermediate_size = 1408}};
+    a.defaults = shape{.vocab_size = 151936,
+                       .hidden_size = 2048,
+                       .intermediate_size = 5632,
+                       .num_hidden_layers = 24,
+                       .num_attention_heads = 16,
+                       .num_key_value_heads = 16,
+                       .max_position_embeddings = 32768,
+                       .sliding_window = 4096,
+                       .moe = {.num_experts = 60, .num_experts_per_tok = 4, .intermediate_size = 1408}};
     a.keys[0] = no_mlp_bias;
     return a;
-}();
+}(llama);
 
 // transformers/models/qwen3_moe: norms of queries and keys per head, no shared expert
-inline constexpr architecture qwen3_moe = [] {
-    architecture a = llama;
+inline constexpr architecture qwen3_moe = [](architecture a) {
     a.model_type = "qwen3_moe", a.prefix = "Qwen3Moe", a.read = read_qwen3_moe, a.qk_norm = qk_norm_kind::per_head;
     a.router = router_kind::softmax_top_k;
-    a.defaults = {.vocab_size = 151936,
-                  .hidden_size = 2048,
-                  .intermediate_size = 6144,
-                  .num_hidden_layers = 24,
-                  .num_attention_heads = 32,
-                  .num_key_value_heads = 4,
-                  .max_position_embeddings = 32768,
-                  .sliding_window = 4096,
-                  .moe = {.num_experts = 128, .num_experts_per_tok = 8, .intermediate_size = 768}};
+    a.defaults = shape{.vocab_size = 151936,
+                       .hidden_size = 2048,
+                       .intermediate_size = 6144,
+                       .num_hidden_layers = 24,
+                       .num_attention_heads = 32,
+                       .num_key_value_heads = 4,
+                       .max_position_embeddings = 32768,
+                       .sliding_window = 4096,
+                       .moe = {.num_experts = 128, .num_experts_per_tok = 8, .intermediate_size = 768}};
     a.keys[0] = no_mlp_bias;
     return a;
-}();
+}(llama);
 
 // transformers/models/olmoe: norms of whole queries and keys, every layer has experts
-inline constexpr architecture olmoe = [] {
-    architecture a = llama;
+inline constexpr architecture olmoe = [](architecture a) {
     a.heads = language_heads;
     a.model_type = "olmoe", a.prefix = "Olmoe", a.read = read_olmoe, a.qk_norm = qk_norm_kind::whole;
     a.router = router_kind::softmax_top_k;
-    a.defaults = {.vocab_size = 50304,
-                  .hidden_size = 2048,
-                  .intermediate_size = 2048,
-                  .num_hidden_layers = 16,
-                  .num_attention_heads = 16,
-                  .max_position_embeddings = 4096,
-                  .moe = {.num_experts = 64, .num_experts_per_tok = 8}};
+    a.defaults = shape{.vocab_size = 50304,
+                       .hidden_size = 2048,
+                       .intermediate_size = 2048,
+                       .num_hidden_layers = 16,
+                       .num_attention_heads = 16,
+                       .max_position_embeddings = 4096,
+                       .moe = {.num_experts = 64, .num_experts_per_tok = 8}};
     a.keys[0] = no_mlp_bias;
     return a;
-}();
+}(llama);
 
 // transformers/models/gpt_oss: sinks, biases everywhere, clamped experts with transposed weights
-inline constexpr architecture gpt_oss = [] {
-    architecture a = llama;
+inline constexpr architecture gpt_oss = [](architecture a) {
     a.heads = decoder_heads;
     a.model_type = "gpt_oss", a.prefix = "GptOss", a.read = read_gpt_oss, a.norm = norm_kind::rms_cast_last,
     a.masks = mask_rule::full_and_sliding;
     a.router = router_kind::top_k_softmax, a.expert = expert_kind::clamped_swiglu, a.sinks = true,
     a.rotated = rotation::split;
     a.names.router = "router", a.names.moe_type = "MLP";
-    a.defaults = {.vocab_size = 201088,
-                  .hidden_size = 2880,
-                  .intermediate_size = 2880,
-                  .num_hidden_layers = 36,
-                  .num_attention_heads = 64,
-                  .num_key_value_heads = 8,
-                  .head_dim = 64,
-                  .max_position_embeddings = 131072,
-                  .sliding_window = 128,
-                  .attention_bias = true,
-                  .moe = {.num_experts = 128, .num_experts_per_tok = 4}};
+    a.defaults = shape{.vocab_size = 201088,
+                       .hidden_size = 2880,
+                       .intermediate_size = 2880,
+                       .num_hidden_layers = 36,
+                       .num_attention_heads = 64,
+                       .num_key_value_heads = 8,
+                       .head_dim = 64,
+                       .max_position_embeddings = 131072,
+                       .sliding_window = 128,
+                       .attention_bias = true,
+                       .moe = {.num_experts = 128, .num_experts_per_tok = 4}};
     a.keys[0] = no_mlp_bias;
     return a;
-}();
+}(llama);
 
 }  // namespace llmcost::arch

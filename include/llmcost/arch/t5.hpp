@@ -10,7 +10,7 @@ namespace llmcost::arch {
 
 namespace t5_detail {
 
-constexpr value normed(trace& t, string_ref name, string_ref prefix, const value& x) {
+constexpr value normed(trace& t, literal name, literal prefix, const value& x) {
     return t.call(name, norm<norm_kind::rms_float_variance>{x.dim(-1), {prefix, "LayerNorm"}, true, false}, x);
 }
 
@@ -33,7 +33,7 @@ constexpr value relative_bias(trace& t, const shape& dims, std::int64_t queries,
 template <role What>
 struct attention_part {
     const shape& dims;
-    string_ref prefix;
+    literal prefix;
     bool decodes;
     const value& source;  ///< what cross attention reads
     const context& where;
@@ -74,7 +74,7 @@ struct attention_part {
 /// The feed-forward block, plain or gated, with dropout before its last projection.
 struct dense_block {
     const shape& dims;
-    string_ref prefix;
+    literal prefix;
 
     static constexpr role what = role::mlp;
     static constexpr bool leaf = false;
@@ -91,7 +91,7 @@ struct dense_block {
 
 struct feed_forward_part {
     const shape& dims;
-    string_ref prefix;
+    literal prefix;
 
     static constexpr role what = role::none;
     static constexpr bool leaf = false;
@@ -115,7 +115,7 @@ struct stack_values {
 
 struct block {
     const shape& dims;
-    string_ref prefix;
+    literal prefix;
     stack_values& stack;
     bool first;
 

@@ -25,7 +25,7 @@ struct patch_convolution {
 /// Patches as tokens behind a class token, with learned positions.
 struct vit_embeddings {
     const shape& dims;
-    string_ref prefix;
+    literal prefix;
 
     static constexpr role what = role::embedding;
     static constexpr bool leaf = false;
@@ -52,7 +52,7 @@ struct vit_embeddings {
 /// Attention over all patches with its output projection.
 struct vit_attention {
     const shape& dims;
-    string_ref prefix;
+    literal prefix;
 
     static constexpr role what = role::attn;
     static constexpr bool leaf = false;
@@ -67,7 +67,7 @@ struct vit_attention {
 /// A pre-norm encoder layer.
 struct vit_layer {
     const shape& dims;
-    string_ref prefix;
+    literal prefix;
 
     static constexpr role what = role::none;
     static constexpr bool leaf = false;
@@ -146,7 +146,7 @@ constexpr value describe_vit(const architecture& row, const shape& dims, trace& 
 }
 
 constexpr void read_vit(config_view config, shape& s) {
-    const auto side = [&](string_ref key, std::int64_t otherwise, std::uint32_t which) {
+    const auto side = [&](literal key, std::int64_t otherwise, std::uint32_t which) {
         const auto found = config.find(key);
         if (!found || found->is_null()) return otherwise;
         if (!found->is_array()) return found->as_positive();

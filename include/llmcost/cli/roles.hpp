@@ -42,7 +42,7 @@ public:
         }
         path_listener::leave(r, m);
     }
-    void parameter(const recorder&, string_ref, const value&, bool tied) override { tied_ = tied_ || tied; }
+    void parameter(const recorder&, literal, const value&, bool tied) override { tied_ = tied_ || tied; }
 
     [[nodiscard]] const std::string& root() const noexcept { return root_; }
     [[nodiscard]] bool tied() const noexcept { return tied_; }

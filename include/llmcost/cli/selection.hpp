@@ -123,7 +123,7 @@ public:
         }
         path_listener::leave(r, m);
     }
-    void parameter(const recorder& r, string_ref name, const value& v, bool tied) override {
+    void parameter(const recorder& r, literal name, const value& v, bool tied) override {
         const count active = r.sums().active_parameters - active_;
         active_ = r.sums().active_parameters;
         if (scope_.kind != scope_kind::parameter) return;
@@ -143,8 +143,8 @@ public:
 private:
     [[nodiscard]] bool matches(const module_info& m) const {
         if (scope_.kind == scope_kind::path) return !path().empty() && matches_pattern(scope_.word, path());
-        return type_.size() == m.type.prefix.size() + m.type.base.size() && type_.starts_with(m.type.prefix) &&
-               type_.ends_with(m.type.base);
+        const std::string_view prefix = m.type.prefix, base = m.type.base;
+        return type_.size() == prefix.size() + base.size() && type_.starts_with(prefix) && type_.ends_with(base);
     }
     /// Lists of modules are entered nowhere: they are met in their items.
     [[nodiscard]] bool matches_list() const {

@@ -143,7 +143,7 @@ inline found_config from_name(const arguments& args, const streams& io) {
 [[nodiscard]] inline model model_of(const config_document& document, const arguments& args) {
     if (args.has(option::part))
         return document.read_with([&](config_view root) {
-            model m = read_model(root.object(args.text(option::part)));
+            model m = read_model(root.object(std::string(args.text(option::part)).c_str()));
             if (m.dims.type == dtype::unspecified) m.dims.type = llmcost::detail::read_dtype(root);  // said for all parts
             return m;
         });

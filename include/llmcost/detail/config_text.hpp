@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdio>
 
 #include <llmcost/string_ref.hpp>
 
@@ -80,12 +79,12 @@ public:
     }
     bounded_text& put(long long number) noexcept {
         char digits[24];
-        const int n = std::snprintf(digits, sizeof digits, "%lld", number);
+        const int n = __builtin_snprintf(digits, sizeof digits, "%lld", number);
         return put(string_ref(digits, static_cast<std::size_t>(n)));
     }
     bounded_text& put(double number) noexcept {
         char digits[32];
-        const int n = std::snprintf(digits, sizeof digits, "%.17g", number);
+        const int n = __builtin_snprintf(digits, sizeof digits, "%.17g", number);
         return put(string_ref(digits, static_cast<std::size_t>(n)));
     }
 
@@ -100,7 +99,7 @@ private:
         const unsigned byte = static_cast<unsigned char>(character[0]);
         const unsigned unsafe = well_formed ? unprintable(character) : byte;
         if (!well_formed || unsafe != 0x110000) {
-            const int n = std::snprintf(code, sizeof code, well_formed ? "\\u%04x" : "\\x%02x", unsafe);
+            const int n = __builtin_snprintf(code, sizeof code, well_formed ? "\\u%04x" : "\\x%02x", unsafe);
             put(string_ref(code, static_cast<std::size_t>(n)));
         } else if (how == escaping::quoted && (byte == '"' || byte == '\\')) {
             put("\\").put(character);

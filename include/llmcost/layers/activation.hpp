@@ -27,8 +27,8 @@ enum class activation : std::uint8_t {
 
 struct activation_row {
     activation kind;
-    string_ref name;
-    string_ref type;  ///< class of the reference
+    literal name;
+    literal type;  ///< class of the reference
 };
 
 // clang-format off
@@ -83,7 +83,7 @@ struct activation_module {
 
 /// A module that hands on what it is given: dropout outside of training, `nn.Identity`.
 struct identity {
-    string_ref named = "Dropout";
+    literal named = "Dropout";
 
     static constexpr role what = role::none;
     static constexpr bool leaf = true;

@@ -23,7 +23,7 @@ constexpr void cache_recurrent_state(trace& t, const extents& sizes) {
 }
 
 /// Declares the weight, and perhaps the bias, of an `nn.Conv1d` per channel that a mixer applies by itself.
-constexpr value declare_convolution(trace& t, string_ref name, std::int64_t channels, std::int64_t kernel, bool bias) {
+constexpr value declare_convolution(trace& t, literal name, std::int64_t channels, std::int64_t kernel, bool bias) {
     const module_info conv{.name = name, .type = {"", "Conv1d"}};
     t.enter(conv);
     const value weight = t.param("weight", {channels, 1, kernel});

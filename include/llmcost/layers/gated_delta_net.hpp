@@ -141,7 +141,7 @@ constexpr value one_token(trace& t, inputs in, const delta_rule_shape& dims, val
 /// transformers/models/qwen3_5/modeling_qwen3_5.py, `Qwen3_5GatedDeltaNet`.
 struct gated_delta_net {
     delta_rule_shape dims;
-    string_ref prefix;
+    literal prefix;
     bool apart = false;  ///< queries, keys and values, z, b and a have projections of their own
 
     static constexpr role what = role::mixer;

@@ -22,7 +22,7 @@ struct latent_attention {
     std::int64_t heads;
     mla_shape dims;
     bool bias;
-    string_ref prefix;
+    literal prefix;
     context where;
     const value& mask;
     const value& cos;

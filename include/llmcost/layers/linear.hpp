@@ -52,7 +52,7 @@ struct embedding {
         return scaled ? t.mul(x) : x;
     }
     /// The module alone, for others that are tied to it.
-    constexpr void declare(trace& t, string_ref name) const {
+    constexpr void declare(trace& t, literal name) const {
         const module_info m{.name = name, .type = named, .what = what, .leaf = leaf};
         t.enter(m);
         (void)t.param("weight", {rows, width});

@@ -18,10 +18,10 @@ enum class mlp_kind : std::uint8_t {
 
 /// Names of a feed-forward block's children in the reference; no name of an activation: a function.
 struct mlp_names {
-    string_ref gate = "gate_proj";
-    string_ref up = "up_proj";
-    string_ref down = "down_proj";
-    string_ref act = "act_fn";
+    literal gate = "gate_proj";
+    literal up = "up_proj";
+    literal down = "down_proj";
+    literal act = "act_fn";
 };
 
 /// A feed-forward block: x (…, width) -> (…, width) through `inner` features.
@@ -40,7 +40,7 @@ struct mlp {
     constexpr value describe(trace& t, const value& x) const {
         if constexpr (Kind == mlp_kind::gated) {
             const value in = t.call(names.gate, linear{width, inner, bias}, x);
-            const value gate = names.act.empty() ? activate(t, act, in) : t.call(names.act, activation_module{act}, in);
+            const value gate = is_empty(names.act) ? activate(t, act, in) : t.call(names.act, activation_module{act}, in);
             const value up = t.call(names.up, linear{width, inner, bias}, x);
             return t.call(names.down, linear{inner, width, bias}, t.mul(gate, up));
         } else if constexpr (Kind == mlp_kind::fused_gated) {

@@ -30,7 +30,7 @@ struct norm {
     static constexpr role what = role::norm;
     static constexpr bool leaf = true;
     [[nodiscard]] constexpr class_name type() const {
-        return Kind == norm_kind::layer && named.base.empty() ? class_name{"", "LayerNorm"} : named;
+        return Kind == norm_kind::layer && is_empty(named.base) ? class_name{"", "LayerNorm"} : named;
     }
     constexpr value describe(trace& t, const value& x) const {
         const extents sizes = groups != 0 ? extents{groups, width} : extents{width};
@@ -86,7 +86,7 @@ struct norm_of_each_head {
 };
 
 /// Calls the norm of a kind that is known only when a configuration has been read.
-constexpr value call_norm(trace& t, string_ref name, norm_kind kind, std::int64_t width, class_name named, const value& x,
+constexpr value call_norm(trace& t, literal name, norm_kind kind, std::int64_t width, class_name named, const value& x,
                           bool bias = true, std::int64_t groups = 0) {
     switch (kind) {
         case norm_kind::rms: return t.call(name, norm<norm_kind::rms>{width, named, true, false, groups}, x);

@@ -17,7 +17,7 @@ struct short_convolution {
     std::int64_t width;
     std::int64_t kernel;
     bool bias;
-    string_ref prefix;
+    literal prefix;
 
     static constexpr role what = role::mixer;
     static constexpr bool leaf = false;

@@ -123,7 +123,7 @@ struct selective_state_space {
     }
 
 private:
-    constexpr value normed(trace& t, string_ref name, std::int64_t width, const value& x) const {
+    constexpr value normed(trace& t, literal name, std::int64_t width, const value& x) const {
         if constexpr (Norm == state_norm::none)
             return x;
         else

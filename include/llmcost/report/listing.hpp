@@ -71,7 +71,7 @@ public:
         const std::ptrdiff_t outer = open_.empty() ? -1 : open_.back().scope;
         if (top.parent != outer) scope(top.parent).sums += own;  // a list counts what its items count
     }
-    void parameter(const recorder&, string_ref name, const value& v, bool tied) override {
+    void parameter(const recorder&, literal name, const value& v, bool tied) override {
         const std::string& path = scope(open_.back().scope).path;
         std::string full = path.empty() ? std::string(name) : path + "." + std::string(name);
         if (tied)

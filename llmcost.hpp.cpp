@@ -1,0 +1,1 @@
+#include <llmcost/llmcost.hpp>
