@@ -2,19 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fits calibrations of kernels to tables of measurements:
 //
-//     fit_kernels OUTPUT_FOLDER ACCURACY.md SOURCE LICENCE SYSTEM__gemm__SOFTWARE__VERSION__gemm_perf.csv...
+//     fit_kernels OUTPUT_FOLDER ACCURACY.md SOURCE LICENCE SYSTEM__ROOM__SOFTWARE__VERSION__FAMILY_perf.csv...
 //
-// SOURCE and LICENCE are those of the tables, for the files. A table has the columns kernel_source, gemm_dtype, m, n, k and
-// latency_us. One file per device is written, OUTPUT_FOLDER/SYSTEM.json, and a page of errors on what was left out of the
-// fit: one in five shapes, by a hash, and again one in five (n, k) with all their m. What is written is then fitted to all
-// of them.
+// SOURCE and LICENCE are those of the tables, for the files. A table has the columns kernel_source and latency_us, and those
+// of its family (latency/families.hpp). One file per device and family is written, OUTPUT_FOLDER/SYSTEM/FAMILY.json, and a
+// page of errors on what was left out of the fit: one in five shapes, by a hash, and again one in five sites with all that
+// was measured there. What is written is then fitted to all of them.
+#include "kernel_tables.hpp"
+
 #include <llmcost/devices.hpp>
 #include <llmcost/latency/calibration.hpp>
 #include <llmcost/latency/fit.hpp>
 #include <llmcost/report/json_writer.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -31,165 +32,146 @@
 namespace {
 
 using namespace llmcost;
+using bench::left_out;
+using bench::measurement;
+using bench::table;
 
 constexpr double residual_step = 1.0 / 128;     // half a percent
 constexpr std::size_t page_characters = 60000;  // a compiler must take literals of 65536
 
-/// What is left out of a fit: single shapes, or whole (n, k).
-enum class left_out { shapes, sites };
-
-struct measurement {
-    std::int64_t m = 0, n = 0, k = 0;
-    double seconds = 0;
-
-    [[nodiscard]] bool is_held_out(left_out by) const noexcept {
-        std::uint64_t h = 0;
-        for (const std::int64_t x : {by == left_out::shapes ? m : 0, n, k}) {
-            h += static_cast<std::uint64_t>(x) + 0x9e3779b97f4a7c15U;
-            h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9U;
-            h = (h ^ (h >> 27)) * 0x94d049bb133111ebU;
-            h ^= h >> 31;
-        }
-        return h % 5 == 0;
-    }
-};
-
-/// One kernel's rows of a table.
-struct table {
-    std::string system, software, version, kernel, operand;
-    std::vector<measurement> rows;
-};
-
-std::vector<std::string> split(const std::string& text, std::string_view by) {
-    std::vector<std::string> parts;
-    std::size_t from = 0;
-    for (std::size_t at; (at = text.find(by, from)) != std::string::npos; from = at + by.size())
-        parts.push_back(text.substr(from, at - from));
-    parts.push_back(text.substr(from));
-    return parts;
-}
-
-std::vector<table> read_tables(const std::filesystem::path& path) {
-    const std::vector<std::string> name = split(path.filename().string(), "__");
-    if (name.size() != 5 || name[1] != "gemm")
-        throw std::runtime_error(path.string() + ": expected SYSTEM__gemm__SOFTWARE__VERSION__NAME");
-    std::ifstream file(path, std::ios::binary);
-    if (!file) throw std::runtime_error(path.string() + ": cannot be opened");
-    std::map<std::pair<std::string, std::string>, table> found;
-    std::map<std::string, std::size_t> column;
-    std::string text;
-    for (std::size_t line = 1; std::getline(file, text); ++line) {
-        if (!text.empty() && text.back() == '\r') text.pop_back();
-        const std::vector<std::string> fields = split(text, ",");
-        if (line == 1) {
-            for (std::size_t i = 0; i < fields.size(); ++i) column[fields[i]] = i;
-            continue;
-        }
-        const auto field = [&](const char* which) -> const std::string& {
-            const auto at = column.find(which);
-            if (at == column.end() || at->second >= fields.size())
-                throw std::runtime_error(path.string() + ":" + std::to_string(line) + ": no column " + which);
-            return fields[at->second];
-        };
-        table& t = found[{field("kernel_source"), field("gemm_dtype")}];
-        if (t.rows.empty()) t = {name[0], name[2], name[3], field("kernel_source"), field("gemm_dtype"), {}};
-        const auto number = [&](const char* which, auto& into) {
-            const std::string& digits = field(which);
-            const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), into);
-            if (problem != std::errc{} || end != digits.data() + digits.size() || !(into > 0))
-                throw std::runtime_error(path.string() + ":" + std::to_string(line) + ": expected a positive number for " +
-                                         which + ", found '" + digits + "'");
-        };
-        measurement r;
-        double microseconds = 0;
-        number("m", r.m), number("n", r.n), number("k", r.k), number("latency_us", microseconds);
-        r.seconds = microseconds * 1e-6;
-        t.rows.push_back(r);
-    }
-    std::vector<table> all;
-    for (auto& [key, t] : found) all.push_back(std::move(t));
-    return all;
-}
-
 /// A calibration with the memory that it looks at.
 struct owned_calibration {
     kernel_calibration c;
-    std::vector<std::int64_t> sites, centres, units, axis;
+    std::vector<std::int64_t> sites, centres, units, axes[2];
     std::vector<std::string> pages;
     std::vector<string_ref> views;
 };
 
-/// A deviation at m, interpolated between the measured ones and held beyond them.
-double interpolated(const std::vector<measurement>& measured, const std::vector<double>& logs, std::int64_t m) {
-    std::size_t i = 0;
-    while (i < measured.size() && measured[i].m < m) ++i;
-    if (i == measured.size()) return logs.back();
-    if (i == 0 || measured[i].m == m) return logs[i];
-    const auto octave = [](std::int64_t n) { return std::log2(static_cast<double>(n)); };
-    const double share = (octave(m) - octave(measured[i - 1].m)) / (octave(measured[i].m) - octave(measured[i - 1].m));
-    return logs[i - 1] * (1 - share) + logs[i] * share;
+double octave(std::int64_t n) { return std::log2(static_cast<double>(n < 1 ? 1 : n)); }
+
+/// What is measured around a place along one axis: interpolated where it lies between two, else the nearest.
+struct seen_along {
+    bool any = false;
+    bool between = false;
+    double value = 0;
+};
+seen_along look_along(const std::vector<double>& values, const std::vector<bool>& known,
+                      const std::vector<std::int64_t>& axis, std::size_t first, std::size_t step, std::size_t at) {
+    std::ptrdiff_t low = static_cast<std::ptrdiff_t>(at) - 1;
+    std::size_t high = at + 1;
+    const auto cell = [&](std::size_t i) { return first + i * step; };
+    while (low >= 0 && !known[cell(static_cast<std::size_t>(low))]) --low;
+    while (high < axis.size() && !known[cell(high)]) ++high;
+    if (low < 0 && high == axis.size()) return {};
+    if (low < 0) return {true, false, values[cell(high)]};
+    const double before = values[cell(static_cast<std::size_t>(low))];
+    if (high == axis.size()) return {true, false, before};
+    const double from = octave(axis[static_cast<std::size_t>(low)]), to = octave(axis[high]);
+    const double share = (octave(axis[at]) - from) / (to - from);
+    return {true, true, before * (1 - share) + values[cell(high)] * share};
 }
 
-/// The roofline, and what every site deviates from it: times made rising with m, so that more rows never take less.
-owned_calibration fit(const table& t, const std::vector<measurement>& rows, const device& d, const operand_row& operand) {
+/// Fills what was not measured: from both sides along both axes where there are some, else from the nearest.
+void fill(std::vector<double>& values, std::vector<bool> known, const std::vector<std::int64_t> (&axes)[2]) {
+    const std::size_t columns = axes[1].size();
+    for (const bool extends : {false, true, true}) {
+        std::vector<double> filled = values;
+        std::vector<bool> now = known;
+        for (std::size_t i = 0; i < axes[0].size(); ++i)
+            for (std::size_t k = 0; k < columns; ++k) {
+                const std::size_t at = i * columns + k;
+                if (known[at]) continue;
+                const seen_along a = look_along(values, known, axes[0], k, columns, i);
+                const seen_along b = look_along(values, known, axes[1], i * columns, 1, k);
+                if (a.between || b.between)
+                    filled[at] = a.between && b.between ? (a.value + b.value) / 2 : a.between ? a.value : b.value;
+                else if (extends && (a.any || b.any))
+                    filled[at] = b.any ? b.value : a.value;
+                else
+                    continue;
+                now[at] = true;
+            }
+        values = std::move(filled), known = std::move(now);
+    }
+}
+
+/// The roofline, and what every site deviates from it: times made rising along the axes, so that more never takes less.
+owned_calibration fit(const table& t, const std::vector<measurement>& rows, const device& d) {
+    const operator_family& family = *t.family;
     owned_calibration out;
-    out.c.family = "gemm", out.c.software = t.software, out.c.version = t.version, out.c.kernel = t.kernel;
-    out.c.operand = operand.name;
-    const auto timing_of = [&](const measurement& r) {
-        const datasheet_seconds s = seconds_of(d, gemm_work(r.m, r.n, r.k, operand));
-        return timing{s.compute, s.memory, r.seconds};
+    out.c.family = family.name, out.c.software = t.software, out.c.version = t.version, out.c.kernel = t.kernel;
+    out.c.operand = rows.front().shape.operand->name, out.c.variant = t.variant, out.c.work_share = t.work_share();
+    const auto timing_of = [&](operator_shape shape, double seconds) {
+        shape.variant = t.variant;
+        const datasheet_seconds s = seconds_of(d, detail::work_of(shape, &out.c));
+        return timing{s.compute, s.memory, seconds};
     };
     std::vector<timing> timings;
-    std::vector<std::int64_t> lengths;
-    std::map<std::pair<std::int64_t, std::int64_t>, std::vector<measurement>> sites;
+    std::map<std::vector<std::int64_t>, std::vector<const measurement*>> sites;
     for (const measurement& r : rows) {
-        timings.push_back(timing_of(r));
-        lengths.push_back(r.m);
-        sites[{r.n, r.k}].push_back(r);
+        timings.push_back(timing_of(r.shape, r.seconds));
+        for (std::size_t a = 0; a < family.axes; ++a) out.axes[a].push_back(r.shape.sizes[a]);
+        sites[{r.shape.site(), r.shape.site() + family.sites}].push_back(&r);
     }
+    for (std::size_t a = family.axes; a < 2; ++a) out.axes[a].push_back(1);
     out.c.base = fit_roofline(timings);
-    std::sort(lengths.begin(), lengths.end());
-    lengths.erase(std::unique(lengths.begin(), lengths.end()), lengths.end());
-    out.axis = std::move(lengths);
-
-    const std::size_t per_page = std::max<std::size_t>(1, page_characters / out.axis.size());
-    for (auto& [site, measured] : sites) {
-        std::sort(measured.begin(), measured.end(), [](const auto& a, const auto& b) { return a.m < b.m; });
-        std::vector<double> logs;
-        for (const measurement& r : measured) logs.push_back(std::log2(r.seconds));
-        logs = rising(logs);
-        for (std::size_t i = 0; i < logs.size(); ++i) {
-            const timing at = timing_of(measured[i]);
-            logs[i] -= std::log2(out.c.base(at.compute, at.memory));
+    for (std::vector<std::int64_t>& axis : out.axes) {
+        std::sort(axis.begin(), axis.end());
+        axis.erase(std::unique(axis.begin(), axis.end()), axis.end());
+    }
+    const std::size_t columns = out.axes[1].size(), cells = out.axes[0].size() * columns;
+    const std::size_t per_page = std::max<std::size_t>(1, page_characters / cells);
+    for (const auto& [site, measured] : sites) {
+        const auto place = [&](std::size_t a, std::int64_t n) {
+            return static_cast<std::size_t>(std::lower_bound(out.axes[a].begin(), out.axes[a].end(), n) -
+                                            out.axes[a].begin());
+        };
+        std::vector<double> base(cells), values(cells), times(cells);
+        std::vector<bool> known(cells);
+        std::vector<int> n(cells);
+        for (std::size_t i = 0; i < cells; ++i) {
+            operator_shape shape = measured.front()->shape;
+            for (std::size_t a = 0; a < family.axes; ++a) shape.sizes[a] = out.axes[a][a == 0 ? i / columns : i % columns];
+            const timing at = timing_of(shape, 0);
+            base[i] = std::log2(out.c.base(at.compute, at.memory));
         }
-        if (out.sites.size() / 2 % per_page == 0) out.pages.emplace_back();
-        out.sites.push_back(site.first), out.sites.push_back(site.second);
-        std::vector<double> values;
-        for (const std::int64_t m : out.axis) values.push_back(interpolated(measured, logs, m));
+        for (const measurement* r : measured) {
+            const std::size_t row = place(0, r->shape.sizes[0]);
+            const std::size_t at = row * columns + (family.axes > 1 ? place(1, r->shape.sizes[1]) : 0);
+            values[at] = (values[at] * n[at] + std::log2(r->seconds) - base[at]) / (n[at] + 1);
+            known[at] = true, ++n[at];
+        }
+        fill(values, known, out.axes);
+        for (std::size_t i = 0; i < cells; ++i) times[i] = base[i] + values[i];
+        times = rising(times, out.axes[0].size());
+        for (std::size_t i = 0; i < cells; ++i) values[i] = times[i] - base[i];
+
+        if (out.centres.size() % per_page == 0) out.pages.emplace_back();
+        out.sites.insert(out.sites.end(), site.begin(), site.end());
         const auto [least, most] = std::minmax_element(values.begin(), values.end());
         const std::int64_t centre = std::lround((*least + *most) / 2 / residual_step);
         std::int64_t unit = 1;
         while ((*most - *least) / 2 > (residual_character::most - 1) * static_cast<double>(unit) * residual_step) unit *= 2;
         out.centres.push_back(centre), out.units.push_back(unit);
-        double before = -INFINITY;
-        for (std::size_t i = 0; i < values.size(); ++i) {
-            const timing at = timing_of({out.axis[i], site.first, site.second, 0});
-            const double log_base = std::log2(out.c.base(at.compute, at.memory));
+        for (std::size_t i = 0; i < cells; ++i) {
             const auto log_time = [&](std::int64_t units) {
-                return log_base + static_cast<double>(centre + unit * units) * residual_step;
+                return base[i] + static_cast<double>(centre + unit * units) * residual_step;
             };
+            double before = -INFINITY;  // rounded times must rise, too
+            if (i >= columns) before = times[i - columns];
+            if (i % columns != 0) before = std::max(before, times[i - 1]);
             std::int64_t units =
                 std::lround((values[i] / residual_step - static_cast<double>(centre)) / static_cast<double>(unit));
-            while (log_time(units) < before && units < residual_character::most) ++units;  // rounded times must rise, too
-            before = log_time(units);
+            while (log_time(units) < before && units < residual_character::most) ++units;
+            times[i] = log_time(units);
             out.pages.back() += residual_character::from(units);
         }
     }
     for (const std::string& page : out.pages) out.views.emplace_back(page);
     residual_table& r = out.c.residual;
-    r.step = residual_step, r.columns = 2, r.site_count = out.sites.size() / 2, r.sites = out.sites.data();
+    r.step = residual_step, r.columns = family.sites, r.site_count = out.centres.size(), r.sites = out.sites.data();
     r.centres = out.centres.data(), r.units = out.units.data();
-    r.axis[0] = out.axis.data(), r.length[0] = out.axis.size();
+    for (std::size_t a = 0; a < 2; ++a) r.axis[a] = out.axes[a].data(), r.length[a] = out.axes[a].size();
     r.pages = out.views.data(), r.sites_per_page = per_page;
     return out;
 }
@@ -208,29 +190,32 @@ double quantile(std::vector<double> values, double q) {
 }
 
 /// log2(measured / predicted) of what is left out, by a kernel or without one.
-std::vector<double> ratios(const table& t, left_out by, const device& d, const operand_row& operand,
-                           const kernel_calibration* known) {
+std::vector<double> ratios(const table& t, left_out by, const device& d, const kernel_calibration* known) {
     std::vector<double> logs;
     for (const measurement& r : t.rows) {
         if (!r.is_held_out(by)) continue;
-        const latency_estimate e = estimate(d, gemm_shape{r.m, r.n, r.k, &operand}, known);
-        logs.push_back(std::log2(r.seconds / e.seconds));
+        operator_shape shape = r.shape;
+        shape.variant = t.variant;
+        logs.push_back(std::log2(r.seconds / estimate(d, shape, known).seconds));
     }
     return logs;
 }
-/// The same by a fit to the rest.
-std::vector<double> held_out(const table& t, left_out by, const device& d, const operand_row& operand) {
+/// The same by a fit to the rest; nothing where too few sites are left or left out.
+std::vector<double> held_out(const table& t, left_out by, const device& d) {
     std::vector<measurement> kept;
     for (const measurement& r : t.rows)
         if (!r.is_held_out(by)) kept.push_back(r);
-    if (kept.empty() || kept.size() == t.rows.size())
-        throw std::runtime_error(t.system + ", " + t.kernel + ", " + t.operand +
+    if (kept.empty() || kept.size() == t.rows.size()) {
+        if (by == left_out::sites) return {};
+        throw std::runtime_error(t.system + ", " + t.kernel + ", " + t.words() +
                                  ": too few shapes to leave some out of the fit");
-    const owned_calibration part = fit(t, kept, d, operand);
-    return ratios(t, by, d, operand, &part.c);
+    }
+    const owned_calibration part = fit(t, kept, d);
+    return ratios(t, by, d, &part.c);
 }
 
 double median_error(const std::vector<double>& logs) {
+    if (logs.empty()) return NAN;
     std::vector<double> off;
     for (const double x : logs) off.push_back(std::fabs(std::exp2(x) - 1));
     return quantile(off, 0.5);
@@ -247,6 +232,8 @@ void write(json_writer& json, const owned_calibration& o) {
     const kernel_calibration& c = o.c;
     json.object().member("family", c.family).member("software", c.software).member("version", c.version);
     json.member("kernel", c.kernel).member("operand", c.operand);
+    if (!c.variant.empty()) json.member("variant", c.variant);
+    if (c.work_share != 1) json.member("work_share", rounded(c.work_share));
     json.key("roofline").object().member("launch_us", rounded(c.base.launch * 1e6));
     json.member("compute_efficiency", rounded(c.base.compute_efficiency));
     json.member("bandwidth_efficiency", rounded(c.base.bandwidth_efficiency))
@@ -255,8 +242,12 @@ void write(json_writer& json, const owned_calibration& o) {
     json.key("held_out").object().member("rows", c.error.rows).member("median", rounded(c.error.median));
     json.member("low", rounded(c.error.low)).member("high", rounded(c.error.high)).end_object();
     json.key("residual").object().member("step", c.residual.step);
-    json.key("m").array(true);
-    for (const std::int64_t m : o.axis) json.value(m);
+    json.key("axes").array();
+    for (std::size_t a = 0; a < find_family(c.family)->axes; ++a) {
+        json.array(true);
+        for (const std::int64_t n : o.axes[a]) json.value(n);
+        json.end_array();
+    }
     json.end_array().key("sites").array(true);
     for (const std::int64_t n : o.sites) json.value(n);
     json.end_array().key("centres").array(true);
@@ -279,63 +270,77 @@ constexpr const char* page_head =
     "Made by `fit_kernels` (bench/fit_kernels.cpp) from the tables that docs/latency.md names; not written by hand. Errors "
     "are\n"
     "|predicted / measured - 1| where nothing was fitted to the measurement: one shape in five left out, by a hash of the\n"
-    "shape; again one (n, k) in five left out with all its m; and the datasheet with typical efficiencies. Nine in ten of "
-    "the\n"
-    "measurements are within the interval, as a factor of the prediction.\n\n"
-    "| family | device | shapes | median error | interval | of a new (n, k) | uncalibrated | interval |\n"
+    "shape; again one site in five (the sizes of a layer: n and k, heads, experts) left out with all that was measured\n"
+    "there; and the datasheet with typical efficiencies. Nine in ten of the measurements are within the interval, as a\n"
+    "factor of the prediction.\n\n"
+    "| family | device | shapes | median error | interval | of a new site | uncalibrated | interval |\n"
     "|---|---|---|---|---|---|---|---|\n";
 constexpr const char* details_head =
-    "\n| family | device | software | kernel | operand | shapes | median error | of a new (n, k) | uncalibrated |\n"
+    "\n| family | device | software | kernel | operand | shapes | median error | of a new site | uncalibrated |\n"
     "|---|---|---|---|---|---|---|---|---|\n";
 
-struct device_errors {
+struct errors_of_kernels {
     std::vector<double> all, of_sites, uncalibrated;
+
+    void add(const errors_of_kernels& more) {
+        all.insert(all.end(), more.all.begin(), more.all.end());
+        of_sites.insert(of_sites.end(), more.of_sites.begin(), more.of_sites.end());
+        uncalibrated.insert(uncalibrated.end(), more.uncalibrated.begin(), more.uncalibrated.end());
+    }
 };
+
+std::string percent(const std::vector<double>& logs) {
+    if (logs.empty()) return "-";
+    char text[32];
+    std::snprintf(text, sizeof text, "%.1f %%", 100 * rounded(median_error(logs)));
+    return text;
+}
+
+errors_of_kernels fit_and_write(json_writer& json, const table& t, const device& d) {
+    operator_shape first = t.rows.front().shape;
+    first.variant = t.variant;
+    if (!can_price(d, first.work()))
+        throw std::runtime_error(t.system + ": no peak or bandwidth for " + t.words() + " in its datasheet");
+    const errors_of_kernels e{held_out(t, left_out::shapes, d), held_out(t, left_out::sites, d),
+                              ratios(t, left_out::shapes, d, nullptr)};
+    owned_calibration whole = fit(t, t.rows, d);
+    whole.c.error = {static_cast<std::int64_t>(e.all.size()), median_error(e.all), std::min(0.0, quantile(e.all, 0.05)),
+                     std::max(0.0, quantile(e.all, 0.95))};
+    write(json, whole);
+    return e;
+}
 
 int run(const std::vector<std::string>& arguments) {
     if (arguments.size() < 5)
         throw std::runtime_error("usage: fit_kernels OUTPUT_FOLDER ACCURACY.md SOURCE LICENCE TABLE.csv...");
-    std::map<std::string, std::vector<table>> by_device;
+    // by family in their order, then by device
+    std::map<std::pair<const operator_family*, std::string>, std::vector<table>> files;
     for (std::size_t i = 4; i < arguments.size(); ++i)
-        for (table& t : read_tables(arguments[i])) by_device[t.system].push_back(std::move(t));
+        for (table& t : bench::read_tables(arguments[i])) files[{t.family, t.system}].push_back(std::move(t));
     std::string summary, details;
-    for (const auto& [system, tables] : by_device) {
+    for (const auto& [key, tables] : files) {
+        const auto& [family, system] = key;
         const device* d = find_device(system);
         if (d == nullptr) throw std::runtime_error("no device " + system);
+        const std::string name(d->names[0]), kind(family->name);
         json_writer json(1);
-        json.object().member("device", d->names[0]);
-        json.member("source", arguments[2]).member("licence", arguments[3]);
+        json.object().member("device", name).member("source", arguments[2]).member("licence", arguments[3]);
         json.key("kernels").array();
-        device_errors errors;
+        errors_of_kernels errors;
         for (const table& t : tables) {
-            const operand_row* operand = find_operand(t.operand);
-            if (operand == nullptr) throw std::runtime_error(system + ": no operand " + t.operand);
-            if (d->*operand->unit == 0)
-                throw std::runtime_error(system + ": no peak for " + t.operand + " in its datasheet");
-            const std::vector<double> off = held_out(t, left_out::shapes, *d, *operand);
-            const std::vector<double> anew = held_out(t, left_out::sites, *d, *operand);
-            const std::vector<double> plain = ratios(t, left_out::shapes, *d, *operand, nullptr);
-            owned_calibration whole = fit(t, t.rows, *d, *operand);
-            whole.c.error = {static_cast<std::int64_t>(off.size()), median_error(off), quantile(off, 0.05),
-                             quantile(off, 0.95)};
-            write(json, whole);
-            errors.all.insert(errors.all.end(), off.begin(), off.end());
-            errors.of_sites.insert(errors.of_sites.end(), anew.begin(), anew.end());
-            errors.uncalibrated.insert(errors.uncalibrated.end(), plain.begin(), plain.end());
-            char line[256];
-            std::snprintf(line, sizeof line, "| GEMM | %s | %s %s | %s | %s | %zu | %.1f %% | %.1f %% | %.1f %% |\n",
-                          d->names[0].data(), t.software.c_str(), t.version.c_str(), t.kernel.c_str(), t.operand.c_str(),
-                          off.size(), 100 * rounded(median_error(off)), 100 * median_error(anew), 100 * median_error(plain));
-            details += line;
+            const errors_of_kernels e = fit_and_write(json, t, *d);
+            errors.add(e);
+            details += "| " + kind + " | " + name + " | " + t.software + ' ' + t.version + " | " + t.kernel + " | " +
+                       t.words() + " | " + std::to_string(e.all.size()) + " | " + percent(e.all) + " | " +
+                       percent(e.of_sites) + " | " + percent(e.uncalibrated) + " |\n";
         }
         json.end_array().end_object();
-        write_file(std::filesystem::path(arguments[0]) / (std::string(d->names[0]) + ".json"), json.text() + '\n');
-        char line[256];
-        const std::string interval = factors(errors.all), plain_interval = factors(errors.uncalibrated);
-        std::snprintf(line, sizeof line, "| GEMM | %s | %zu | %.1f %% | %s | %.1f %% | %.1f %% | %s |\n", d->names[0].data(),
-                      errors.all.size(), 100 * median_error(errors.all), interval.c_str(),
-                      100 * median_error(errors.of_sites), 100 * median_error(errors.uncalibrated), plain_interval.c_str());
-        summary += line;
+        const std::filesystem::path folder = std::filesystem::path(arguments[0]) / name;
+        std::filesystem::create_directories(folder);
+        write_file(folder / (kind + ".json"), json.text() + '\n');
+        summary += "| " + kind + " | " + name + " | " + std::to_string(errors.all.size()) + " | " + percent(errors.all) +
+                   " | " + factors(errors.all) + " | " + percent(errors.of_sites) + " | " + percent(errors.uncalibrated) +
+                   " | " + factors(errors.uncalibrated) + " |\n";
     }
     write_file(arguments[1], page_head + summary + details_head + details);
     return 0;

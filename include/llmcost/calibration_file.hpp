@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -44,11 +45,11 @@ private:
         if (!(n >= least && n <= most)) fail_value(object, key, least < 0 ? "from -64 to 0" : "from 0 to 64");
         return n;
     }
-    /// Whole numbers that are positive; rising where they are an axis.
+    /// Whole numbers from 0; rising where they are an axis.
     const std::vector<std::int64_t>& numbers(config_view list, bool rise) {
         std::vector<std::int64_t>& all = numbers_.emplace_back();
         for (const config_view n : list) {
-            all.push_back(n.as_positive());
+            all.push_back(n.as_non_negative());
             if (rise && all.size() > 1 && all[all.size() - 2] >= all.back()) fail_value(n, "more than the number before it");
         }
         if (all.empty()) fail_value(list, "numbers");
@@ -71,30 +72,41 @@ private:
         c.version = from.string("version", "");
         c.kernel = from.string("kernel", "");
         c.operand = from.string("operand");
-        if (c.family != "gemm") fail_value(from, "family", "gemm");
+        c.variant = from.string("variant", "");
+        c.work_share = from.real("work_share", 1);
+        const operator_family* family = find_family(c.family);
+        if (family == nullptr) fail_value(from, "family", "a family of operators");
         if (find_operand(c.operand) == nullptr)
-            fail_value(from, "operand", "bfloat16, float16, fp8, fp8_block, int8 or nvfp4");
+            fail_value(from, "operand", "bfloat16, float16, fp8, fp8_block, int8, nvfp4, w4a16_mxfp4 or int4_wo");
+        if (!(c.work_share > 0 && c.work_share <= 1)) fail_value(from, "work_share", "a share above 0 and up to 1");
         const config_view base = from.object("roofline");
         c.base = {1e-6 * positive(base, "launch_us"), positive(base, "compute_efficiency"),
                   positive(base, "bandwidth_efficiency"), positive(base, "smoothness", 0.1)};
         const config_view error = from.object("held_out");
         c.error = {error.non_negative("rows"), error.real("median"), octaves(error, "low", -64, 0),
                    octaves(error, "high", 0, 64)};
-        if (const auto residual = from.optional_object("residual")) c.residual = read_residual(*residual);
+        if (const auto residual = from.optional_object("residual")) c.residual = read_residual(*residual, *family);
         kernels_.push_back(c);
     }
-    residual_table read_residual(config_view from) {
+    residual_table read_residual(config_view from, const operator_family& family) {
         residual_table r;
         r.step = positive(from, "step");
-        r.columns = 2;
-        const std::vector<std::int64_t>& axis = numbers(from.array("m"), true);
+        r.columns = family.sites;
+        const config_view axes = from.array("axes");
+        if (axes.size() != family.axes) fail_value(axes, "a list of numbers for each axis of the family");
+        std::size_t cells = 1;
+        for (std::size_t i = 0; i < family.axes; ++i) {
+            const std::vector<std::int64_t>& axis = numbers(axes[i].as_array(), true);
+            r.axis[i] = axis.data(), r.length[i] = axis.size();
+            cells *= axis.size();
+        }
         const std::vector<std::int64_t>& sites = numbers(from.array("sites"), false);
-        if (sites.size() % r.columns != 0) fail_value(from, "sites", "n and k of every site");
-        r.axis[0] = axis.data(), r.length[0] = axis.size();
+        if (sites.size() % r.columns != 0) fail_value(from, "sites", "all numbers of every site");
         r.sites = sites.data(), r.site_count = sites.size() / r.columns;
         for (std::size_t i = 1; i < r.site_count; ++i) {
-            const std::int64_t *a = r.sites + 2 * (i - 1), *b = r.sites + 2 * i;
-            if (a[0] > b[0] || (a[0] == b[0] && a[1] >= b[1])) fail_value(from, "sites", "sites in rising order");
+            const std::int64_t* const at = r.sites + r.columns * i;
+            if (!std::lexicographical_compare(at - r.columns, at, at, at + r.columns))
+                fail_value(from, "sites", "sites in rising order");
         }
         const std::vector<std::int64_t>& centres = of_sites(from, "centres", r.site_count, INT64_MIN);
         const std::vector<std::int64_t>& units = of_sites(from, "units", r.site_count, 1);
@@ -110,7 +122,7 @@ private:
         for (const config_view page : from.array("pages")) {
             const string_ref text = page.as_string();
             const std::size_t here = left < r.sites_per_page ? left : r.sites_per_page;
-            if (here == 0 || text.size() != here * axis.size()) fail_value(page, "a character per site and m");
+            if (here == 0 || text.size() != here * cells) fail_value(page, "a character per site and place on the axes");
             for (const char c : text)
                 if (!residual_character::is_one(c)) fail_value(page, "characters from # to ~ without the backslash");
             pages.push_back(text);

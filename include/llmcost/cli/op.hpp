@@ -9,12 +9,15 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <llmcost/cli/arguments.hpp>
 #include <llmcost/cli/op_kernels.hpp>
 #include <llmcost/cli/op_table.hpp>
 #include <llmcost/cli/streams.hpp>
 #include <llmcost/cli/text.hpp>
+#include <llmcost/latency/families.hpp>
 #include <llmcost/report/json_writer.hpp>
 
 // `llmcost op`: the time of single operators.
@@ -29,41 +32,56 @@ struct op_option {
 };
 
 // clang-format off
-inline constexpr std::array<op_option, 9> op_options{{
+inline constexpr std::array<op_option, 6> op_options{{
     {"--device",      "NAME|FILE",   "a name of llmcost devices, or a device's file"},
-    {"--calibration", "FILE|FOLDER", "measured kernels; a folder has one DEVICE.json each"},
+    {"--calibration", "FILE|FOLDER", "measured kernels, or none; a folder has DEVICE/FAMILY.json"},
     {"--kernels",     "SOFTWARE",    "whose: trtllm, vllm, sglang, torch ..."},
     {"--version",     "VERSION",     "of that software"},
-    {"--dtype",       "TYPE",        "bfloat16, float16, fp8, fp8_block, int8, nvfp4"},
-    {"--m",           "N",           "rows: tokens"},
-    {"--n",           "N",           "columns: features out"},
-    {"--k",           "N",           "what is summed over: features in"},
+    {"--dtype",       "TYPE",        "bfloat16, float16, fp8, fp8_block, int8, nvfp4 ..."},
     {"--format",      "text|json",   "of one operator"},
 }};
 // clang-format on
-enum op_option_id : std::size_t { op_device, op_calibration, op_kernels, op_version, op_dtype, op_m, op_n, op_k, op_format };
+enum op_option_id : std::size_t { op_device, op_calibration, op_kernels, op_version, op_dtype, op_format };
 
-/// The options of `llmcost op gemm`, each at most once.
-inline std::array<std::optional<std::string_view>, op_options.size()> read_op_options(
-    std::span<const std::string_view> args) {
-    std::array<std::optional<std::string_view>, op_options.size()> values{};
-    for (std::size_t i = 0; i < args.size(); ++i) {
-        const std::size_t sign = args[i].find('=');
-        const std::string_view name = args[i].substr(0, sign);
-        std::size_t id = 0;
-        while (id < op_options.size() && op_options[id].name != name) ++id;
-        if (id == op_options.size()) {
-            nearest_names near(name);
-            for (const op_option& o : op_options) near.offer(o.name);
-            refuse("op", "no option " + in_quotes(name) + "; nearest: " + near.text());
+/// The options of `llmcost op FAMILY`, each at most once: the common ones, then the family's sizes and words by their
+/// columns.
+class op_arguments {
+public:
+    op_arguments(const operator_family& family, std::span<const std::string_view> args) {
+        for (const op_option& o : op_options) names_.emplace_back(o.name), hints_.emplace_back(o.value);
+        for (std::size_t i = 0; i < family.size_count; ++i)
+            names_.push_back("--" + std::string(family.sizes[i].name)), hints_.emplace_back("N");
+        names_.push_back("--" + std::string(family.variant_column)), hints_.emplace_back("WORD");
+        values_.resize(names_.size());
+        for (std::size_t i = 0; i < args.size(); ++i) {
+            const std::size_t sign = args[i].find('=');
+            std::string name(args[i].substr(0, sign));
+            for (std::size_t k = 2; k < name.size(); ++k)
+                if (name[k] == '-') name[k] = '_';
+            std::size_t id = 0;
+            while (id < names_.size() && names_[id] != name) ++id;
+            if (id == names_.size() || name == "--") {
+                nearest_names near(name);
+                for (const std::string& known : names_) near.offer(known);
+                refuse("op", "no option " + in_quotes(args[i].substr(0, sign)) + "; nearest: " + near.text());
+            }
+            if (values_[id]) refuse(names_[id], "is given twice");
+            if (sign == std::string_view::npos && i + 1 == args.size())
+                refuse(names_[id], "needs a value: " + names_[id] + ' ' + hints_[id]);
+            values_[id] = sign == std::string_view::npos ? args[++i] : args[i].substr(sign + 1);
         }
-        if (values[id]) refuse(name, "is given twice");
-        if (sign == std::string_view::npos && i + 1 == args.size())
-            refuse(name, "needs a value: " + std::string(name) + ' ' + std::string(op_options[id].value));
-        values[id] = sign == std::string_view::npos ? args[++i] : args[i].substr(sign + 1);
     }
-    return values;
-}
+
+    [[nodiscard]] bool has(std::size_t id) const { return values_[id].has_value(); }
+    [[nodiscard]] std::string text(std::size_t id) const { return std::string(values_[id].value_or("")); }
+    [[nodiscard]] const std::string& name(std::size_t id) const { return names_[id]; }
+    static constexpr std::size_t size(std::size_t i) noexcept { return op_options.size() + i; }
+    [[nodiscard]] std::size_t variant() const noexcept { return names_.size() - 1; }
+
+private:
+    std::vector<std::string> names_, hints_;
+    std::vector<std::optional<std::string_view>> values_;
+};
 
 inline std::string_view name_of(bound_by b) {
     return b == bound_by::launch ? "launch" : b == bound_by::compute ? "compute" : "memory";
@@ -79,13 +97,16 @@ inline std::string duration(double seconds) {
     return text.data();
 }
 
-inline std::string op_json(const gemm_shape& shape, const chosen_kernel& found, const latency_estimate& e) {
+inline std::string op_json(const operator_shape& shape, const chosen_kernel& found, const latency_estimate& e) {
+    const operator_family& family = *shape.family;
     json_writer json;
-    json.object().member("family", "gemm").member("device", found.on->names[0]).member("dtype", shape.operand->name);
-    json.member("m", shape.m).member("n", shape.n).member("k", shape.k);
+    json.object().member("family", family.name).member("device", found.on->names[0]).member("dtype", shape.operand->name);
+    if (!family.variant_column.empty()) json.member(family.variant_column, shape.variant);
+    for (std::size_t i = 0; i < family.size_count; ++i) json.member(family.sizes[i].name, shape.sizes[i]);
     json.member("seconds", e.seconds).member("lower", e.lower).member("upper", e.upper).member("bound", name_of(e.bound));
     json.member("share_of_bound", e.share_of_bound);
-    json.member("flops", shape.work().flops).member("bytes", shape.work().bytes);
+    const kernel_work work = llmcost::detail::work_of(shape, found.kernel);
+    json.member("flops", work.flops).member("bytes", work.bytes);
     json.key("calibration");
     if (found.kernel == nullptr) {
         json.null();
@@ -98,16 +119,32 @@ inline std::string op_json(const gemm_shape& shape, const chosen_kernel& found, 
     return json.text() + '\n';
 }
 
-inline std::string op_text(const gemm_shape& shape, const chosen_kernel& found, const latency_estimate& e) {
-    const auto size = [](std::int64_t n) { return grouped(count(n)); };
+/// `gemm m 64 n 4,096 k 4,096 bfloat16`: sizes that say nothing are left out.
+inline std::string op_title(const operator_shape& shape) {
+    const operator_family& family = *shape.family;
+    std::string out(family.name);
+    for (std::size_t i = 0; i < family.size_count; ++i)
+        if (family.sizes[i].required || shape.sizes[i] != family.sizes[i].otherwise)
+            out += ' ' + std::string(family.sizes[i].name) + ' ' + grouped(count(shape.sizes[i]));
+    out += ' ' + std::string(shape.operand->name);
+    if (!shape.variant.empty() && !(shape.variant == shape.operand->name)) out += ' ' + printable(shape.variant);
+    return out;
+}
+
+inline std::string op_text(const operator_shape& shape, const chosen_kernel& found, const latency_estimate& e) {
     std::array<char, 160> line{};
-    std::string out = "gemm " + size(shape.m) + " × " + size(shape.n) + " × " + size(shape.k) + ' ' +
-                      std::string(shape.operand->name) + " on " + printable(found.on->title) + ": " + duration(e.seconds) +
-                      "  (" + duration(e.lower) + " to " + duration(e.upper) + ")\n";
-    const kernel_work work = shape.work();
-    std::snprintf(line.data(), line.size(), "  bound by %s; %.0f %% of what its datasheet allows; %.1f TFLOP/s, %.0f GB/s\n",
-                  std::string(name_of(e.bound)).c_str(), 100 * e.share_of_bound, work.flops / e.seconds / 1e12,
-                  work.bytes / e.seconds / 1e9);
+    std::string out = op_title(shape) + " on " + printable(found.on->title) + ": " + duration(e.seconds) + "  (" +
+                      duration(e.lower) + " to " + duration(e.upper) + ")\n";
+    const kernel_work work = llmcost::detail::work_of(shape, found.kernel);
+    std::snprintf(line.data(), line.size(), "  bound by %s; %.0f %% of what its datasheet allows; ",
+                  std::string(e.bound == bound_by::memory && work.between_devices ? "links" : name_of(e.bound)).c_str(),
+                  100 * e.share_of_bound);
+    out += line.data();
+    if (work.flops > 0) {
+        std::snprintf(line.data(), line.size(), "%.1f TFLOP/s, ", work.flops / e.seconds / 1e12);
+        out += line.data();
+    }
+    std::snprintf(line.data(), line.size(), "%.0f GB/s\n", work.bytes / e.seconds / 1e9);
     out += line.data();
     if (found.kernel == nullptr) return out + "  no calibration: datasheet and typical efficiencies (--calibration)\n";
     const kernel_calibration& c = *found.kernel;
@@ -118,14 +155,32 @@ inline std::string op_text(const gemm_shape& shape, const chosen_kernel& found, 
 
 inline std::string op_help() {
     std::string out =
-        "Usage: llmcost op gemm --device NAME --m N --n N --k N [option]...\n"
-        "       llmcost op gemm [option]... < SHAPES.csv\n"
-        "The time of a matrix product (m, k) x (k, n). Without --m, --n and --k: of every row\n"
-        "of a CSV file, whose columns m, n, k, gemm_dtype, system, backend, version and\n"
-        "kernel_source choose; it gives predicted_us, lower_us and upper_us behind them.\n\n";
+        "Usage: llmcost op FAMILY --device NAME --SIZE N... [option]...\n"
+        "       llmcost op FAMILY [option]... < SHAPES.csv\n"
+        "The time of an operator. Without a size: of every row of a CSV file, whose columns\n"
+        "are the family's sizes and words, and system, backend, version and kernel_source\n"
+        "where rows choose them; it gives predicted_us, lower_us and upper_us behind them.\n\n";
     for (const op_option& o : op_options)
         out += "  " + left(std::string(o.name) + ' ' + std::string(o.value), 27) + std::string(o.help) + '\n';
+    out += "\nFamilies, their words and sizes (in brackets: may be left out):\n";
+    for (const operator_family& f : operator_families) {
+        out += "  " + left(std::string(f.name), 22) + std::string(f.help) + "\n     ";
+        out += ' ' + std::string(f.operand_column);
+        if (!f.variant_column.empty()) out += " [" + std::string(f.variant_column) + ']';
+        out += ';';
+        for (std::size_t i = 0; i < f.size_count; ++i)
+            out += f.sizes[i].required ? ' ' + std::string(f.sizes[i].name) : " [" + std::string(f.sizes[i].name) + ']';
+        out += '\n';
+    }
     return out;
+}
+
+/// The family of a word.
+inline const operator_family& family_of(std::string_view word) {
+    if (const operator_family* known = find_family(word)) return *known;
+    nearest_names near(word);
+    for (const operator_family& f : operator_families) near.offer(f.name);
+    refuse("op", "no family " + in_quotes(word) + "; nearest: " + near.text() + " (llmcost op --help)");
 }
 
 }  // namespace detail
@@ -134,26 +189,33 @@ inline std::string op_help() {
 [[nodiscard]] inline std::string op_answer(std::span<const std::string_view> args, const streams& io) {
     if (args.empty() || args[0] == "--help" || args[0] == "-h" || (args.size() > 1 && args[1] == "--help"))
         return detail::op_help();
-    if (args[0] != "gemm") refuse("op", "no family " + in_quotes(args[0]) + "; known: gemm (llmcost op --help)");
-    const auto given = detail::read_op_options(args.subspan(1));
-    const auto text = [&](std::size_t id) { return std::string(given[id].value_or("")); };
-    const std::string format = given[detail::op_format] ? text(detail::op_format) : "text";
+    const operator_family& family = detail::family_of(args[0]);
+    const detail::op_arguments given(family, args.subspan(1));
+    const std::string format = given.has(detail::op_format) ? given.text(detail::op_format) : "text";
     if (format != "text" && format != "json") refuse("--format", "expected one of text, json; found " + in_quotes(format));
-    kernel_shelf shelf(text(detail::op_calibration));
-    const kernel_choice asked{text(detail::op_device), text(detail::op_kernels), text(detail::op_version), "",
-                              text(detail::op_dtype)};
-    const bool one = given[detail::op_m] || given[detail::op_n] || given[detail::op_k];
+    kernel_shelf shelf(family, given.text(detail::op_calibration));
+    const kernel_choice asked{given.text(detail::op_device),  given.text(detail::op_kernels),
+                              given.text(detail::op_version), "",
+                              given.text(detail::op_dtype),   given.text(given.variant())};
+    bool one = false;
+    for (std::size_t i = 0; i < family.size_count; ++i) one = one || given.has(detail::op_arguments::size(i));
     if (!one) {
-        if (given[detail::op_format]) refuse("--format", "needs --m, --n and --k: rows stay CSV");
+        if (given.has(detail::op_format)) refuse("--format", "needs the sizes of one operator: rows stay CSV");
         return op_table(shelf, asked).priced(io.in);
     }
-    for (const std::size_t id : {detail::op_device, detail::op_m, detail::op_n, detail::op_k})
-        if (!given[id]) refuse("op", "needs " + std::string(detail::op_options[id].name));
+    if (asked.device.empty()) refuse("op", "needs --device");
+    operator_shape shape;
+    shape.family = &family;
+    for (std::size_t i = 0; i < family.size_count; ++i) {
+        const operator_size& size = family.sizes[i];
+        const std::size_t id = detail::op_arguments::size(i);
+        if (size.required && !given.has(id)) refuse("op", "needs " + given.name(id));
+        shape.sizes[i] = given.has(id) ? read_number(given.name(id), given.text(id), least_of(size)) : size.otherwise;
+    }
     kernel_choice choice = asked;
     if (choice.operand.empty()) choice.operand = "bfloat16";
     const chosen_kernel found = shelf.choose(choice);
-    const auto size = [&](std::size_t id) { return read_number(detail::op_options[id].name, *given[id], 1); };
-    const gemm_shape shape{size(detail::op_m), size(detail::op_n), size(detail::op_k), found.operand};
+    shape.operand = found.operand, shape.variant = found.variant;
     const latency_estimate e = estimate(*found.on, shape, found.kernel);
     return format == "json" ? detail::op_json(shape, found, e) : detail::op_text(shape, found, e);
 }

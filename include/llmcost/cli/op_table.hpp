@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -10,6 +11,8 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 #include <llmcost/cli/arguments.hpp>
@@ -40,7 +43,10 @@ inline void split_csv(std::string_view line, std::vector<std::string>& fields) {
 
 }  // namespace detail
 
-/// Prices the products of a CSV file: its header names `m`, `n`, `k` and, where rows choose them, `gemm_dtype`, `system`,
+/// The least value of a size: what a window or what lies in front may be is nothing.
+inline std::int64_t least_of(const operator_size& size) noexcept { return size.required || size.otherwise > 0 ? 1 : 0; }
+
+/// Prices the operators of a CSV file: its header names the family's sizes and words and, where rows choose them, `system`,
 /// `backend`, `version` and `kernel_source`, in any order among others.
 ///
 /// Gives every line as it came with three columns more. Throws `usage` with the line where a field is missing or is no size.
@@ -67,51 +73,74 @@ public:
     }
 
 private:
-    enum column : std::size_t { m, n, k, dtype, system, backend, version, kernel, how_many };
-    static constexpr std::array<std::string_view, how_many> names{"m",      "n",       "k",       "gemm_dtype",
-                                                                  "system", "backend", "version", "kernel_source"};
+    enum word : std::size_t { operand, variant, system, backend, version, kernel, words };
+
+    [[nodiscard]] std::string_view name_of(std::size_t column) const {
+        static constexpr std::string_view plain[]{"system", "backend", "version", "kernel_source"};
+        const operator_family& family = shelf_.family();
+        if (column == operand) return family.operand_column;
+        if (column == variant) return family.variant_column;
+        return column < words ? plain[column - system] : std::string_view(family.sizes[column - words].name);
+    }
     static constexpr std::size_t absent = SIZE_MAX;
 
     static void strip(std::string& line) {
         if (!line.empty() && line.back() == '\r') line.pop_back();
     }
     void read_header(const std::vector<std::string>& fields) {
-        places_.fill(absent);
+        const operator_family& family = shelf_.family();
+        places_.assign(words + family.size_count, absent);
         for (std::size_t i = 0; i < fields.size(); ++i)
-            for (std::size_t c = 0; c < how_many; ++c)
-                if (fields[i] == names[c]) {
-                    if (places_[c] != absent) refuse("line 1", "the column " + in_quotes(names[c]) + " stands twice");
+            for (std::size_t c = 0; c < places_.size(); ++c)
+                if (!fields[i].empty() && fields[i] == name_of(c)) {
+                    if (places_[c] != absent) refuse("line 1", "the column " + in_quotes(name_of(c)) + " stands twice");
                     places_[c] = i;
                 }
-        for (const column c : {m, n, k})
-            if (places_[c] == absent) refuse("line 1", "expected a column " + in_quotes(names[c]));
+        for (std::size_t i = 0; i < family.size_count; ++i)
+            if (family.sizes[i].required && places_[words + i] == absent)
+                refuse("line 1", "expected a column " + in_quotes(name_of(words + i)));
         if (places_[system] == absent && otherwise_.device.empty())
             refuse("line 1", "expected a column 'system', or --device");
-        if (places_[dtype] == absent && otherwise_.operand.empty())
-            refuse("line 1", "expected a column 'gemm_dtype', or --dtype");
+        if (places_[operand] == absent && otherwise_.operand.empty())
+            refuse("line 1", "expected a column " + in_quotes(name_of(operand)) + ", or --dtype");
     }
     latency_estimate estimate_of(const std::vector<std::string>& fields, std::size_t number) {
-        const std::string where = "line " + std::to_string(number);
-        const auto field = [&](column c) -> const std::string& {
+        const auto where = [&] { return "line " + std::to_string(number); };
+        const auto field = [&](std::size_t c) -> const std::string& {
             if (places_[c] < fields.size()) return fields[places_[c]];
-            refuse(where, "has no field for " + in_quotes(names[c]));
+            refuse(where(), "has no field for " + in_quotes(name_of(c)));
         };
-        const auto word = [&](column c, const std::string& otherwise) {
+        const auto word_of = [&](std::size_t c, const std::string& otherwise) -> const std::string& {
             return places_[c] == absent || field(c).empty() ? otherwise : field(c);
         };
-        const kernel_choice asked{word(system, otherwise_.device), word(backend, otherwise_.software),
-                                  word(version, otherwise_.version), word(kernel, otherwise_.kernel),
-                                  word(dtype, otherwise_.operand)};
-        auto found = chosen_.find(asked);
+        asked_ = {word_of(system, otherwise_.device),   word_of(backend, otherwise_.software),
+                  word_of(version, otherwise_.version), word_of(kernel, otherwise_.kernel),
+                  word_of(operand, otherwise_.operand), word_of(variant, otherwise_.variant)};
+        auto found = chosen_.find(asked_);
         if (found == chosen_.end()) {
             try {
-                found = chosen_.emplace(asked, shelf_.choose(asked)).first;
+                found = chosen_.emplace(asked_, shelf_.choose(asked_)).first;
             } catch (const error& e) {
-                refuse(where, e.what());
+                refuse(where(), e.what());
             }
         }
-        const auto size = [&](column c) { return read_number(where + ", " + std::string(names[c]), field(c), 1); };
-        return estimate(*found->second.on, {size(m), size(n), size(k), found->second.operand}, found->second.kernel);
+        const operator_family& family = shelf_.family();
+        operator_shape shape;
+        shape.family = &family, shape.operand = found->second.operand, shape.variant = found->second.variant;
+        for (std::size_t i = 0; i < family.size_count; ++i) {
+            const operator_size& size = family.sizes[i];
+            shape.sizes[i] = places_[words + i] == absent
+                                 ? size.otherwise
+                                 : read_size(where, name_of(words + i), field(words + i), least_of(size));
+        }
+        return estimate(*found->second.on, shape, found->second.kernel);
+    }
+    template <class Where>
+    static std::int64_t read_size(const Where& where, std::string_view name, const std::string& digits, std::int64_t least) {
+        std::int64_t n = 0;
+        const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
+        if (problem == std::errc{} && end == digits.data() + digits.size() && n >= least && n <= largest_input) return n;
+        return read_number(where() + ", " + std::string(name), digits, least);  // says what is wrong with it
     }
     static void put(std::string& out, const latency_estimate& e) {
         std::array<char, 96> text{};
@@ -122,7 +151,8 @@ private:
 
     kernel_shelf& shelf_;
     kernel_choice otherwise_;
-    std::array<std::size_t, how_many> places_{};
+    std::vector<std::size_t> places_;
+    kernel_choice asked_;
     std::map<kernel_choice, chosen_kernel> chosen_;
 };
 

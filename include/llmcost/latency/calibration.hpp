@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include <llmcost/device.hpp>
+#include <llmcost/latency/families.hpp>
 #include <llmcost/latency/operators.hpp>
 #include <llmcost/latency/residuals.hpp>
 #include <llmcost/latency/roofline.hpp>
@@ -28,6 +29,8 @@ struct kernel_calibration {
     string_ref version{};
     string_ref kernel{};  ///< as the software names it
     string_ref operand{};
+    string_ref variant{};   ///< of families that have one: the cache's type, how tokens are spread, which collective
+    double work_share = 1;  ///< of the family's work that this kernel does: two of three matrices where nothing gates
     roofline base{};
     residual_table residual{};
     held_out_error error{};
@@ -43,61 +46,49 @@ struct latency_estimate {
     bool calibrated = false;
 };
 
-/// Efficiencies of a kernel that nobody has measured on this device.
-struct uncalibrated_kernel {
-    roofline base{};
-    double low = 0;  ///< as of `held_out_error`, over every measured device
-    double high = 0;
-};
-
-// Typical constants of matrix products on Hopper (docs/latency.md); the intervals are those of all rows of 16 bits, and of
-// all others, on A100, H100, H200, B200 and L40S. What quantises its activations launches several kernels.
-inline constexpr uncalibrated_kernel uncalibrated_gemm{{3.3e-6, 0.78, 0.82, 2.5}, -0.49, 0.61};
-inline constexpr uncalibrated_kernel uncalibrated_quantised_gemm{{13.3e-6, 0.65, 0.81, 1.2}, -1.13, 2.36};
-
-/// A matrix product (m, k) · (k, n).
-struct gemm_shape {
-    std::int64_t m = 1;
-    std::int64_t n = 1;
-    std::int64_t k = 1;
-    const operand_row* operand = nullptr;
-
-    [[nodiscard]] constexpr kernel_work work() const noexcept { return gemm_work(m, n, k, *operand); }
-};
-
 namespace detail {
 
-/// log2 of the time of a product by its kernel's roofline and residual.
-[[nodiscard]] inline double log_seconds(const device& d, const gemm_shape& shape, const kernel_calibration& c) noexcept {
-    const datasheet_seconds s = seconds_of(d, shape.work());
-    const std::int64_t site[] = {shape.n, shape.k};
-    return std::log2(c.base(s.compute, s.memory)) + c.residual(site, &shape.m);
+/// What a kernel does of an operator's work.
+[[nodiscard]] constexpr kernel_work work_of(const operator_shape& shape, const kernel_calibration* known) {
+    kernel_work work = shape.work();
+    if (known != nullptr) work.flops *= known->work_share, work.bytes *= known->work_share;
+    return work;
+}
+
+/// log2 of the time of an operator by its kernel's roofline and residual.
+[[nodiscard]] inline double log_seconds(const device& d, const operator_shape& shape, const kernel_calibration& c) {
+    const datasheet_seconds s = seconds_of(d, work_of(shape, &c));
+    return std::log2(c.base(s.compute, s.memory)) + c.residual(shape.site(), shape.sizes);
+}
+
+/// The same, interpolated between the measured places around it along this axis and those behind it.
+[[nodiscard]] inline double log_seconds_between(const device& d, const operator_shape& shape, const kernel_calibration& c,
+                                                std::size_t axis) {
+    if (axis == shape.family->axes) return log_seconds(d, shape, c);
+    const residual_table::bracket at = c.residual.around(axis, shape.sizes[axis]);
+    operator_shape end = shape;
+    end.sizes[axis] = at.low;
+    const double low = log_seconds_between(d, end, c, axis + 1);
+    if (at.share == 0) return low;
+    end.sizes[axis] = at.high;
+    return low + at.share * (log_seconds_between(d, end, c, axis + 1) - low);
 }
 
 }  // namespace detail
 
-/// The time of a matrix product on a device that has a unit for its operands, by typical efficiencies where nobody has
-/// measured the kernel (`known` is null).
+/// The time of an operator on a device that can price it, by typical efficiencies where nobody has measured the kernel
+/// (`known` is null).
 ///
-/// Between two measured m the logarithm of the time is interpolated, so that where those rise with m, as they are made to
-/// at every measured (n, k), all do. Never less than `least_seconds`.
-[[nodiscard]] inline latency_estimate estimate(const device& d, const gemm_shape& shape,
-                                               const kernel_calibration* known) noexcept {
-    const kernel_work work = shape.work();
+/// Between measured places along an axis the logarithm of the time is interpolated, so that where those rise with it, as
+/// they are made to at every measured site, all do. Never less than `least_seconds`.
+[[nodiscard]] inline latency_estimate estimate(const device& d, const operator_shape& shape,
+                                               const kernel_calibration* known) {
+    const kernel_work work = detail::work_of(shape, known);
     const datasheet_seconds s = seconds_of(d, work);
     const bool quantises = shape.operand->weight_bytes < shape.operand->activation_bytes;
-    const uncalibrated_kernel& typical = quantises ? uncalibrated_quantised_gemm : uncalibrated_gemm;
-    double predicted = 0;
-    if (known == nullptr) {
-        predicted = typical.base(s.compute, s.memory);
-    } else {
-        const residual_table::bracket at = known->residual.around(0, shape.m);
-        gemm_shape low = shape, high = shape;
-        low.m = at.low, high.m = at.high;
-        double log = detail::log_seconds(d, low, *known);
-        if (at.share != 0) log += at.share * (detail::log_seconds(d, high, *known) - log);
-        predicted = std::exp2(log);
-    }
+    const uncalibrated_kernel& typical = quantises ? shape.family->quantised : shape.family->typical;
+    const double predicted =
+        known == nullptr ? typical.base(s.compute, s.memory) : std::exp2(detail::log_seconds_between(d, shape, *known, 0));
     const double least = least_seconds(d, work);
     latency_estimate e;
     e.seconds = predicted < least ? least : predicted;

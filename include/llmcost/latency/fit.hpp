@@ -130,4 +130,30 @@ roofline_point simplex_minimum(const Loss& loss, const roofline_point& start) {
     return out;
 }
 
+/// The same for a grid of so many rows, each as long: values that rise along both of its axes, near in the mean square.
+///
+/// Projects on both in turn, and what is then left of falls is lifted to the largest value before it.
+[[nodiscard]] inline std::vector<double> rising(std::vector<double> grid, std::size_t rows) {
+    const std::size_t columns = rows == 0 ? 0 : grid.size() / rows;
+    const auto project = [&](std::size_t lines, std::size_t length, std::size_t line_step, std::size_t step) {
+        std::vector<double> line(length);
+        for (std::size_t i = 0; i < lines; ++i) {
+            for (std::size_t k = 0; k < length; ++k) line[k] = grid[i * line_step + k * step];
+            line = rising(line);
+            for (std::size_t k = 0; k < length; ++k) grid[i * line_step + k * step] = line[k];
+        }
+    };
+    for (int turn = 0; turn < (rows > 1 && columns > 1 ? 16 : 1); ++turn) {
+        project(columns, rows, 1, columns);
+        project(rows, columns, columns, 1);
+    }
+    for (std::size_t i = 0; i < rows; ++i)
+        for (std::size_t k = 0; k < columns; ++k) {
+            double& at = grid[i * columns + k];
+            if (i > 0) at = std::max(at, grid[(i - 1) * columns + k]);
+            if (k > 0) at = std::max(at, grid[i * columns + k - 1]);
+        }
+    return grid;
+}
+
 }  // namespace llmcost

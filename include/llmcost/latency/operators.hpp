@@ -12,11 +12,13 @@ namespace llmcost {
 /// What a kernel must do, whatever runs it: the least that any device gets away with.
 struct kernel_work {
     double flops = 0;
-    double bytes = 0;                ///< to and from memory, each tensor once
-    double device::*unit = nullptr;  ///< whose peak bounds it
+    double bytes = 0;                ///< to and from memory, each tensor once; or sent over links
+    double device::*unit = nullptr;  ///< whose peak bounds it; null: nothing is computed
+    bool between_devices = false;    ///< bytes go over links
+    double certain = 1;              ///< the share that no kernel gets away without, where the sizes leave it open
 };
 
-/// Operands of a matrix product as engines name them.
+/// Element types as engines name them: what an operator reads its weights and its activations in.
 struct operand_row {
     string_ref name;
     string_ref aliases[2];
@@ -25,15 +27,18 @@ struct operand_row {
     double device::*unit;
 };
 
-// nvfp4: 4 bits and a scale of 8 bits per 16 elements
+// nvfp4: 4 bits and a scale of 8 bits per 16 elements; w4a16_mxfp4: 4 bits and 8 per 32, unpacked to bfloat16 as int4_wo,
+// 4 bits and 16 per 128
 // clang-format off
 inline constexpr operand_row operand_table[]{
-    {"bfloat16",  {"bf16", ""},     2,      2, &device::bf16},
-    {"float16",   {"fp16", "half"}, 2,      2, &device::fp16},
-    {"fp8",       {"", ""},         1,      2, &device::fp8},
-    {"fp8_block", {"", ""},         1,      2, &device::fp8},
-    {"int8",      {"", ""},         1,      2, &device::int8},
-    {"nvfp4",     {"", ""},         0.5625, 2, &device::fp4},
+    {"bfloat16",    {"bf16", ""},     2,       2, &device::bf16},
+    {"float16",     {"fp16", "half"}, 2,       2, &device::fp16},
+    {"fp8",         {"", ""},         1,       2, &device::fp8},
+    {"fp8_block",   {"", ""},         1,       2, &device::fp8},
+    {"int8",        {"", ""},         1,       2, &device::int8},
+    {"nvfp4",       {"", ""},         0.5625,  2, &device::fp4},
+    {"w4a16_mxfp4", {"mxfp4", ""},    0.53125, 2, &device::bf16},
+    {"int4_wo",     {"int4", ""},     0.515625, 2, &device::bf16},
 };
 // clang-format on
 
@@ -45,29 +50,32 @@ inline constexpr operand_row operand_table[]{
     return nullptr;
 }
 
-/// Seconds that some work needs at a datasheet's peak, and at its bandwidth of memory.
+/// GB/s between which a kernel's bytes go: of memory, of links, of PCIe where there are no links.
+[[nodiscard]] constexpr double bandwidth_of(const device& d, const kernel_work& work) noexcept {
+    if (!work.between_devices) return d.memory_bandwidth;
+    return d.link_bandwidth > 0 ? d.link_bandwidth : d.pcie_bandwidth;
+}
+/// Whether the datasheet has the peak and the bandwidth that some work asks for.
+[[nodiscard]] constexpr bool can_price(const device& d, const kernel_work& work) noexcept {
+    return (work.unit == nullptr || d.*work.unit > 0) && bandwidth_of(d, work) > 0;
+}
+
+/// Seconds that some work needs at a datasheet's peak, and at its bandwidth.
 struct datasheet_seconds {
     double compute = 0;
     double memory = 0;
 };
 [[nodiscard]] constexpr datasheet_seconds seconds_of(const device& d, const kernel_work& work) noexcept {
-    return {work.flops / (d.*work.unit * 1e12), work.bytes / (d.memory_bandwidth * 1e9)};
+    return {work.unit == nullptr ? 0 : work.flops / (d.*work.unit * 1e12), work.bytes / (bandwidth_of(d, work) * 1e9)};
 }
 
 /// The least time of some work: at the peak of its unit, and at the bandwidth of memory for what its cache cannot hold.
 [[nodiscard]] constexpr double least_seconds(const device& d, kernel_work work) noexcept {
-    const double beyond_cache = work.bytes - d.cache_megabytes * 1e6;
-    work.bytes = beyond_cache > 0 ? beyond_cache : 0;
+    const double bytes = work.bytes * work.certain - (work.between_devices ? 0 : d.cache_megabytes * 1e6);
+    work.flops *= work.certain;
+    work.bytes = bytes > 0 ? bytes : 0;
     const datasheet_seconds s = seconds_of(d, work);
     return s.compute > s.memory ? s.compute : s.memory;
-}
-
-/// A matrix product (m, k) · (k, n): FLOPs 2·m·n·k; bytes of both operands and of a result of two bytes per element.
-[[nodiscard]] constexpr kernel_work gemm_work(std::int64_t m, std::int64_t n, std::int64_t k, const operand_row& operand) {
-    const auto rows = static_cast<double>(m), columns = static_cast<double>(n), inner = static_cast<double>(k);
-    return {2 * rows * columns * inner,
-            operand.activation_bytes * rows * inner + operand.weight_bytes * columns * inner + 2 * rows * columns,
-            operand.unit};
 }
 
 }  // namespace llmcost

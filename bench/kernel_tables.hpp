@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <llmcost/latency/families.hpp>
+
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+// Tables of measurements, read for a fit.
+namespace llmcost::bench {
+
+/// What is left out of a fit: single shapes, or whole sites.
+enum class left_out { shapes, sites };
+
+struct measurement {
+    operator_shape shape;
+    double seconds = 0;
+
+    [[nodiscard]] bool is_held_out(left_out by) const noexcept {
+        const operator_family& f = *shape.family;
+        std::uint64_t h = 0;
+        for (std::size_t i = by == left_out::sites ? f.axes : 0; i < f.axes + f.sites; ++i) {
+            h += static_cast<std::uint64_t>(shape.sizes[i]) + 0x9e3779b97f4a7c15U;
+            h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9U;
+            h = (h ^ (h >> 27)) * 0x94d049bb133111ebU;
+            h ^= h >> 31;
+        }
+        return h % 5 == 0;
+    }
+};
+
+/// One kernel's rows of a table.
+struct table {
+    const operator_family* family = nullptr;
+    std::string system, software, version, kernel, operand, variant;
+    std::vector<measurement> rows;
+
+    [[nodiscard]] std::string words() const { return variant.empty() ? operand : operand + ' ' + variant; }
+    /// Experts without a gate have two matrices of three.
+    [[nodiscard]] double work_share() const { return kernel.ends_with("_nongated") ? 2.0 / 3 : 1; }
+};
+
+inline std::vector<std::string> split(const std::string& text, std::string_view by) {
+    std::vector<std::string> parts;
+    std::size_t from = 0;
+    for (std::size_t at; (at = text.find(by, from)) != std::string::npos; from = at + by.size())
+        parts.push_back(text.substr(from, at - from));
+    parts.push_back(text.substr(from));
+    return parts;
+}
+
+/// The kernels of a table, one for each kernel_source and words.
+inline std::vector<table> read_tables(const std::filesystem::path& path) {
+    const std::vector<std::string> name = split(path.filename().string(), "__");
+    const operator_family* family = name.size() == 5 ? find_family(split(name[4], "_perf.")[0]) : nullptr;
+    if (family == nullptr)
+        throw std::runtime_error(path.string() + ": expected SYSTEM__ROOM__SOFTWARE__VERSION__FAMILY_perf.csv");
+    std::ifstream file(path, std::ios::binary);
+    if (!file) throw std::runtime_error(path.string() + ": cannot be opened");
+    std::map<std::vector<std::string>, table> found;
+    std::map<std::string, std::size_t, std::less<>> column;
+    std::string text;
+    for (std::size_t line = 1; std::getline(file, text); ++line) {
+        if (!text.empty() && text.back() == '\r') text.pop_back();
+        const std::vector<std::string> fields = split(text, ",");
+        const std::string where = path.string() + ":" + std::to_string(line);
+        if (line == 1) {
+            for (std::size_t i = 0; i < fields.size(); ++i) column[fields[i]] = i;
+            continue;
+        }
+        const auto field = [&](std::string_view which) -> const std::string& {
+            const auto at = column.find(which);
+            if (at == column.end() || at->second >= fields.size())
+                throw std::runtime_error(where + ": no column " + std::string(which));
+            return fields[at->second];
+        };
+        const auto number = [&](std::string_view which, auto& into) {
+            const std::string& digits = field(which);
+            const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), into);
+            if (problem != std::errc{} || end != digits.data() + digits.size() || !(into >= 0))
+                throw std::runtime_error(where + ": expected a number for " + std::string(which) + ", found '" + digits +
+                                         "'");
+        };
+        const std::string operand = field(family->operand_column);
+        const std::string variant = family->variant_column.empty() ? "" : field(family->variant_column);
+        table& t = found[{field("kernel_source"), operand, variant}];
+        if (t.rows.empty()) t = {family, name[0], name[2], name[3], field("kernel_source"), operand, variant, {}};
+        measurement r;
+        r.shape.family = family;
+        for (std::size_t i = 0; i < family->size_count; ++i) {
+            const operator_size& size = family->sizes[i];
+            r.shape.sizes[i] = size.otherwise;
+            if (size.required || column.count(size.name) != 0) number(size.name, r.shape.sizes[i]);
+        }
+        double microseconds = 0;
+        number("latency_us", microseconds);
+        if (microseconds == 0) throw std::runtime_error(where + ": took no time");
+        r.seconds = microseconds * 1e-6;
+        t.rows.push_back(r);
+    }
+    std::vector<table> all;
+    for (auto& [key, t] : found) {
+        const operand_row* operand = find_operand(t.operand);
+        if (operand == nullptr) throw std::runtime_error(path.string() + ": no operand " + t.operand);
+        all.push_back(std::move(t));
+        for (measurement& r : all.back().rows) r.shape.operand = operand, r.shape.variant = {};
+    }
+    return all;
+}
+
+}  // namespace llmcost::bench

@@ -1,0 +1,216 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <llmcost/latency/operators.hpp>
+#include <llmcost/latency/roofline.hpp>
+#include <llmcost/string_ref.hpp>
+
+namespace llmcost {
+
+/// What a size of an operator is to a calibration.
+enum class size_role : std::uint8_t {
+    axis,  ///< grows with the workload: times are interpolated along it, on a logarithmic scale
+    site,  ///< belongs to a layer: deviations are those of the same layer, or of near ones
+    given  ///< in the work only
+};
+
+/// A size of an operator, as tables and options call it.
+struct operator_size {
+    string_ref name;
+    size_role role;
+    std::int64_t otherwise;  ///< where nobody says; 0 for `given` and windows, whose zero means none
+    bool required;
+};
+
+/// Efficiencies of a kernel that nobody has measured on this device.
+struct uncalibrated_kernel {
+    roofline base{};
+    double low = 0;  ///< as of `held_out_error`, over every measured device
+    double high = 0;
+};
+
+inline constexpr std::size_t most_operator_sizes = 7;
+
+/// A kind of operator: its sizes, axes first, then those of a site; its words; its work.
+struct operator_family {
+    string_ref name;
+    string_ref help;
+    string_ref operand_column;
+    string_ref variant_column;     ///< what else tells kernels apart; empty: nothing
+    string_ref otherwise_variant;  ///< empty: as the operand
+    operator_size sizes[most_operator_sizes];
+    std::size_t size_count;
+    std::size_t axes;
+    std::size_t sites;
+    kernel_work (*work)(const std::int64_t* sizes, const operand_row& operand, string_ref variant);
+    uncalibrated_kernel typical;
+    uncalibrated_kernel quantised;  ///< where activations are quantised inside of the operator
+};
+
+namespace detail {
+
+constexpr double real(std::int64_t n) noexcept { return static_cast<double>(n); }
+
+/// m, n, k: FLOPs 2·m·n·k; bytes of both operands and of a result of two bytes per element.
+constexpr kernel_work gemm_work(const std::int64_t* s, const operand_row& o, string_ref /*variant*/) {
+    const double m = real(s[0]), n = real(s[1]), k = real(s[2]);
+    return {2 * m * n * k, o.activation_bytes * m * k + o.weight_bytes * n * k + 2 * m * n, o.unit};
+}
+
+/// Pairs of a query and a key it sees: new tokens behind `past` others, each seeing itself and at most window − 1 before.
+constexpr double visible_pairs(double fresh, double past, double window) {
+    const double all = fresh * past + fresh * (fresh + 1) / 2;
+    if (window <= 0 || window >= past + fresh) return all;
+    const double growing = window > past ? window - past : 0;  // tokens that see everything before them
+    return growing * past + growing * (growing + 1) / 2 + (fresh - growing) * window;
+}
+/// Bytes of a cached element: one of eight bits, else two.
+constexpr double cached_bytes(string_ref variant) {
+    const operand_row* row = find_operand(variant);
+    return row == nullptr ? 2 : row->weight_bytes;
+}
+/// Fused attention: FLOPs 4·B·heads·head_dim·pairs; bytes of queries, output, and the keys and values that are seen.
+constexpr kernel_work attention_work(double batch, double fresh, double past, const std::int64_t* site, const operand_row& o,
+                                     string_ref variant) {
+    const double heads = real(site[0]), kv_heads = real(site[1]), width = real(site[2]), window = real(site[3]);
+    const double seen = window > 0 && window - 1 + fresh < past + fresh ? window - 1 + fresh : past + fresh;
+    return {4 * batch * heads * width * visible_pairs(fresh, past, window),
+            2 * batch * width * (2 * fresh * heads) + 2 * batch * width * seen * kv_heads * cached_bytes(variant), o.unit};
+}
+constexpr kernel_work context_attention_work(const std::int64_t* s, const operand_row& o, string_ref variant) {
+    return attention_work(real(s[0]), real(s[1]), real(s[6]), s + 2, o, variant);
+}
+constexpr kernel_work generation_attention_work(const std::int64_t* s, const operand_row& o, string_ref variant) {
+    return attention_work(real(s[0]), 1, real(s[1]), s + 2, o, variant);
+}
+
+// DeepSeek V2 and V3: 128 + 64 elements of queries and keys, 128 of values, a latent of 512 + 64
+constexpr kernel_work context_mla_work(const std::int64_t* s, const operand_row& o, string_ref variant) {
+    const double batch = real(s[0]), fresh = real(s[1]), heads = real(s[2]), past = real(s[3]);
+    return {2 * batch * heads * visible_pairs(fresh, past, 0) * (192 + 128),
+            2 * batch * heads * (fresh * (192 + 128) + (past + fresh) * (192 + 128)) +
+                batch * fresh * 576 * cached_bytes(variant),
+            o.unit};
+}
+/// In the latent: every head reads the same 576 elements of a token, and their first 512 again as values.
+constexpr kernel_work generation_mla_work(const std::int64_t* s, const operand_row& o, string_ref variant) {
+    const double batch = real(s[0]), length = real(s[1]) + 1, heads = real(s[2]);
+    return {2 * batch * heads * length * (576 + 512),
+            batch * (length * 576 * cached_bytes(variant) + 2 * heads * (576 + 512)), o.unit};
+}
+
+/// Experts of one device: T·topk rows, shared by expert-parallel devices, through three matrices of hidden × inner.
+///
+/// Bytes: the experts that meet a row, at most all; with rows spread by a power law fewer, so that only balanced is certain.
+constexpr kernel_work moe_work(const std::int64_t* s, const operand_row& o, string_ref variant) {
+    const double tokens = real(s[0]), hidden = real(s[1]), top_k = real(s[3]), tp = real(s[5]), ep = real(s[6]);
+    const double inner = real(s[2]) / tp, experts = real(s[4]) / ep, rows = tokens * top_k / ep;
+    const double met = rows < experts ? rows : experts;
+    return {6 * rows * hidden * inner,
+            3 * met * hidden * inner * o.weight_bytes + o.activation_bytes * hidden * (tokens + rows) +
+                2 * o.activation_bytes * rows * inner,
+            o.unit, false, variant == "balanced" ? 1.0 : 0.0};
+}
+
+/// A ring's bytes, sent by each device: (g − 1)/g of the message, twice in an all-reduce, half of which a switch may do.
+constexpr kernel_work collective_work(const std::int64_t* s, const operand_row& o, string_ref variant) {
+    const double devices = real(s[1]), bytes = real(s[0]) * o.weight_bytes * (devices - 1) / devices;
+    const bool twice = variant == "all_reduce";
+    return {0, twice ? 2 * bytes : bytes, nullptr, true, 0.5};
+}
+constexpr kernel_work all_reduce_work(const std::int64_t* s, const operand_row& o, string_ref /*variant*/) {
+    return collective_work(s, o, "all_reduce");
+}
+
+/// m × k elements of two bytes, read once.
+constexpr kernel_work read_work(const std::int64_t* s, const operand_row& /*operand*/, string_ref /*variant*/) {
+    return {0, 2 * real(s[0]) * real(s[1]), nullptr};
+}
+/// m × k elements of two bytes read, quantised ones written.
+constexpr kernel_work quantise_work(const std::int64_t* s, const operand_row& o, string_ref /*variant*/) {
+    return {0, (2 + o.weight_bytes) * real(s[0]) * real(s[1]), nullptr};
+}
+/// m × k elements read and as many written.
+constexpr kernel_work map_work(const std::int64_t* s, const operand_row& o, string_ref /*variant*/) {
+    return {0, 2 * o.weight_bytes * real(s[0]) * real(s[1]), nullptr};
+}
+
+}  // namespace detail
+
+// Columns as measurement tables name them (docs/latency.md). Typical constants: medians of the fitted kernels; intervals:
+// the widest of a device's rows by them. Of norm and elementwise: a kernel in a graph; LLMCompass's rows of an A100, whose
+// smallest are 24 times that, as Python launches them, are the interval.
+// clang-format off
+inline constexpr operator_family operator_families[]{
+    {"gemm", "a matrix product (m, k) x (k, n)", "gemm_dtype", "", "",
+     {{"m", size_role::axis, 0, true}, {"n", size_role::site, 0, true}, {"k", size_role::site, 0, true}}, 3, 1, 2,
+     detail::gemm_work, {{3.3e-6, 0.78, 0.82, 2.5}, -0.49, 0.61}, {{13.3e-6, 0.65, 0.81, 1.2}, -1.13, 2.36}},
+    {"context_attention", "attention of whole prompts, fused", "attn_dtype", "kv_cache_dtype", "",
+     {{"batch_size", size_role::axis, 1, false}, {"isl", size_role::axis, 0, true},
+      {"num_heads", size_role::site, 0, true}, {"num_key_value_heads", size_role::site, 0, true},
+      {"head_dim", size_role::site, 128, false}, {"window_size", size_role::site, 0, false},
+      {"step", size_role::given, 0, false}}, 7, 2, 4,
+     detail::context_attention_work, {{13.9e-6, 0.59, 0.31, 1.07}, -0.56, 1.52}, {{12.4e-6, 0.33, 0.27, 2.2}, -0.56, 1.52}},
+    {"generation_attention", "attention of one new token each, fused", "attn_dtype", "kv_cache_dtype", "",
+     {{"batch_size", size_role::axis, 1, false}, {"step", size_role::axis, 0, true},
+      {"num_heads", size_role::site, 0, true}, {"num_key_value_heads", size_role::site, 0, true},
+      {"head_dim", size_role::site, 128, false}, {"window_size", size_role::site, 0, false}}, 6, 2, 4,
+     detail::generation_attention_work, {{12.9e-6, 1, 0.62, 7.7}, -0.74, 2.23}, {{12.9e-6, 1, 0.62, 7.7}, -0.74, 2.23}},
+    {"context_mla", "multi-head latent attention of whole prompts", "mla_dtype", "kv_cache_dtype", "",
+     {{"batch_size", size_role::axis, 1, false}, {"isl", size_role::axis, 0, true},
+      {"num_heads", size_role::site, 0, true}, {"step", size_role::given, 0, false}}, 4, 2, 1,
+     detail::context_mla_work, {{19e-6, 0.61, 0.41, 1.3}, -0.38, 1.2}, {{19e-6, 0.61, 0.41, 1.3}, -0.38, 1.2}},
+    {"generation_mla", "multi-head latent attention of one new token each", "mla_dtype", "kv_cache_dtype", "",
+     {{"batch_size", size_role::axis, 1, false}, {"step", size_role::axis, 0, true},
+      {"num_heads", size_role::site, 0, true}}, 3, 2, 1,
+     detail::generation_mla_work, {{14.4e-6, 0.72, 0.73, 5}, -0.36, 1.02}, {{14.4e-6, 0.72, 0.73, 5}, -0.36, 1.02}},
+    {"moe", "routed experts on one device, fused", "moe_dtype", "distribution", "balanced",
+     {{"num_tokens", size_role::axis, 0, true}, {"hidden_size", size_role::site, 0, true},
+      {"inter_size", size_role::site, 0, true}, {"topk", size_role::site, 0, true},
+      {"num_experts", size_role::site, 0, true}, {"moe_tp_size", size_role::site, 1, false},
+      {"moe_ep_size", size_role::site, 1, false}}, 7, 1, 6,
+     detail::moe_work, {{54.3e-6, 0.68, 1.4, 0.56}, -1.09, 2.07}, {{60.2e-6, 0.33, 1.28, 0.54}, -1.09, 2.07}},
+    {"nccl", "a collective; message_size in elements", "nccl_dtype", "op_name", "all_reduce",
+     {{"message_size", size_role::axis, 0, true}, {"num_gpus", size_role::site, 0, true}}, 2, 1, 1,
+     detail::collective_work, {{10.7e-6, 1, 0.52, 1.5}, -0.84, 2.28}, {{10.9e-6, 1, 0.49, 2}, -0.84, 2.28}},
+    {"custom_allreduce", "an engine's own all-reduce; message_size in elements", "allreduce_dtype", "", "",
+     {{"message_size", size_role::axis, 0, true}, {"num_gpus", size_role::site, 0, true}}, 2, 1, 1,
+     detail::all_reduce_work, {{4.7e-6, 1, 0.68, 1.2}, -0.58, 2.15}, {{4.7e-6, 1, 0.68, 1.2}, -0.58, 2.15}},
+    {"computescale", "the scales of a matrix to be quantised", "quant_dtype", "", "",
+     {{"m", size_role::axis, 0, true}, {"k", size_role::site, 0, true}}, 2, 1, 1,
+     detail::read_work, {{7e-6, 1, 0.36, 8}, -0.36, 0.32}, {{7e-6, 1, 0.36, 8}, -0.36, 0.32}},
+    {"scale_matrix", "a matrix quantised by known scales", "quant_dtype", "", "",
+     {{"m", size_role::axis, 0, true}, {"k", size_role::site, 0, true}}, 2, 1, 1,
+     detail::quantise_work, {{1.3e-6, 1, 1.07, 2.6}, -0.36, 0.31}, {{1.3e-6, 1, 1.07, 2.6}, -0.36, 0.31}},
+    {"norm", "a norm of m rows of k, fused", "dtype", "", "",
+     {{"m", size_role::axis, 0, true}, {"k", size_role::site, 0, true}}, 2, 1, 1,
+     detail::map_work, {{2e-6, 1, 0.8, 2}, -0.32, 4.6}, {{2e-6, 1, 0.8, 2}, -0.32, 4.6}},
+    {"elementwise", "a map of m rows of k", "dtype", "", "",
+     {{"m", size_role::axis, 0, true}, {"k", size_role::site, 0, true}}, 2, 1, 1,
+     detail::map_work, {{2e-6, 1, 0.8, 2}, -0.32, 4.6}, {{2e-6, 1, 0.8, 2}, -0.32, 4.6}},
+};
+// clang-format on
+
+/// The family of a name; nullptr where there is none.
+[[nodiscard]] constexpr const operator_family* find_family(string_ref name) noexcept {
+    for (const operator_family& f : operator_families)
+        if (f.name == name) return &f;
+    return nullptr;
+}
+
+/// One operator: its family, its sizes in the family's order, its words.
+struct operator_shape {
+    const operator_family* family = nullptr;
+    std::int64_t sizes[most_operator_sizes]{};
+    const operand_row* operand = nullptr;
+    string_ref variant{};
+
+    [[nodiscard]] constexpr kernel_work work() const { return family->work(sizes, *operand, variant); }
+    [[nodiscard]] constexpr const std::int64_t* site() const noexcept { return sizes + family->axes; }
+};
+
+}  // namespace llmcost
