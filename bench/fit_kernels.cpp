@@ -5,9 +5,10 @@
 //     fit_kernels OUTPUT_FOLDER ACCURACY.md SOURCE LICENCE SYSTEM__ROOM__SOFTWARE__VERSION__FAMILY_perf.csv...
 //
 // SOURCE and LICENCE are those of the tables, for the files. A table has the columns kernel_source and latency_us, and those
-// of its family (latency/families.hpp). One file per device and family is written, OUTPUT_FOLDER/SYSTEM/FAMILY.json, and a
-// page of errors on what was left out of the fit: one in five shapes, by a hash, and again one in five sites with all that
-// was measured there. What is written is then fitted to all of them.
+// of its family (latency/families.hpp). One file per device, family and software is written,
+// OUTPUT_FOLDER/SYSTEM/FAMILY/SOFTWARE-VERSION.json, and a page of errors on what was left out of the fit: one in five
+// shapes, by a hash, and again one in five sites with all that was measured there. What is written is then fitted to all of
+// them.
 #include "kernel_tables.hpp"
 
 #include <llmcost/devices.hpp>
@@ -313,31 +314,34 @@ errors_of_kernels fit_and_write(json_writer& json, const table& t, const device&
 int run(const std::vector<std::string>& arguments) {
     if (arguments.size() < 5)
         throw std::runtime_error("usage: fit_kernels OUTPUT_FOLDER ACCURACY.md SOURCE LICENCE TABLE.csv...");
-    // by family in their order, then by device
-    std::map<std::pair<const operator_family*, std::string>, std::vector<table>> files;
+    // by family in their order, then by device, then by software
+    std::map<std::pair<const operator_family*, std::string>, std::map<std::string, std::vector<table>>> files;
     for (std::size_t i = 4; i < arguments.size(); ++i)
-        for (table& t : bench::read_tables(arguments[i])) files[{t.family, t.system}].push_back(std::move(t));
+        for (table& t : bench::read_tables(arguments[i]))
+            files[{t.family, t.system}][t.software + '-' + t.version].push_back(std::move(t));
     std::string summary, details;
-    for (const auto& [key, tables] : files) {
+    for (const auto& [key, of_software] : files) {
         const auto& [family, system] = key;
         const device* d = find_device(system);
         if (d == nullptr) throw std::runtime_error("no device " + system);
         const std::string name(d->names[0]), kind(family->name);
-        json_writer json(1);
-        json.object().member("device", name).member("source", arguments[2]).member("licence", arguments[3]);
-        json.key("kernels").array();
-        errors_of_kernels errors;
-        for (const table& t : tables) {
-            const errors_of_kernels e = fit_and_write(json, t, *d);
-            errors.add(e);
-            details += "| " + kind + " | " + name + " | " + t.software + ' ' + t.version + " | " + t.kernel + " | " +
-                       t.words() + " | " + std::to_string(e.all.size()) + " | " + percent(e.all) + " | " +
-                       percent(e.of_sites) + " | " + percent(e.uncalibrated) + " |\n";
-        }
-        json.end_array().end_object();
-        const std::filesystem::path folder = std::filesystem::path(arguments[0]) / name;
+        const std::filesystem::path folder = std::filesystem::path(arguments[0]) / name / kind;
         std::filesystem::create_directories(folder);
-        write_file(folder / (kind + ".json"), json.text() + '\n');
+        errors_of_kernels errors;
+        for (const auto& [software, tables] : of_software) {
+            json_writer json(1);
+            json.object().member("device", name).member("source", arguments[2]).member("licence", arguments[3]);
+            json.key("kernels").array();
+            for (const table& t : tables) {
+                const errors_of_kernels e = fit_and_write(json, t, *d);
+                errors.add(e);
+                details += "| " + kind + " | " + name + " | " + t.software + ' ' + t.version + " | " + t.kernel + " | " +
+                           t.words() + " | " + std::to_string(e.all.size()) + " | " + percent(e.all) + " | " +
+                           percent(e.of_sites) + " | " + percent(e.uncalibrated) + " |\n";
+            }
+            json.end_array().end_object();
+            write_file(folder / (software + ".json"), json.text() + '\n');
+        }
         summary += "| " + kind + " | " + name + " | " + std::to_string(errors.all.size()) + " | " + percent(errors.all) +
                    " | " + factors(errors.all) + " | " + percent(errors.of_sites) + " | " + percent(errors.uncalibrated) +
                    " | " + factors(errors.uncalibrated) + " |\n";

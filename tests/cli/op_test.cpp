@@ -63,6 +63,8 @@ TEST_CASE("a calibration is chosen by device, software and operand") {
         CHECK(j["upper"].get<double>() > j["seconds"].get<double>());
     }
     CHECK(json::parse(printed(shape + " --kernels vllm --version 0.22.0"))["calibration"]["version"] == "0.22.0");
+    CHECK(json::parse(printed(shape + " --kernels vllm"))["calibration"]["version"] == "0.24.0");
+    CHECK(any["calibration"]["software"] == "vllm");
     CHECK(json::parse(printed(shape + " --dtype fp8"))["dtype"] == "fp8");
     CHECK(
         json::parse(printed("op gemm --device h20 --m 1 --n 64 --k 64 --format json" + measured))["calibration"].is_null());

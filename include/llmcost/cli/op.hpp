@@ -34,7 +34,7 @@ struct op_option {
 // clang-format off
 inline constexpr std::array<op_option, 6> op_options{{
     {"--device",      "NAME|FILE",   "a name of llmcost devices, or a device's file"},
-    {"--calibration", "FILE|FOLDER", "measured kernels, or none; a folder has DEVICE/FAMILY.json"},
+    {"--calibration", "FILE|FOLDER", "measured kernels, a folder of them, or none"},
     {"--kernels",     "SOFTWARE",    "whose: trtllm, vllm, sglang, torch ..."},
     {"--version",     "VERSION",     "of that software"},
     {"--dtype",       "TYPE",        "bfloat16, float16, fp8, fp8_block, int8, nvfp4 ..."},

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <cstdlib>
@@ -14,6 +15,7 @@
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <llmcost/calibration_file.hpp>
 #include <llmcost/cli/arguments.hpp>
@@ -57,7 +59,7 @@ inline std::string default_calibrations() {
 /// Devices and calibrations that have been read, each once.
 class kernel_shelf {
 public:
-    /// `calibration`: a file, or a folder with DEVICE/FAMILY.json; empty: the program's own; `none`: none.
+    /// `calibration`: a file, or a folder with DEVICE/FAMILY/SOFTWARE-VERSION.json; empty: the program's own; `none`: none.
     kernel_shelf(const operator_family& family, std::string calibration)
         : family_(family), calibration_(calibration.empty() ? default_calibrations() : std::move(calibration)) {
         if (calibration_ == "none") calibration_.clear();
@@ -68,8 +70,9 @@ public:
     /// The device, operand and kernel of a choice.
     ///
     /// Of the kernels for the operand and the variant the one that shares most with the choice: its software, then its
-    /// version, then its name; of equals the one that was measured at most sites. Throws for a device or an operand that
-    /// nobody knows, or that has no unit there.
+    /// version, then its name; of equals the one that was measured at most sites. Software and version are those of files,
+    /// which are read only as far as they are needed; of equals the last by name, which is the newest. Throws for a device
+    /// or an operand that nobody knows, or that has no unit there.
     [[nodiscard]] chosen_kernel choose(const kernel_choice& asked) {
         chosen_kernel found;
         found.on = &device_of(asked.device);
@@ -88,17 +91,14 @@ public:
             refuse(std::string(found.on->names[0]),
                    work.between_devices ? "no bandwidth of links in its datasheet"
                                         : "no peak for " + std::string(found.operand->name) + " in its datasheet");
-        int best = -1;
-        if (const calibration_document* known = calibration_of(*found.on))
-            for (const kernel_calibration& c : known->kernels()) {
-                if (!(c.family == family_.name) || !(c.variant == found.variant) ||
-                    !stands_for(c, *found.operand, *found.on))
-                    continue;
-                const int shared = (c.operand == found.operand->name ? 8 : 0) + (c.software == asked.software ? 4 : 0) +
-                                   (c.version == asked.version ? 2 : 0) + (c.kernel == asked.kernel ? 1 : 0);
-                if (shared > best || (shared == best && c.residual.site_count > found.kernel->residual.site_count))
-                    best = shared, found.kernel = &c;
-            }
+        for (const std::filesystem::path& path : files_for(*found.on, asked)) {
+            const calibration_document* file = calibration_at(path, *found.on);
+            if (file == nullptr) continue;
+            const kernel_calibration* here = best_of(*file, found, asked);
+            if (here == nullptr || (found.kernel != nullptr && here->operand != found.operand->name)) continue;
+            found.kernel = here;
+            if (here->operand == found.operand->name) break;
+        }
         return found;
     }
 
@@ -110,6 +110,21 @@ private:
         const operand_row* measured = find_operand(c.operand);
         return asked.weight_bytes == asked.activation_bytes && measured->weight_bytes == asked.weight_bytes &&
                measured->activation_bytes == asked.activation_bytes && on.*measured->unit == on.*asked.unit;
+    }
+    /// The kernel of a file for a choice; null where none was measured.
+    const kernel_calibration* best_of(const calibration_document& file, const chosen_kernel& found,
+                                      const kernel_choice& asked) const {
+        const kernel_calibration* best = nullptr;
+        int most = -1;
+        for (const kernel_calibration& c : file.kernels()) {
+            if (!(c.family == family_.name) || !(c.variant == found.variant) || !stands_for(c, *found.operand, *found.on))
+                continue;
+            const int shared = (c.operand == found.operand->name ? 8 : 0) + (c.software == asked.software ? 4 : 0) +
+                               (c.version == asked.version ? 2 : 0) + (c.kernel == asked.kernel ? 1 : 0);
+            if (shared > most || (shared == most && c.residual.site_count > best->residual.site_count))
+                most = shared, best = &c;
+        }
+        return best;
     }
     /// The word that is asked for, by the name that calibrations use; kept here, as the caller's may go.
     string_ref variant_of(const kernel_choice& asked, const operand_row& operand) {
@@ -133,22 +148,30 @@ private:
         const device read = file.read_with([](config_view root) { return read_device(root); });
         return files_.emplace(name, std::pair{std::move(file), read}).first->second.second;
     }
-    const calibration_document* calibration_of(const device& d) {
-        if (calibration_.empty()) return nullptr;
-        const std::string key(d.names[0]);
-        if (const auto read = calibrations_.find(key); read != calibrations_.end()) return read->second.get();
+    /// Files that may have a kernel of a device, those first that share most with what is asked for.
+    [[nodiscard]] std::vector<std::filesystem::path> files_for(const device& d, const kernel_choice& asked) const {
         std::error_code none;
-        std::filesystem::path path = calibration_;
-        const bool folder = std::filesystem::is_directory(path, none);
-        if (folder) path /= key, path /= std::string(family_.name) + ".json";
-        std::unique_ptr<calibration_document> file;
-        if (!folder || std::filesystem::exists(path, none))
-            file = std::make_unique<calibration_document>(read_config_file(path.string()));
-        if (file && !answers_to(d, file->device_name())) {
-            if (folder) refuse(path.string(), "is of another device: " + in_quotes(file->device_name()));
-            file.reset();  // rows of other devices have no calibration
-        }
-        return calibrations_.emplace(key, std::move(file)).first->second.get();
+        if (calibration_.empty()) return {};
+        if (!std::filesystem::is_directory(calibration_, none)) return {calibration_};
+        const auto folder = std::filesystem::path(calibration_) / std::string(d.names[0]) / std::string(family_.name);
+        std::vector<std::filesystem::path> all;
+        for (const auto& entry : std::filesystem::directory_iterator(folder, none)) all.push_back(entry.path());
+        const auto shared = [&](const std::filesystem::path& path) {
+            const std::string name = path.stem().string();
+            const bool software = name.substr(0, name.find('-')) == asked.software;
+            return (software ? 2 : 0) + (name == asked.software + '-' + asked.version ? 1 : 0);
+        };
+        std::sort(all.begin(), all.end(), [&](const auto& a, const auto& b) {
+            return std::pair{shared(a), a.filename()} > std::pair{shared(b), b.filename()};
+        });
+        return all;
+    }
+    const calibration_document* calibration_at(const std::filesystem::path& path, const device& d) {
+        const auto [read, fresh] = calibrations_.try_emplace(path.string());
+        if (fresh) read->second = std::make_unique<calibration_document>(read_config_file(path.string()));
+        if (answers_to(d, read->second->device_name())) return read->second.get();
+        if (path != calibration_) refuse(path.string(), "is of another device: " + in_quotes(read->second->device_name()));
+        return nullptr;  // rows of other devices have no calibration
     }
 
     const operator_family& family_;
