@@ -251,8 +251,9 @@ private:
             return t.call(row.names.linear_mixer, layer, x);
         }
         if (row.mixer == linear_mixer::selective_state_space) {
-            const selective_state_space<state_norm::weighted> layer{
-                dims.hidden_size, dims.ssm, dims.hidden_act, {row.prefix, "MambaMixer"}, {row.prefix, row.names.norm_type}};
+            const selective_state_space layer{dims.hidden_size,     dims.ssm,
+                                              dims.hidden_act,      {row.prefix, "MambaMixer"},
+                                              state_norm::weighted, {row.prefix, row.names.norm_type}};
             return t.call(row.names.linear_mixer, layer, x);
         }
         const delta_shape& d = dims.delta;
