@@ -96,39 +96,23 @@ private:
     constexpr value normed(trace& t, literal name, std::int64_t width, const value& x, std::int64_t groups = 0) const {
         return call_norm(t, name, row.norm, width, {row.prefix, row.names.norm_type}, x, true, groups);
     }
-    template <rotation Kind>
     constexpr value turned(trace& t, const value& x) const {
-        return rotate_part<Kind>(t, x, dims.rotary_dim, shared.cos, shared.sin, row.joins_rotated);
-    }
-    constexpr value turned(trace& t, const value& x) const {
-        switch (row.rotated) {
-            case rotation::half: return turned<rotation::half>(t, x);
-            case rotation::half_in_float: return turned<rotation::half_in_float>(t, x);
-            case rotation::interleaved: return turned<rotation::interleaved>(t, x);
-            case rotation::split: return turned<rotation::split>(t, x);
-            default: return x;
-        }
+        if (row.rotated == rotation::none) return x;
+        return rotate_part(t, row.rotated, x, dims.rotary_dim, shared.cos, shared.sin, row.joins_rotated);
     }
 };
-
-template <rotation Kind>
-constexpr value call_latent_attention(trace& t, const architecture& row, const shape& dims, const shared_values& shared,
-                                      const value& x) {
-    const latent_attention<Kind> layer{dims.hidden_size, dims.num_attention_heads,
-                                       dims.mla,         dims.attention_bias,
-                                       row.prefix,       shared.where,
-                                       shared.mask,      shared.cos,
-                                       shared.sin};
-    return t.call(row.names.attention, layer, x);
-}
 
 /// Attention with a low-rank cache, its rotation chosen by row and configuration.
 constexpr value call_latent_attention(trace& t, const architecture& row, const shape& dims, const shared_values& shared,
                                       const value& x) {
-    if (row.rotated == rotation::complex_pairs)
-        return call_latent_attention<rotation::complex_pairs>(t, row, dims, shared, x);
-    if (dims.rope_interleave) return call_latent_attention<rotation::split_pairs>(t, row, dims, shared, x);
-    return call_latent_attention<rotation::half>(t, row, dims, shared, x);
+    const rotation in_pairs = dims.rope_interleave ? rotation::split_pairs : rotation::half;
+    const rotation rotated = row.rotated == rotation::complex_pairs ? rotation::complex_pairs : in_pairs;
+    const latent_attention layer{dims.hidden_size, dims.num_attention_heads,
+                                 dims.mla,         dims.attention_bias,
+                                 row.prefix,       shared.where,
+                                 shared.mask,      shared.cos,
+                                 shared.sin,       rotated};
+    return t.call(row.names.attention, layer, x);
 }
 
 template <mlp_kind Kind>

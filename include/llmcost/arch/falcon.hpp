@@ -43,8 +43,8 @@ struct attention {
             split(t, t.call("query_key_value", linear_then_bias{width, held, dims.attention_bias, row.prefix}, x));
         value q = parts.q.transpose(1, 2), k = parts.k.transpose(1, 2), v = parts.v.transpose(1, 2);
         if (!dims.alibi) {
-            q = rotate<rotation::half>(t, q, shared.cos, shared.sin);
-            k = rotate<rotation::half>(t, k, shared.cos, shared.sin);
+            q = rotate(t, rotation::half, q, shared.cos, shared.sin);
+            k = rotate(t, rotation::half, k, shared.cos, shared.sin);
         }
         k = update_cache(t, k, shared.where);
         v = update_cache(t, v, shared.where);

@@ -22,8 +22,8 @@ struct attention {
         const std::int64_t width = dims.hidden_size, d = dims.head_dim, batch = x.dim(0), sequence = x.dim(1);
         const value fused = t.call("query_key_value", linear{width, 3 * width, dims.attention_bias}, x);
         const value part = fused.view({batch, sequence, -1, 3 * d}).transpose(1, 2).slice(-1, d);
-        const value q = rotate_part<rotation::half>(t, part, dims.rotary_dim, shared.cos, shared.sin, true);
-        value k = rotate_part<rotation::half>(t, part, dims.rotary_dim, shared.cos, shared.sin, true);
+        const value q = rotate_part(t, rotation::half, part, dims.rotary_dim, shared.cos, shared.sin, true);
+        value k = rotate_part(t, rotation::half, part, dims.rotary_dim, shared.cos, shared.sin, true);
         k = update_cache(t, k, shared.where);
         const value v = update_cache(t, part, shared.where);
         const value mixed = eager_attention(t, q, k, v, shared.where, {.mask = &shared.mask});

@@ -16,7 +16,6 @@ namespace llmcost {
 ///
 /// x (B, S, hidden) -> (B, S, hidden); the cache holds kv_lora_rank + qk_rope_head_dim elements per token.
 /// Source: transformers/models/deepseek_v3/modeling_deepseek_v3.py, `DeepseekV3Attention`.
-template <rotation Rotation>
 struct latent_attention {
     std::int64_t width;
     std::int64_t heads;
@@ -27,6 +26,7 @@ struct latent_attention {
     const value& mask;
     const value& cos;
     const value& sin;
+    rotation rotated;
 
     static constexpr role what = role::attn;
     static constexpr bool leaf = false;
@@ -49,8 +49,8 @@ struct latent_attention {
         value latent = t.call("kv_a_layernorm", rms{rank, norm_type, true, false}, compressed.slice(-1, rank));
         latent = latent.view({batch, 1, sequence, rank});
         value k_rope = compressed.slice(-1, rope).view({batch, 1, sequence, rope});
-        const value q_rope = rotate<Rotation>(t, q.slice(-1, rope), cos, sin);
-        k_rope = rotate<Rotation>(t, k_rope, cos, sin);
+        const value q_rope = rotate(t, rotated, q.slice(-1, rope), cos, sin);
+        k_rope = rotate(t, rotated, k_rope, cos, sin);
         latent = update_cache(t, latent, where);
         k_rope = update_cache(t, k_rope, where);
         q = t.cat({q.slice(-1, nope), q_rope}, -1);
