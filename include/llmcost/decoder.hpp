@@ -160,22 +160,12 @@ struct moe_block {
     }
 
 private:
-    template <router_kind Kind>
-    constexpr value call_router(trace& t, const router_shape& r, const value& tokens) const {
-        return t.call(row.names.router, router<Kind>{r, {row.prefix, row.names.router_type}}, tokens).second;
-    }
     constexpr value call_router(trace& t, const value& tokens) const {
         const moe_shape& m = dims.moe;
         const router_shape r{
             dims.hidden_size, m.num_experts,   m.num_experts_per_tok, m.n_group,
             m.topk_group,     m.limits_groups, m.norm_topk_prob,      row.router == router_kind::top_k_softmax};
-        switch (row.router) {
-            case router_kind::softmax_top_k_float: return call_router<router_kind::softmax_top_k_float>(t, r, tokens);
-            case router_kind::top_k_softmax: return call_router<router_kind::top_k_softmax>(t, r, tokens);
-            case router_kind::softmax_grouped: return call_router<router_kind::softmax_grouped>(t, r, tokens);
-            case router_kind::sigmoid_grouped: return call_router<router_kind::sigmoid_grouped>(t, r, tokens);
-            default: return call_router<router_kind::softmax_top_k>(t, r, tokens);
-        }
+        return t.call(row.names.router, router{row.router, r, {row.prefix, row.names.router_type}}, tokens).second;
     }
     constexpr value call_experts(trace& t, const value& tokens, const value& weights) const {
         return row.expert == expert_kind::gated ? call_experts<expert_kind::gated>(t, tokens, weights)

@@ -35,8 +35,8 @@ struct router_shape {
 /// Picks experts: x (…, width) -> logits (tokens, experts) and weights (tokens, k).
 ///
 /// MULT tokens·width·experts and what the scoring costs; picking itself is free.
-template <router_kind Kind>
 struct router {
+    router_kind kind;
     router_shape dims;
     class_name named;
 
@@ -49,47 +49,43 @@ struct router {
         const value weight = t.param("weight", {dims.num_experts, dims.width});
         value bias;
         if (dims.bias) bias = t.param("bias", {dims.num_experts});
-        constexpr bool in_float = Kind == router_kind::softmax_grouped || Kind == router_kind::sigmoid_grouped;
+        const bool in_float = kind == router_kind::softmax_grouped || kind == router_kind::sigmoid_grouped;
         const value logits = in_float ? t.linear(t.to(tokens, dtype::float32), t.to(weight, dtype::float32))
                                       : t.linear(tokens, weight, dims.bias ? &bias : nullptr);
-        if constexpr (Kind == router_kind::top_k_softmax) {
-            return {logits, t.softmax(t.top_k(logits, k))};
-        } else if constexpr (Kind == router_kind::softmax_top_k || Kind == router_kind::softmax_top_k_float) {
-            value weights = t.top_k(t.softmax(t.to(logits, dtype::float32)), k);
-            if (dims.norms) t.in_place(op::div, weights, t.sum(weights, -1, true));
-            return {logits, Kind == router_kind::softmax_top_k ? t.to(weights, logits.type) : weights};
-        } else if constexpr (Kind == router_kind::softmax_grouped) {
+        if (kind == router_kind::top_k_softmax) return {logits, t.softmax(t.top_k(logits, k))};
+        if (kind == router_kind::softmax_grouped) {
             value scores = t.softmax(logits);
             if (dims.limits_groups) {
-                pick_groups(t, [&] { return t.max_over(in_groups(scores), -1); });
+                pick_groups(t, scores, false);
                 scores = t.where(scores);
             }
             return {logits, t.mul(t.top_k(scores, k))};
-        } else {
+        }
+        if (kind == router_kind::sigmoid_grouped) {
             const value scores = t.sigmoid(logits);
             pick(t, scores);
             value weights = t.gather(scores, {tokens.dim(0), k});
             if (dims.norms) t.in_place(op::div, weights, t.add(t.sum(weights, -1, true)));
             return {logits, t.mul(weights)};
         }
+        value weights = t.top_k(t.softmax(t.to(logits, dtype::float32)), k);
+        if (dims.norms) t.in_place(op::div, weights, t.sum(weights, -1, true));
+        return {logits, kind == router_kind::softmax_top_k_float ? weights : t.to(weights, logits.type)};
     }
 
 private:
-    [[nodiscard]] constexpr value in_groups(const value& scores) const {
-        return scores.view({-1, dims.n_group, dims.num_experts / dims.n_group});
-    }
     /// The indices of the best experts of the best groups, by corrected scores.
     constexpr void pick(trace& t, const value& scores) const {
         const recorder::off_loss_guard indices{t};
         const value choice = t.add(scores, trace::buffer({dims.num_experts}));
-        pick_groups(t, [&] { return t.sum(t.top_k(in_groups(choice), 2), -1); });
+        pick_groups(t, choice, true);
         (void)t.top_k(t.where(choice), dims.num_experts_per_tok);
     }
-    /// A mask of the groups that are worth most, spread over experts.
-    template <class Worth>
-    constexpr void pick_groups(trace& t, const Worth& worth) const {
+    /// A mask of the groups that are worth most, by their best expert or their two best, spread over experts.
+    constexpr void pick_groups(trace& t, const value& scores, bool by_two) const {
         const recorder::off_loss_guard indices{t};
-        const value of_groups = worth();
+        const value in_groups = scores.view({-1, dims.n_group, dims.num_experts / dims.n_group});
+        const value of_groups = by_two ? t.sum(t.top_k(in_groups, 2), -1) : t.max_over(in_groups, -1);
         (void)t.top_k(of_groups, dims.topk_group);
         const value mask = t.constant({of_groups.dim(0), dims.n_group, 1});
         const value spread = mask.expand({of_groups.dim(0), dims.n_group, dims.num_experts / dims.n_group});
