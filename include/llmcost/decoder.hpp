@@ -115,23 +115,13 @@ constexpr value call_latent_attention(trace& t, const architecture& row, const s
     return t.call(row.names.attention, layer, x);
 }
 
-template <mlp_kind Kind>
-constexpr value call_mlp(trace& t, const architecture& row, const shape& dims, literal name, std::int64_t inner,
-                         const value& x) {
-    const literal prefix = is_empty(row.names.mlp_prefix) ? row.prefix : row.names.mlp_prefix;
-    return t.call(name, mlp<Kind>{dims.hidden_size, inner, dims.hidden_act, {prefix, "MLP"}, dims.mlp_bias, row.names.mlp},
-                  x);
-}
-
 /// A dense feed-forward block of a row, under this name and with this inner width.
 constexpr value call_mlp(trace& t, const architecture& row, const shape& dims, literal name, std::int64_t inner,
                          const value& x) {
-    switch (row.feed_forward) {
-        case mlp_kind::gated: return call_mlp<mlp_kind::gated>(t, row, dims, name, inner, x);
-        case mlp_kind::fused_gated: return call_mlp<mlp_kind::fused_gated>(t, row, dims, name, inner, x);
-        case mlp_kind::plain: break;
-    }
-    return call_mlp<mlp_kind::plain>(t, row, dims, name, inner, x);
+    const literal prefix = is_empty(row.names.mlp_prefix) ? row.prefix : row.names.mlp_prefix;
+    const mlp block{row.feed_forward, dims.hidden_size, inner,        dims.hidden_act,
+                    {prefix, "MLP"},  dims.mlp_bias,    row.names.mlp};
+    return t.call(name, block, x);
 }
 
 /// Router, routed experts and what stands beside them.

@@ -46,7 +46,7 @@ constexpr sequence_attention<What> attention_of(const stack_shape& s, bool cache
              "out_proj"}};
 }
 
-constexpr value normed(trace& t, literal name, const value& x) { return t.call(name, norm<norm_kind::layer>{x.dim(-1)}, x); }
+constexpr value normed(trace& t, literal name, const value& x) { return t.call(name, norm{norm_kind::layer, x.dim(-1)}, x); }
 
 constexpr value feed_forward(trace& t, const stack_shape& s, const value& x) {
     const value h = t.call("activation_fn", activation_module{s.act}, t.call("fc1", linear{s.width, s.inner, true}, x));

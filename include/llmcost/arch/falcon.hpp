@@ -120,7 +120,7 @@ struct layer {
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return {row.prefix, "DecoderLayer"}; }
     constexpr value describe(trace& t, const value& x) const {
-        const norm<norm_kind::layer> normed{dims.hidden_size};
+        const norm normed{norm_kind::layer, dims.hidden_size};
         value h = t.call(dims.norms_apart ? "ln_attn" : "input_layernorm", normed, x);
         const value own = dims.norms_apart ? t.call("ln_mlp", normed, x) : h;
         const value a = t.call("self_attention", attention{row, dims, shared, alibi}, h);
@@ -159,7 +159,7 @@ constexpr value base(const architecture& row, const shape& dims, trace& t) {
     shared.cos = tables.first, shared.sin = tables.second;
     for (repetition each = t.repeat(dims.num_hidden_layers, x); each.next();)
         x = t.call({"h", each.index()}, layer{row, dims, shared, alibi}, x);
-    return t.call("ln_f", norm<norm_kind::layer>{dims.hidden_size}, x);
+    return t.call("ln_f", norm{norm_kind::layer, dims.hidden_size}, x);
 }
 
 }  // namespace falcon_detail
