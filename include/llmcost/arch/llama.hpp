@@ -11,15 +11,17 @@ namespace llmcost::arch {
 constexpr void read_window(config_view config, shape& s) { plan_one_mask(config, s); }
 
 /// Qwen: a window only where `use_sliding_window` says so, for layers from `max_window_layers` on.
-constexpr void read_qwen_window(config_view config, shape& s) {
+constexpr void plan_qwen_window(config_view config, shape& s, std::int64_t otherwise) {
     if (!config.boolean("use_sliding_window", false)) s.sliding_window = 0;
-    const std::int64_t full = config.non_negative("max_window_layers", 28);
+    const std::int64_t full = config.non_negative("max_window_layers", otherwise);
     if (!read_layer_types(config, s))
         plan_layers(config, s, [&](std::int64_t i) {
             const bool slides = s.sliding_window > 0 && i >= full;
             return layer_kind{slides ? mixer_kind::sliding_attention : mixer_kind::full_attention, false};
         });
 }
+
+constexpr void read_qwen_window(config_view config, shape& s) { plan_qwen_window(config, s, 28); }
 
 constexpr void read_qwen2(config_view config, shape& s) {
     read_qwen_window(config, s);
@@ -54,13 +56,8 @@ constexpr rotary_sections read_sections(config_view config, rotary_sections othe
 
 /// Heads share the width whatever `head_dim` says; a window only for layers from `max_window_layers` on.
 constexpr void read_qwen2_vl(config_view config, shape& s) {
-    if (!config.boolean("use_sliding_window", false)) s.sliding_window = 0;
-    const std::int64_t full = config.non_negative("max_window_layers", 80), given = s.head_dim;
-    if (!read_layer_types(config, s))
-        plan_layers(config, s, [&](std::int64_t i) {
-            const bool slides = s.sliding_window > 0 && i >= full;
-            return layer_kind{slides ? mixer_kind::sliding_attention : mixer_kind::full_attention, false};
-        });
+    const std::int64_t given = s.head_dim;
+    plan_qwen_window(config, s, 80);
     share_among_heads(config, s, {"num_attention_heads"});
     if (s.head_dim != given) fail_value(config, "head_dim", "hidden_size / num_attention_heads, or no such key");
     if (2 * read_sections(config, {3, 64}).frequencies != s.rotary_dim)
