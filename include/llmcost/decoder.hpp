@@ -158,15 +158,11 @@ private:
         return t.call(row.names.router, router{row.router, r, {row.prefix, row.names.router_type}}, tokens).second;
     }
     constexpr value call_experts(trace& t, const value& tokens, const value& weights) const {
-        return row.expert == expert_kind::gated ? call_experts<expert_kind::gated>(t, tokens, weights)
-                                                : call_experts<expert_kind::clamped_swiglu>(t, tokens, weights);
-    }
-    template <expert_kind Kind>
-    constexpr value call_experts(trace& t, const value& tokens, const value& weights) const {
         const moe_shape& m = dims.moe;
-        const experts<Kind> all{dims.hidden_size,      m.intermediate_size, m.num_experts,
-                                m.num_experts_per_tok, dims.hidden_act,     {row.prefix, "Experts"}};
-        return t.call("experts", all, tokens, weights);
+        const experts all{dims.hidden_size,      m.intermediate_size, m.num_experts,
+                          m.num_experts_per_tok, dims.hidden_act,     {row.prefix, "Experts"}};
+        return row.expert == expert_kind::gated ? t.call("experts", all, tokens, weights)
+                                                : t.call("experts", clamped_experts{all}, tokens, weights);
     }
 };
 

@@ -102,7 +102,6 @@ enum class expert_kind : std::uint8_t {
 /// All routed experts of a layer; every token meets exactly k of them.
 ///
 /// x (tokens, width), weights (tokens, k) -> (tokens, width); MULT tokens·k·3·width·inner and the gating.
-template <expert_kind Kind>
 struct experts {
     std::int64_t width;
     std::int64_t inner;
@@ -112,32 +111,47 @@ struct experts {
     class_name named;
 
     static constexpr role what = role::experts;
-    static constexpr bool leaf = Kind == expert_kind::clamped_swiglu;
+    static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return named; }
     constexpr value describe(trace& t, const value& x, const value& weights) const {
-        const std::int64_t k = num_experts_per_tok, tokens = x.dim(0), picked = checked_product(tokens, k);
-        const value rows = t.gather(x, {picked, width});
-        value h;
-        if constexpr (Kind == expert_kind::gated) {
-            const value up = t.param("gate_up_proj", {num_experts, 2 * inner, width}, k, num_experts);
-            const value down = t.param("down_proj", {num_experts, width, inner}, k, num_experts);
-            const value half = t.linear(rows, t.select(up, 0)).slice(-1, inner);
-            h = t.linear(t.mul(t.call("act_fn", activation_module{act}, half), half), t.select(down, 0));
-        } else {
-            const value up = t.param("gate_up_proj", {num_experts, width, 2 * inner}, k, num_experts);
-            const value up_bias = t.param("gate_up_proj_bias", {num_experts, 2 * inner}, k, num_experts);
-            const value down = t.param("down_proj", {num_experts, inner, width}, k, num_experts);
-            const value down_bias = t.param("down_proj_bias", {num_experts, width}, k, num_experts);
-            const value both = t.add(t.matmul(rows, t.select(up, 0)), t.select(up_bias, 0));
-            const value gate = t.unary(op::compare, t.slice(both, -1, inner, 2));
-            const value limited = t.unary(op::clamp, t.slice(both, -1, inner, 2));
-            const value glu = t.mul(gate, t.sigmoid(t.mul(gate)));
-            h = t.add(t.matmul(t.mul(t.add(limited), glu), t.select(down, 0)), t.select(down_bias, 0));
-        }
-        h = t.mul(h, t.gather(weights, {picked, 1}));
+        const value rows = picked(t, x), up = param(t, "gate_up_proj", {num_experts, 2 * inner, width}),
+                    down = param(t, "down_proj", {num_experts, width, inner});
+        const value half = t.linear(rows, t.select(up, 0)).slice(-1, inner);
+        const value h = t.linear(t.mul(t.call("act_fn", activation_module{act}, half), half), t.select(down, 0));
+        return summed(t, x, weights, h);
+    }
+
+protected:
+    constexpr value param(trace& t, literal name, const extents& sizes) const {
+        return t.param(name, sizes, num_experts_per_tok, num_experts);
+    }
+    /// What the experts are given: the rows of all tokens, one after the other for each expert.
+    constexpr value picked(trace& t, const value& x) const {
+        return t.gather(x, {checked_product(x.dim(0), num_experts_per_tok), width});
+    }
+    /// The experts' outputs, weighted, added up by token.
+    constexpr value summed(trace& t, const value& x, const value& weights, value h) const {
+        const std::int64_t tokens = x.dim(0);
+        h = t.mul(h, t.gather(weights, {h.dim(0), 1}));
         value sum = t.constant({tokens, width}, x.type);
         t.index_add(sum, t.to(h, x.type));
         return sum;
+    }
+};
+
+/// The same with transposed weights and biases, and a gate of its own (`expert_kind::clamped_swiglu`).
+struct clamped_experts : experts {
+    static constexpr bool leaf = true;
+    constexpr value describe(trace& t, const value& x, const value& weights) const {
+        const value rows = picked(t, x), up = param(t, "gate_up_proj", {num_experts, width, 2 * inner}),
+                    up_bias = param(t, "gate_up_proj_bias", {num_experts, 2 * inner}),
+                    down = param(t, "down_proj", {num_experts, inner, width}),
+                    down_bias = param(t, "down_proj_bias", {num_experts, width});
+        const value both = t.add(t.matmul(rows, t.select(up, 0)), t.select(up_bias, 0));
+        const value gate = t.unary(op::compare, t.slice(both, -1, inner, 2));
+        const value limited = t.unary(op::clamp, t.slice(both, -1, inner, 2));
+        const value glu = t.mul(gate, t.sigmoid(t.mul(gate)));
+        return summed(t, x, weights, t.add(t.matmul(t.mul(t.add(limited), glu), t.select(down, 0)), t.select(down_bias, 0)));
     }
 };
 
