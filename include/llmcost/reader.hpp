@@ -12,6 +12,13 @@
 
 namespace llmcost {
 
+/// The activation function of this name, which stands under a key.
+constexpr activation activation_named(config_view config, literal key, string_ref name) {
+    for (const activation_row& a : activation_table)
+        if (a.name == name) return a.kind;
+    fail_unsupported(config, key, "no layer describes this activation function");
+}
+
 /// A configuration seen through a row: keys by their standard names, whatever the file calls them.
 class keys {
 public:
@@ -55,11 +62,7 @@ public:
     /// An activation function by its name in the file.
     [[nodiscard]] constexpr activation act(literal standard, activation otherwise) const {
         const literal key = written(standard);
-        if (!present(standard)) return otherwise;
-        const string_ref name = config_.string(key);
-        for (const activation_row& a : activation_table)
-            if (a.name == name) return a.kind;
-        fail_unsupported(config_, key, "no layer describes this activation function");
+        return present(standard) ? activation_named(config_, key, config_.string(key)) : otherwise;
     }
 
 private:

@@ -222,12 +222,7 @@ constexpr void read_t5(config_view config, shape& s) {
     if (s.gated_mlp && kind == "gelu") kind = "gelu_new";
     s.gated_mlp = config.boolean("is_gated_act", s.gated_mlp);  // what a saved configuration says of itself counts
     kind = config.string("dense_act_fn", kind);
-    for (const activation_row& a : activation_table)
-        if (a.name == kind) {
-            s.hidden_act = a.kind;
-            return;
-        }
-    fail_unsupported(config, "feed_forward_proj", "no layer describes this activation function");
+    s.hidden_act = activation_named(config, "feed_forward_proj", kind);
 }
 
 // transformers/models/t5: configuration_t5.py, modeling_t5.py

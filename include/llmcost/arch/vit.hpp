@@ -172,7 +172,7 @@ constexpr void read_vit(config_view config, shape& s) {
     if (s.hidden_size % s.num_attention_heads != 0) fail_value(config, "num_attention_heads", "a divisor of hidden_size");
     s.attention_bias = config.boolean("qkv_bias", true);
     s.embedding_size = config.positive("pooler_output_size", s.hidden_size);
-    s.pooler_act = keys{architecture{}, config}.act("pooler_act", activation::tanh);
+    if (const auto name = config.optional_string("pooler_act")) s.pooler_act = activation_named(config, "pooler_act", *name);
 }
 
 // transformers/models/vit: configuration_vit.py, modeling_vit.py
