@@ -217,13 +217,10 @@ inline constexpr architecture gptj = [](architecture a) {
     a.heads = {head_kind::none, head_kind::causal_lm, head_kind::sequence_classification, head_kind::question_answering};
     a.names.mlp = {.up = "fc_in", .down = "fc_out", .act = "act"};
     a.names.causal_lm_type = "ForCausalLM";
-    a.defaults = shape{.vocab_size = 50400,
-                       .hidden_size = 4096,
-                       .num_hidden_layers = 28,
-                       .num_attention_heads = 16,
-                       .max_position_embeddings = 2048,
-                       .hidden_act = activation::gelu_new,
-                       .head_bias = true};
+    a.defaults.vocab_size = 50400, a.defaults.hidden_size = 4096, a.defaults.num_hidden_layers = 28;
+    a.defaults.num_attention_heads = 16, a.defaults.max_position_embeddings = 2048,
+    a.defaults.hidden_act = activation::gelu_new;
+    a.defaults.head_bias = true, a.defaults.tie_word_embeddings = false;
     return a;
 }(gpt2);
 
