@@ -39,24 +39,27 @@ struct self_attention {
         const decoder_names& n = row.names;
         const std::int64_t d = dims.head_dim, heads = dims.num_attention_heads, kv_heads = dims.num_key_value_heads;
         const std::int64_t batch = x.dim(0), sequence = x.dim(1);
+        const std::int64_t wide = heads * d, narrow = kv_heads * d;
+        const bool norms_whole = row.qk_norm == qk_norm_kind::whole;
+        const auto projected = [&](literal name, std::int64_t to) {
+            return t.call(name, linear{dims.hidden_size, to, dims.attention_bias}, x);
+        };
         value q, k, v, gate;
-        if (row.gates_attention) {
-            const value both = t.call(n.q, linear{dims.hidden_size, 2 * heads * d, dims.attention_bias}, x);
-            q = both.view({batch, sequence, heads, 2 * d}).slice(-1, d);
-            gate = t.reshape(q, {batch, sequence, -1});
-            k = t.call(n.k, linear{dims.hidden_size, kv_heads * d, dims.attention_bias}, x);
-            v = t.call(n.v, linear{dims.hidden_size, kv_heads * d, dims.attention_bias}, x);
-        } else if (row.fused_qkv) {
-            const value all = t.call(n.q, linear{dims.hidden_size, (heads + 2 * kv_heads) * d, dims.attention_bias}, x);
-            q = t.slice(all, -1, heads * d);
-            k = t.slice(all, -1, kv_heads * d);
-            v = t.slice(all, -1, kv_heads * d);
+        if (row.fused_qkv && !row.gates_attention) {
+            const value all = projected(n.q, wide + 2 * narrow);
+            q = t.slice(all, -1, wide);
+            k = t.slice(all, -1, narrow);
+            v = t.slice(all, -1, narrow);
         } else {
-            q = t.call(n.q, linear{dims.hidden_size, heads * d, dims.attention_bias}, x);
-            if (row.qk_norm == qk_norm_kind::whole) q = normed(t, n.q_norm, heads * d, q);
-            k = t.call(n.k, linear{dims.hidden_size, kv_heads * d, dims.attention_bias}, x);
-            if (row.qk_norm == qk_norm_kind::whole) k = normed(t, n.k_norm, kv_heads * d, k);
-            v = t.call(n.v, linear{dims.hidden_size, kv_heads * d, dims.attention_bias}, x);
+            q = projected(n.q, row.gates_attention ? 2 * wide : wide);
+            if (row.gates_attention) {
+                q = q.view({batch, sequence, heads, 2 * d}).slice(-1, d);
+                gate = t.reshape(q, {batch, sequence, -1});
+            }
+            if (norms_whole) q = normed(t, n.q_norm, wide, q);
+            k = projected(n.k, narrow);
+            if (norms_whole) k = normed(t, n.k_norm, narrow, k);
+            v = projected(n.v, narrow);
         }
         if (dims.clips_qkv) t.in_place(op::clamp, q), t.in_place(op::clamp, k), t.in_place(op::clamp, v);
         q = q.view({batch, sequence, heads, d});
