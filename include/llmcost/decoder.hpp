@@ -233,7 +233,7 @@ private:
         return call_norm(t, name, row.norm, dims.hidden_size, {row.prefix, row.names.norm_type}, x, row.norm_bias);
     }
     static constexpr value dropped(trace& t, literal name, const value& x) {
-        return is_empty(name) ? x : t.call(name, identity{}, x);
+        return is_empty(name) ? x : dropout(t, name, x);
     }
     constexpr value residual(trace& t, const value& x, const value& h) const {
         return t.add(x, row.scales_residual ? t.mul(h) : h);
@@ -312,7 +312,7 @@ constexpr value describe_head(const architecture& row, const shape& dims, trace&
             return t.gather(all, {x.dim(0), dims.num_labels});
         }
         case head_kind::token_classification:
-            return score(row.names.token_classifier, dims.num_labels, true, t.call("dropout", identity{}, x));
+            return score(row.names.token_classifier, dims.num_labels, true, dropout(t, "dropout", x));
         case head_kind::question_answering: return answer_scores(t, x);
         default: break;
     }

@@ -89,7 +89,7 @@ constexpr value describe_lm_head(const architecture& row, const shape& dims, tra
 constexpr value describe_head(const architecture& row, const shape& dims, trace& t, const two_values& out) {
     const recorder::idle_guard unused{t, t.load().head == logits::none};
     const auto classify = [&](std::int64_t labels, const value& h) {
-        return t.call("classifier", head_linear{{dims.hidden_size, labels, true}}, t.call("dropout", identity{}, h));
+        return t.call("classifier", head_linear{{dims.hidden_size, labels, true}}, dropout(t, "dropout", h));
     };
     const value kept = t.load().head == logits::last ? t.slice(out.first, 1, 1) : out.first;
     switch (dims.head) {

@@ -42,7 +42,7 @@ private:
         scores = scores.view({batch, heads, sequence, shared.where.length()});
         if (!sparse) scores = t.add(scores, shared.mask);
         const value probabilities = t.to(t.softmax(t.to(scores, dtype::float32)), q.type);
-        const value kept = t.call("attention_dropout", identity{}, probabilities);
+        const value kept = dropout(t, "attention_dropout", probabilities);
         const value mixed = t.bmm(kept.view({batch * heads, sequence, shared.where.length()}), values);
         return t.reshape(mixed.view({batch, heads, sequence, d}).transpose(1, 2), {batch, sequence, heads * d});
     }

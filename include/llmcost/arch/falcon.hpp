@@ -89,7 +89,7 @@ private:
         }
         if (!sparse) scores = t.add(scores, shared.mask);
         value probabilities = t.softmax(t.to(scores, q.type));
-        if (dims.alibi) probabilities = t.call("attention_dropout", identity{}, probabilities);
+        if (dims.alibi) probabilities = dropout(t, "attention_dropout", probabilities);
         return t.matmul(probabilities, v);
     }
 };

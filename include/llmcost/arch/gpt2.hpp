@@ -35,7 +35,7 @@ struct attention : parts {
                                 ? upcast(t, q, k, v)
                                 : eager_attention(t, q, k, v, shared.where, {.mask = &shared.mask, .float_softmax = false});
         const value flat = t.contiguous(t.reshape(mixed, {batch, sequence, -1}));
-        return t.call("resid_dropout", identity{}, t.call("c_proj", conv_1d{width, width}, flat));
+        return dropout(t, "resid_dropout", t.call("c_proj", conv_1d{width, width}, flat));
     }
 
 private:
@@ -48,7 +48,7 @@ private:
         t.written(scores.elements);  // an empty tensor as large, which the product does not read
         scores = scores.view({batch, heads, sequence, length});
         if (!sparse) scores = t.add(scores, shared.mask);
-        const value probabilities = t.call("attn_dropout", identity{}, t.to(t.softmax(scores), v.type));
+        const value probabilities = dropout(t, "attn_dropout", t.to(t.softmax(scores), v.type));
         return t.matmul(probabilities, v).transpose(1, 2);
     }
 };
@@ -71,7 +71,7 @@ struct rotated_attention : parts {
         };
         const value keys = update_cache(t, turned(k), shared.where), queries = turned(q);
         const value flat = attend(t, queries, keys, update_cache(t, v, shared.where)).view({batch, sequence, width});
-        return t.call("resid_dropout", identity{}, t.call("out_proj", project, flat));
+        return dropout(t, "resid_dropout", t.call("out_proj", project, flat));
     }
 
 private:
@@ -80,7 +80,7 @@ private:
         const value rows = t.to(q, dtype::float32), columns = t.to(k, dtype::float32).transpose(2, 3);
         value scores = t.div(t.matmul(rows, columns, sparse ? shared.where.visible_pairs() : 0));
         if (!sparse) scores = t.add(scores, shared.mask);
-        const value probabilities = t.call("attn_dropout", identity{}, t.to(t.softmax(scores), v.type));
+        const value probabilities = dropout(t, "attn_dropout", t.to(t.softmax(scores), v.type));
         return t.contiguous(t.matmul(probabilities, v).transpose(1, 2));
     }
 };
@@ -94,7 +94,7 @@ struct feed_forward : parts {
         const mlp_names& n = row.names.mlp;
         value h = projected(t, n.up, dims.hidden_size, dims.intermediate_size, x);
         h = t.call(n.act, activation_module{dims.hidden_act}, h);
-        return t.call("dropout", identity{}, projected(t, n.down, dims.intermediate_size, dims.hidden_size, h));
+        return dropout(t, "dropout", projected(t, n.down, dims.intermediate_size, dims.hidden_size, h));
     }
 
 private:
@@ -136,7 +136,7 @@ constexpr value base(const architecture& row, const shape& dims, trace& t) {
     }
     shared_values shared{.where = context_of(t, dims.sliding_window)};
     shared.mask = eager_mask(t, shared.where, load.batch);
-    x = t.call("drop", identity{}, x);
+    x = dropout(t, "drop", x);
     const parts given{row, dims, shared};
     for (repetition each = t.repeat(dims.num_hidden_layers, x); each.next();)
         x = learns_positions(row) ? t.call({"h", each.index()}, block{given}, x)

@@ -47,11 +47,10 @@ struct layer {
                         dims.hidden_act, {row.prefix, "MLP"}, true,
                         row.names.mlp};
         const auto feed = [&](const value& h) {
-            return t.call("post_mlp_dropout", identity{},
-                          t.call("mlp", block, t.call("post_attention_layernorm", normed, h)));
+            return dropout(t, "post_mlp_dropout", t.call("mlp", block, t.call("post_attention_layernorm", normed, h)));
         };
         value a = t.call("attention", attention{row, dims, shared}, t.call("input_layernorm", normed, x));
-        a = t.call("post_attention_dropout", identity{}, a);
+        a = dropout(t, "post_attention_dropout", a);
         if (dims.parallel_residual) return t.add(t.add(feed(x), a), x);
         a = t.add(a, x);
         return t.add(feed(a), a);
@@ -63,7 +62,7 @@ constexpr value base(const architecture& row, const shape& dims, trace& t) {
     value x = t.call("embed_in", embedding{dims.vocab_size, dims.hidden_size}, extents{load.batch, load.sequence});
     shared_values shared{.where = context_of(t, dims.sliding_window)};
     shared.mask = eager_mask(t, shared.where, load.batch);
-    x = t.call("emb_dropout", identity{}, x);
+    x = dropout(t, "emb_dropout", x);
     const auto tables =
         t.call("rotary_emb", rotary_table{dims.rotary_dim, {row.prefix, "RotaryEmbedding"}, rotary_frequencies{dims}},
                load.sequence);

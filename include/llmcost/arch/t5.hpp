@@ -44,7 +44,7 @@ struct attention_part {
         const value h = normed(t, "layer_norm", prefix, x);
         const value out = encoded != nullptr ? t.call("EncDecAttention", cross_attention{s}, h, *encoded, where, mask, &bias)
                                              : t.call("SelfAttention", sequence_attention{s}, h, h, where, mask, &bias);
-        return t.add(x, t.call("dropout", identity{}, out));
+        return t.add(x, dropout(t, "dropout", out));
     }
 };
 
@@ -62,7 +62,7 @@ struct dense_block {
         const linear in{dims.hidden_size, dims.intermediate_size};
         value h = t.call("act", activation_module{dims.hidden_act}, t.call(dims.gated_mlp ? "wi_0" : "wi", in, x));
         if (dims.gated_mlp) h = t.mul(h, t.call("wi_1", in, x));
-        return t.call("wo", linear{dims.intermediate_size, dims.hidden_size}, t.call("dropout", identity{}, h));
+        return t.call("wo", linear{dims.intermediate_size, dims.hidden_size}, dropout(t, "dropout", h));
     }
 };
 
@@ -75,7 +75,7 @@ struct feed_forward_part {
     [[nodiscard]] constexpr class_name type() const { return {prefix, "LayerFF"}; }
     constexpr value describe(trace& t, const value& x) const {
         const value h = t.call("DenseReluDense", dense_block{dims, prefix}, normed(t, "layer_norm", prefix, x));
-        return t.add(x, t.call("dropout", identity{}, h));
+        return t.add(x, dropout(t, "dropout", h));
     }
 };
 
@@ -116,11 +116,11 @@ constexpr value describe_stack(const architecture& row, const shape& dims, trace
     const embedding words{dims.vocab_size, dims.hidden_size, false, {"", "Embedding"}, true};
     value x = t.call("embed_tokens", words, extents{t.load().batch, length});
     if (stack.decodes) stack.mask = eager_mask(t, stack.where, t.load().batch);
-    x = t.call("dropout", identity{}, x);
+    x = dropout(t, "dropout", x);
     if (layers > 0) x = t.call({"block", 0}, block{dims, row.prefix, stack}, x);
     for (repetition other = t.repeat(layers - 1, x, 1); other.next();)
         x = t.call({"block", other.index()}, block{dims, row.prefix, stack}, x);
-    return t.call("dropout", identity{}, normed(t, "final_layer_norm", row.prefix, x));
+    return dropout(t, "dropout", normed(t, "final_layer_norm", row.prefix, x));
 }
 
 /// The table of words that both stacks name as theirs; no pass calls it by this name.
@@ -176,7 +176,7 @@ constexpr value describe_scores(const architecture& row, const shape& dims, trac
     switch (dims.head) {
         case head_kind::token_classification: {
             const linear labels{dims.hidden_size, dims.num_labels, true};
-            return t.call("classifier", head_linear{labels}, t.call("dropout", identity{}, x));
+            return t.call("classifier", head_linear{labels}, dropout(t, "dropout", x));
         }
         case head_kind::sequence_classification: {
             const classification_head labels{dims.hidden_size, dims.num_labels, {row.prefix, "ClassificationHead"}};

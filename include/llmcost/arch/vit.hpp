@@ -45,7 +45,7 @@ struct vit_embeddings {
         const value projected = t.call("projection", patch_convolution{image, width}, pixels);
         const value tokens = t.leave(patch_embeddings, projected.view({batch, width, patches}).transpose(1, 2));
         const value x = t.add(t.cat({token.expand({batch, 1, width}), tokens}, 1), places);
-        return t.call("dropout", identity{}, x);
+        return dropout(t, "dropout", x);
     }
 };
 
@@ -75,7 +75,7 @@ struct vit_layer {
     constexpr value describe(trace& t, const value& x) const {
         const norm layer_norm{norm_kind::layer, dims.hidden_size};
         value h = t.call("attention", vit_attention{dims, prefix}, t.call("layernorm_before", layer_norm, x));
-        const value middle = t.add(t.call("dropout", identity{}, h), x);
+        const value middle = t.add(dropout(t, "dropout", h), x);
         const mlp block{mlp_kind::plain,
                         dims.hidden_size,
                         dims.intermediate_size,
@@ -84,7 +84,7 @@ struct vit_layer {
                         true,
                         {.up = "fc1", .down = "fc2", .act = "activation_fn"}};
         h = t.call("mlp", block, t.call("layernorm_after", layer_norm, middle));
-        return t.add(t.call("dropout", identity{}, h), middle);
+        return t.add(dropout(t, "dropout", h), middle);
     }
 };
 
