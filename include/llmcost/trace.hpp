@@ -30,7 +30,7 @@ public:
 
     /// Calls a child module: `q = t.call("q_proj", linear{…}, x)`, in a list `x = t.call({"layers", i}, block{…}, x)`.
     template <Layer L, class... In>
-    constexpr auto call(const module_place& at, const L& layer, const In&... in) {
+    constexpr auto call(module_place at, const L& layer, const In&... in) {
         const module_info m = entered(at, layer.type(), L::what, L::leaf);
         return leave(m, layer.describe(*this, in...));
     }
@@ -132,7 +132,7 @@ public:
     }
 
 private:
-    constexpr module_info entered(const module_place& at, const class_name& type, role what, bool leaf) {
+    constexpr module_info entered(module_place at, class_name type, role what, bool leaf) {
         const module_info m{at.name, at.index, type, what, leaf};
         enter(m);
         return m;
