@@ -39,24 +39,27 @@ struct self_attention {
         const decoder_names& n = row.names;
         const std::int64_t d = dims.head_dim, heads = dims.num_attention_heads, kv_heads = dims.num_key_value_heads;
         const std::int64_t batch = x.dim(0), sequence = x.dim(1);
+        const std::int64_t wide = heads * d, narrow = kv_heads * d;
+        const bool norms_whole = row.qk_norm == qk_norm_kind::whole;
+        const auto projected = [&](literal name, std::int64_t to) {
+            return t.call(name, linear{dims.hidden_size, to, dims.attention_bias}, x);
+        };
         value q, k, v, gate;
-        if (row.gates_attention) {
-            const value both = t.call(n.q, linear{dims.hidden_size, 2 * heads * d, dims.attention_bias}, x);
-            q = both.view({batch, sequence, heads, 2 * d}).slice(-1, d);
-            gate = t.reshape(q, {batch, sequence, -1});
-            k = t.call(n.k, linear{dims.hidden_size, kv_heads * d, dims.attention_bias}, x);
-            v = t.call(n.v, linear{dims.hidden_size, kv_heads * d, dims.attention_bias}, x);
-        } else if (row.fused_qkv) {
-            const value all = t.call(n.q, linear{dims.hidden_size, (heads + 2 * kv_heads) * d, dims.attention_bias}, x);
-            q = t.slice(all, -1, heads * d);
-            k = t.slice(all, -1, kv_heads * d);
-            v = t.slice(all, -1, kv_heads * d);
+        if (row.fused_qkv && !row.gates_attention) {
+            const value all = projected(n.q, wide + 2 * narrow);
+            q = t.slice(all, -1, wide);
+            k = t.slice(all, -1, narrow);
+            v = t.slice(all, -1, narrow);
         } else {
-            q = t.call(n.q, linear{dims.hidden_size, heads * d, dims.attention_bias}, x);
-            if (row.qk_norm == qk_norm_kind::whole) q = normed(t, n.q_norm, heads * d, q);
-            k = t.call(n.k, linear{dims.hidden_size, kv_heads * d, dims.attention_bias}, x);
-            if (row.qk_norm == qk_norm_kind::whole) k = normed(t, n.k_norm, kv_heads * d, k);
-            v = t.call(n.v, linear{dims.hidden_size, kv_heads * d, dims.attention_bias}, x);
+            q = projected(n.q, row.gates_attention ? 2 * wide : wide);
+            if (row.gates_attention) {
+                q = q.view({batch, sequence, heads, 2 * d}).slice(-1, d);
+                gate = t.reshape(q, {batch, sequence, -1});
+            }
+            if (norms_whole) q = normed(t, n.q_norm, wide, q);
+            k = projected(n.k, narrow);
+            if (norms_whole) k = normed(t, n.k_norm, narrow, k);
+            v = projected(n.v, narrow);
         }
         if (dims.clips_qkv) t.in_place(op::clamp, q), t.in_place(op::clamp, k), t.in_place(op::clamp, v);
         q = q.view({batch, sequence, heads, d});
@@ -96,58 +99,32 @@ private:
     constexpr value normed(trace& t, literal name, std::int64_t width, const value& x, std::int64_t groups = 0) const {
         return call_norm(t, name, row.norm, width, {row.prefix, row.names.norm_type}, x, true, groups);
     }
-    template <rotation Kind>
     constexpr value turned(trace& t, const value& x) const {
-        return rotate_part<Kind>(t, x, dims.rotary_dim, shared.cos, shared.sin, row.joins_rotated);
-    }
-    constexpr value turned(trace& t, const value& x) const {
-        switch (row.rotated) {
-            case rotation::half: return turned<rotation::half>(t, x);
-            case rotation::half_in_float: return turned<rotation::half_in_float>(t, x);
-            case rotation::interleaved: return turned<rotation::interleaved>(t, x);
-            case rotation::split: return turned<rotation::split>(t, x);
-            default: return x;
-        }
+        if (row.rotated == rotation::none) return x;
+        return rotate_part(t, row.rotated, x, dims.rotary_dim, shared.cos, shared.sin, row.joins_rotated);
     }
 };
-
-template <rotation Kind>
-constexpr value call_latent_attention(trace& t, const architecture& row, const shape& dims, const shared_values& shared,
-                                      const value& x) {
-    const latent_attention<Kind> layer{dims.hidden_size, dims.num_attention_heads,
-                                       dims.mla,         dims.attention_bias,
-                                       row.prefix,       shared.where,
-                                       shared.mask,      shared.cos,
-                                       shared.sin};
-    return t.call(row.names.attention, layer, x);
-}
 
 /// Attention with a low-rank cache, its rotation chosen by row and configuration.
 constexpr value call_latent_attention(trace& t, const architecture& row, const shape& dims, const shared_values& shared,
                                       const value& x) {
-    if (row.rotated == rotation::complex_pairs)
-        return call_latent_attention<rotation::complex_pairs>(t, row, dims, shared, x);
-    if (dims.rope_interleave) return call_latent_attention<rotation::split_pairs>(t, row, dims, shared, x);
-    return call_latent_attention<rotation::half>(t, row, dims, shared, x);
-}
-
-template <mlp_kind Kind>
-constexpr value call_mlp(trace& t, const architecture& row, const shape& dims, literal name, std::int64_t inner,
-                         const value& x) {
-    const literal prefix = is_empty(row.names.mlp_prefix) ? row.prefix : row.names.mlp_prefix;
-    return t.call(name, mlp<Kind>{dims.hidden_size, inner, dims.hidden_act, {prefix, "MLP"}, dims.mlp_bias, row.names.mlp},
-                  x);
+    const rotation in_pairs = dims.rope_interleave ? rotation::split_pairs : rotation::half;
+    const rotation rotated = row.rotated == rotation::complex_pairs ? rotation::complex_pairs : in_pairs;
+    const latent_attention layer{dims.hidden_size, dims.num_attention_heads,
+                                 dims.mla,         dims.attention_bias,
+                                 row.prefix,       shared.where,
+                                 shared.mask,      shared.cos,
+                                 shared.sin,       rotated};
+    return t.call(row.names.attention, layer, x);
 }
 
 /// A dense feed-forward block of a row, under this name and with this inner width.
 constexpr value call_mlp(trace& t, const architecture& row, const shape& dims, literal name, std::int64_t inner,
                          const value& x) {
-    switch (row.feed_forward) {
-        case mlp_kind::gated: return call_mlp<mlp_kind::gated>(t, row, dims, name, inner, x);
-        case mlp_kind::fused_gated: return call_mlp<mlp_kind::fused_gated>(t, row, dims, name, inner, x);
-        case mlp_kind::plain: break;
-    }
-    return call_mlp<mlp_kind::plain>(t, row, dims, name, inner, x);
+    const literal prefix = is_empty(row.names.mlp_prefix) ? row.prefix : row.names.mlp_prefix;
+    const mlp block{row.feed_forward, dims.hidden_size, inner,        dims.hidden_act,
+                    {prefix, "MLP"},  dims.mlp_bias,    row.names.mlp};
+    return t.call(name, block, x);
 }
 
 /// Router, routed experts and what stands beside them.
@@ -176,33 +153,19 @@ struct moe_block {
     }
 
 private:
-    template <router_kind Kind>
-    constexpr value call_router(trace& t, const router_shape& r, const value& tokens) const {
-        return t.call(row.names.router, router<Kind>{r, {row.prefix, row.names.router_type}}, tokens).second;
-    }
     constexpr value call_router(trace& t, const value& tokens) const {
         const moe_shape& m = dims.moe;
         const router_shape r{
             dims.hidden_size, m.num_experts,   m.num_experts_per_tok, m.n_group,
             m.topk_group,     m.limits_groups, m.norm_topk_prob,      row.router == router_kind::top_k_softmax};
-        switch (row.router) {
-            case router_kind::softmax_top_k_float: return call_router<router_kind::softmax_top_k_float>(t, r, tokens);
-            case router_kind::top_k_softmax: return call_router<router_kind::top_k_softmax>(t, r, tokens);
-            case router_kind::softmax_grouped: return call_router<router_kind::softmax_grouped>(t, r, tokens);
-            case router_kind::sigmoid_grouped: return call_router<router_kind::sigmoid_grouped>(t, r, tokens);
-            default: return call_router<router_kind::softmax_top_k>(t, r, tokens);
-        }
+        return t.call(row.names.router, router{row.router, r, {row.prefix, row.names.router_type}}, tokens).second;
     }
-    constexpr value call_experts(trace& t, const value& tokens, const value& weights) const {
-        return row.expert == expert_kind::gated ? call_experts<expert_kind::gated>(t, tokens, weights)
-                                                : call_experts<expert_kind::clamped_swiglu>(t, tokens, weights);
-    }
-    template <expert_kind Kind>
     constexpr value call_experts(trace& t, const value& tokens, const value& weights) const {
         const moe_shape& m = dims.moe;
-        const experts<Kind> all{dims.hidden_size,      m.intermediate_size, m.num_experts,
-                                m.num_experts_per_tok, dims.hidden_act,     {row.prefix, "Experts"}};
-        return t.call("experts", all, tokens, weights);
+        const experts all{dims.hidden_size,      m.intermediate_size, m.num_experts,
+                          m.num_experts_per_tok, dims.hidden_act,     {row.prefix, "Experts"}};
+        return row.expert == expert_kind::gated ? t.call("experts", all, tokens, weights)
+                                                : t.call("experts", clamped_experts{all}, tokens, weights);
     }
 };
 
@@ -251,8 +214,9 @@ private:
             return t.call(row.names.linear_mixer, layer, x);
         }
         if (row.mixer == linear_mixer::selective_state_space) {
-            const selective_state_space<state_norm::weighted> layer{
-                dims.hidden_size, dims.ssm, dims.hidden_act, {row.prefix, "MambaMixer"}, {row.prefix, row.names.norm_type}};
+            const selective_state_space layer{dims.hidden_size,     dims.ssm,
+                                              dims.hidden_act,      {row.prefix, "MambaMixer"},
+                                              state_norm::weighted, {row.prefix, row.names.norm_type}};
             return t.call(row.names.linear_mixer, layer, x);
         }
         const delta_shape& d = dims.delta;
@@ -269,7 +233,7 @@ private:
         return call_norm(t, name, row.norm, dims.hidden_size, {row.prefix, row.names.norm_type}, x, row.norm_bias);
     }
     static constexpr value dropped(trace& t, literal name, const value& x) {
-        return is_empty(name) ? x : t.call(name, identity{}, x);
+        return is_empty(name) ? x : dropout(t, name, x);
     }
     constexpr value residual(trace& t, const value& x, const value& h) const {
         return t.add(x, row.scales_residual ? t.mul(h) : h);
@@ -348,7 +312,7 @@ constexpr value describe_head(const architecture& row, const shape& dims, trace&
             return t.gather(all, {x.dim(0), dims.num_labels});
         }
         case head_kind::token_classification:
-            return score(row.names.token_classifier, dims.num_labels, true, t.call("dropout", identity{}, x));
+            return score(row.names.token_classifier, dims.num_labels, true, dropout(t, "dropout", x));
         case head_kind::question_answering: return answer_scores(t, x);
         default: break;
     }

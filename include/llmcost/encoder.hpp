@@ -60,8 +60,8 @@ struct output_block {
     [[nodiscard]] constexpr class_name type() const { return named; }
     constexpr value describe(trace& t, const value& h, const value& x) const {
         value out = t.call("dense", linear{in, width, true}, h);
-        out = t.call("dropout", identity{}, out);
-        return t.call("LayerNorm", norm<norm_kind::layer>{width}, t.add(out, x));
+        out = dropout(t, "dropout", out);
+        return t.call("LayerNorm", norm{norm_kind::layer, width}, t.add(out, x));
     }
 };
 
@@ -78,20 +78,24 @@ struct self_attention_block {
     }
 };
 
-template <role What>
 struct attention_block {
     const shape& dims;
     literal prefix;
+    literal inner_type = "SelfAttention";
 
-    static constexpr role what = What;
+    static constexpr role what = role::attn;
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return {prefix, "Attention"}; }
     constexpr value describe(trace& t, const value& x, const encoder_reach& reach) const {
         const std::int64_t width = dims.hidden_size;
-        const class_name named{prefix, What == role::cross_attn ? "CrossAttention" : "SelfAttention"};
-        const value h = t.call("self", self_attention_block{width, dims.num_attention_heads, named}, x, reach);
+        const self_attention_block inner{width, dims.num_attention_heads, {prefix, inner_type}};
+        const value h = t.call("self", inner, x, reach);
         return t.call("output", output_block{width, width, {prefix, "SelfOutput"}}, h, x);
     }
+};
+
+struct cross_attention_block : attention_block {
+    static constexpr role what = role::cross_attn;
 };
 
 struct intermediate_block {
@@ -126,10 +130,10 @@ struct bert_layer {
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return {prefix, "Layer"}; }
     constexpr value describe(trace& t, const value& x) const {
-        const value a = t.call("attention", bert_layers::attention_block<role::attn>{dims, prefix}, x, reach);
+        const value a = t.call("attention", bert_layers::attention_block{dims, prefix}, x, reach);
         if (dims.add_cross_attention) {
             const recorder::idle_guard no_encoder{t};  // called with an encoder's states only
-            (void)t.call("crossattention", bert_layers::attention_block<role::cross_attn>{dims, prefix}, a,
+            (void)t.call("crossattention", bert_layers::cross_attention_block{{dims, prefix, "CrossAttention"}}, a,
                          all_positions(a.dim(1)));
         }
         const value h = t.call("intermediate", bert_layers::intermediate_block{dims, prefix}, a);
@@ -157,7 +161,7 @@ struct bert_embeddings {
         const std::int64_t held = dims.max_position_embeddings - dims.first_position;
         t.positions(held, dims.is_decoder ? t.load().past + sequence : sequence);
         x = t.add(x, t.call("position_embeddings", embedding{dims.max_position_embeddings, width}, places));
-        return t.call("dropout", identity{}, t.call("LayerNorm", norm<norm_kind::layer>{width}, x));
+        return dropout(t, "dropout", t.call("LayerNorm", norm{norm_kind::layer, width}, x));
     }
 };
 

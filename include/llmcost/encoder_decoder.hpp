@@ -32,35 +32,50 @@ struct sequence_attention_shape {
     bool caches;  ///< a decoder's
     class_name named;
     literal q, k, v, o;
+    std::int64_t buckets = 0;  ///< of distances, which have biases
 };
 
-/// Attention of x (B, S, width) over itself (`role::attn`) or over an encoder's states (`role::cross_attn`).
+/// A table of one number per bucket and head; no embedding of tokens.
+struct bucket_table : embedding {
+    static constexpr role what = role::none;
+};
+
+/// Bias of relative positions, (1, heads, S, T): distances in logarithmic buckets, looked up in a table.
 ///
-/// Cross keys and values are computed in the first pass and come from the cache afterwards.
+/// Per (query, key) pair DIV 2, LOG 1, MULT 1 (modeling_t5.py, `_relative_position_bucket`).
+constexpr value relative_bias(trace& t, std::int64_t buckets, std::int64_t heads, std::int64_t queries, std::int64_t keys) {
+    const value distance = t.constant({queries, keys});
+    (void)t.mul(t.div(t.unary(op::log, t.div(distance))));
+    const bucket_table table{{buckets, heads}};
+    return t.call("relative_attention_bias", table, extents{queries, keys}).permute({2, 0, 1}).unsqueeze(0);
+}
+
+/// Attention of x (B, S, width) over itself or over an encoder's states.
+///
+/// Cross keys and values are computed in the first pass and come from the cache afterwards. A bias that is still empty is
+/// made here, to be read by all that follow; none knows a distance to another sequence, so that zeros stand for it there.
 /// Source: transformers/models/bart/modeling_bart.py, `BartAttention`; t5/modeling_t5.py, `T5Attention`.
-template <role What>
 struct sequence_attention {
     sequence_attention_shape dims;
+    bool crosses = false;
 
-    static constexpr role what = What;
+    static constexpr role what = role::attn;
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return dims.named; }
-
-    /// `bias_of(t, S, T)` gives the bias of positions, or an empty value where there is none.
-    template <class BiasOf>
     constexpr value describe(trace& t, const value& x, const value& source, const context& where, const value* mask,
-                             const BiasOf& bias_of) const {
+                             value* bias) const {
         const std::int64_t inner = dims.heads * dims.head_dim, batch = x.dim(0), sequence = x.dim(1);
-        const auto split = [&](const value& v) {
-            return v.view({batch, v.dim(1), dims.heads, dims.head_dim}).transpose(1, 2);
+        const auto split = [&](literal name, const value& from) {
+            const value all = t.call(name, linear{dims.width, inner, dims.bias}, from);
+            return all.view({batch, from.dim(1), dims.heads, dims.head_dim}).transpose(1, 2);
         };
-        const value q = split(t.call(dims.q, linear{dims.width, inner, dims.bias}, x));
-        const bool from_cache = What == role::cross_attn && encoder_is_done(t.load());
+        const value q = split(dims.q, x);
+        const bool from_cache = crosses && encoder_is_done(t.load());
         value k, v;
         {
             const recorder::idle_guard unused{t, from_cache};
-            k = split(t.call(dims.k, linear{dims.width, inner, dims.bias}, source));
-            v = split(t.call(dims.v, linear{dims.width, inner, dims.bias}, source));
+            k = split(dims.k, source);
+            v = split(dims.v, source);
         }
         if (from_cache) {
             k = v = trace::buffer({batch, dims.heads, source.dim(1), dims.head_dim});
@@ -69,14 +84,19 @@ struct sequence_attention {
             k = update_cache(t, k, where);
             v = update_cache(t, v, where);
         }
-        const value bias = bias_of(t, sequence, k.dim(2));
-        const score_options how{.bias = bias.rank > 0 ? &bias : nullptr, .mask = mask, .float_softmax = false};
-        const value mixed = eager_attention(t, q, k, v, where, how);
-        return t.call(dims.o, linear{inner, dims.width, dims.bias}, t.contiguous(t.reshape(mixed, {batch, sequence, -1})));
+        if (bias != nullptr && bias->rank == 0)
+            *bias = crosses ? t.constant({1, dims.heads, sequence, k.dim(2)}, t.activation_type())
+                            : relative_bias(t, dims.buckets, dims.heads, sequence, k.dim(2));
+        const score_options how{.bias = bias, .mask = mask, .float_softmax = false};
+        const value flat = t.reshape(eager_attention(t, q, k, v, where, how), {batch, sequence, -1});
+        return t.call(dims.o, linear{inner, dims.width, dims.bias}, t.contiguous(flat));
     }
-    constexpr value describe(trace& t, const value& x, const value& source, const context& where, const value* mask) const {
-        return describe(t, x, source, where, mask, [](trace&, std::int64_t, std::int64_t) { return value{}; });
-    }
+};
+
+/// The same over an encoder's states.
+struct cross_attention : sequence_attention {
+    static constexpr role what = role::cross_attn;
+    constexpr explicit cross_attention(const sequence_attention_shape& s) noexcept : sequence_attention{s, true} {}
 };
 
 }  // namespace llmcost

@@ -12,6 +12,13 @@
 
 namespace llmcost {
 
+/// The activation function of this name, which stands under a key.
+constexpr activation activation_named(config_view config, literal key, string_ref name) {
+    for (const activation_row& a : activation_table)
+        if (a.name == name) return a.kind;
+    fail_unsupported(config, key, "no layer describes this activation function");
+}
+
 /// A configuration seen through a row: keys by their standard names, whatever the file calls them.
 class keys {
 public:
@@ -55,11 +62,7 @@ public:
     /// An activation function by its name in the file.
     [[nodiscard]] constexpr activation act(literal standard, activation otherwise) const {
         const literal key = written(standard);
-        if (!present(standard)) return otherwise;
-        const string_ref name = config_.string(key);
-        for (const activation_row& a : activation_table)
-            if (a.name == name) return a.kind;
-        fail_unsupported(config_, key, "no layer describes this activation function");
+        return present(standard) ? activation_named(config_, key, config_.string(key)) : otherwise;
     }
 
 private:
@@ -240,19 +243,19 @@ constexpr void plan_layers(shape& s, layer_kind all) {
     for (std::int64_t i = 0; i < s.num_hidden_layers && i < layer_plan::longest; ++i) s.layers.kinds[i] = all.code();
 }
 
-/// Writes a plan from a rule: `kind_of(i)` for every layer.
-template <class KindOf>
-constexpr void plan_layers(config_view config, shape& s, KindOf kind_of) {
-    if (s.num_hidden_layers == 0) return;
+/// Writes one layer of a plan that is written in order.
+constexpr void plan_layer(config_view config, shape& s, std::int64_t i, layer_kind kind) {
     if (s.num_hidden_layers > layer_plan::longest)
         fail_value(config, "num_hidden_layers", "at most 512 layers whose kinds follow a rule");
-    s.layers.common = kind_of(0).code();
-    s.layers.mixed = false;
-    for (std::int64_t i = 0; i < s.num_hidden_layers; ++i) {
-        const std::uint8_t code = kind_of(i).code();
-        s.layers.kinds[i] = code;
-        s.layers.mixed = s.layers.mixed || code != s.layers.common;
-    }
+    if (i == 0) s.layers.common = kind.code(), s.layers.mixed = false;
+    s.layers.kinds[i] = kind.code();
+    s.layers.mixed = s.layers.mixed || kind.code() != s.layers.common;
+}
+
+/// Writes a plan from a rule: `kind_of(i)` for every layer.
+template <class KindOf>
+constexpr void plan_layers(config_view config, shape& s, const KindOf& kind_of) {
+    for (std::int64_t i = 0; i < s.num_hidden_layers; ++i) plan_layer(config, s, i, kind_of(i));
 }
 
 /// All layers alike, as where one mask serves them: sliding where the file has a window or says so, else full.

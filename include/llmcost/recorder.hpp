@@ -115,7 +115,7 @@ public:
     // ---- tensors
 
     /// Declares a parameter; `used` of `of` equal parts meet one token (experts).
-    constexpr value param(literal name, const extents& sizes, std::int64_t used = 1, std::int64_t of = 1) {
+    constexpr value param(literal name, extents sizes, std::int64_t used = 1, std::int64_t of = 1) {
         value v = dense(sizes, activation_type());
         v.requires_grad = true;
         wants_gradient(v, parameter_times_);
@@ -128,20 +128,20 @@ public:
         return v;
     }
     /// Declares a parameter whose tensor another module has named before.
-    constexpr value tied(literal name, const extents& sizes) {
+    constexpr value tied(literal name, extents sizes) {
         value v = dense(sizes, activation_type());
         v.requires_grad = true;
         if (listener_ != nullptr && parameter_times_ != count{}) listener_->parameter(*this, name, v, true);
         return v;
     }
     /// A tensor that the caller hands in (pixels): a storage, but nothing that the pass writes.
-    constexpr value input(const extents& sizes) {
+    constexpr value input(extents sizes) {
         value v = dense(sizes, activation_type());
         v.storage = storages_.next();
         return v;
     }
     /// A buffer or an integer tensor: no storage of its own that anybody counts.
-    [[nodiscard]] static constexpr value buffer(const extents& sizes) { return dense(sizes); }
+    [[nodiscard]] static constexpr value buffer(extents sizes) { return dense(sizes); }
 
     /// What the cache holds after the run.
     constexpr void cache(const value& v) {

@@ -42,7 +42,8 @@ struct module_place {
     literal name = "";
     std::int64_t index = -1;
 
-    constexpr module_place(literal own, std::int64_t number = -1) noexcept : name(own), index(number) {}
+    constexpr module_place(literal own) noexcept : name(own) {}
+    constexpr module_place(literal own, std::int64_t number) noexcept : name(own), index(number) {}
 };
 
 /// A module at the moment it is entered: its name in its parent, its place in a list (or -1), its class and role.

@@ -124,7 +124,7 @@ public:
         return out;
     }
     /// `Tensor.reshape`: a view where one is possible, else a copy.
-    constexpr value reshape(const value& a, const extents& to) {
+    constexpr value reshape(const value& a, extents to) {
         const extents sizes = a.resolve(to);
         value v;
         if (!a.try_view(sizes, v)) (void)copy(a).try_view(sizes, v);
@@ -159,13 +159,13 @@ public:
         return out;
     }
     /// Rows picked by integers (embedding, index, gather): a new tensor of these sizes.
-    constexpr value gather(const value& from, const extents& to) {
+    constexpr value gather(const value& from, extents to) {
         value out = dense(to, from.type);
         note(op::gather, count(out.elements), {}, out, from);
         return out;
     }
     /// A new tensor that needs no gradient: zeros, ones, float positions, a mask.
-    constexpr value constant(const extents& to, dtype type = dtype::float32) {
+    constexpr value constant(extents to, dtype type = dtype::float32) {
         value out = dense(to, type);
         record(op::constant, {}, {}, out, nullptr, 0);
         return out;

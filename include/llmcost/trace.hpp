@@ -16,9 +16,7 @@ class trace;
 /// A layer: what its class is called, what it is for, whether it has no children, and how its forward pass goes.
 template <class L>
 concept Layer = requires(const L& layer) {
-    class_name{layer.type()};
-    role{L::what};
-    bool{L::leaf};
+    layer.type(), L::what, L::leaf;
 };
 
 /// A forward pass being described: modules are called, operations executed, values passed on, as PyTorch would.
@@ -31,16 +29,10 @@ public:
     // ---- modules
 
     /// Calls a child module: `q = t.call("q_proj", linear{…}, x)`, in a list `x = t.call({"layers", i}, block{…}, x)`.
-    template <Layer L, class In>
-    constexpr auto call(const module_place& at, const L& layer, const In& in) {
-        const module_info m = entered({at.name, at.index, layer.type(), L::what, L::leaf});
-        return leave(m, layer.describe(*this, in));
-    }
-    template <Layer L, class First, class Second, class... Others>
-    constexpr auto call(const module_place& at, const L& layer, const First& first, const Second& second,
-                        const Others&... others) {
-        const module_info m = entered({at.name, at.index, layer.type(), L::what, L::leaf});
-        return leave(m, layer.describe(*this, first, second, others...));
+    template <Layer L, class... In>
+    constexpr auto call(module_place at, const L& layer, const In&... in) {
+        const module_info m = entered(at, layer.type(), L::what, L::leaf);
+        return leave(m, layer.describe(*this, in...));
     }
     using tensor_calls::leave;
     /// Ends what `enter` with the same began, a part of a module that has a path of its own: `return t.leave(m, x);`
@@ -140,7 +132,8 @@ public:
     }
 
 private:
-    constexpr module_info entered(const module_info& m) {
+    constexpr module_info entered(module_place at, class_name type, role what, bool leaf) {
+        const module_info m{at.name, at.index, type, what, leaf};
         enter(m);
         return m;
     }

@@ -143,7 +143,7 @@ struct value {
         return v.squeeze(along);
     }
     /// Repeats dimensions of one element without a copy; a rank that grows does so in front.
-    [[nodiscard]] constexpr value expand(const extents& to) const {
+    [[nodiscard]] constexpr value expand(extents to) const {
         value v = *this;
         const int shift = to.rank - rank;
         if (shift < 0) report_description("expand: fewer dimensions");
@@ -159,7 +159,7 @@ struct value {
         return v;
     }
     /// Strides of the view with these sizes; false where only a copy can have them (ATen's `computeStride`).
-    [[nodiscard]] constexpr bool try_view(const extents& to, value& v) const {
+    [[nodiscard]] constexpr bool try_view(extents to, value& v) const {
         v = *this;
         v.rank = to.rank;
         for (int i = 0; i < to.rank; ++i) v.size[i] = to.size[i];
@@ -182,13 +182,13 @@ struct value {
         return at == -1;
     }
     /// As `Tensor.view`, `-1` allowed once; a description that asks for an impossible view is wrong.
-    [[nodiscard]] constexpr value view(const extents& to) const {
+    [[nodiscard]] constexpr value view(extents to) const {
         value v;
         if (!try_view(resolve(to), v)) report_description("view: not possible without a copy");
         return v;
     }
     /// `to` with its one `-1` replaced by what remains; other sizes must hold as many elements as these.
-    [[nodiscard]] constexpr extents resolve(const extents& to) const {
+    [[nodiscard]] constexpr extents resolve(extents to) const {
         std::uint64_t all = 1, known = 1;
         for (int i = 0; i < rank; ++i) all *= static_cast<std::uint64_t>(size[i]);  // no overflow: the value exists
         int open = -1;
@@ -260,7 +260,7 @@ struct two_values {
 };
 
 /// A contiguous value of these sizes, without a storage of its own yet.
-[[nodiscard]] constexpr value dense(const extents& sizes, dtype type = dtype::float32) {
+[[nodiscard]] constexpr value dense(extents sizes, dtype type = dtype::float32) {
     value v;
     v.rank = sizes.rank;
     for (int i = 0; i < sizes.rank; ++i) v.size[i] = sizes.size[i];

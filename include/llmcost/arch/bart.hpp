@@ -32,21 +32,20 @@ constexpr embedding words_of(const architecture& row, const shape& dims) {
     return {dims.vocab_size, dims.hidden_size, true, {row.prefix, "ScaledWordEmbedding"}, shared};
 }
 
-template <role What>
-constexpr sequence_attention<What> attention_of(const stack_shape& s, bool caches) {
-    return {{s.width,
-             s.heads,
-             s.width / s.heads,
-             true,
-             caches,
-             {s.prefix, "Attention"},
-             "q_proj",
-             "k_proj",
-             "v_proj",
-             "out_proj"}};
+constexpr sequence_attention_shape attention_of(const stack_shape& s, bool caches) {
+    const std::int64_t d = s.width / s.heads;
+    return {s.width, s.heads, d, true, caches, {s.prefix, "Attention"}, "q_proj", "k_proj", "v_proj", "out_proj"};
 }
 
-constexpr value normed(trace& t, literal name, const value& x) { return t.call(name, norm<norm_kind::layer>{x.dim(-1)}, x); }
+constexpr value normed(trace& t, literal name, const value& x) { return t.call(name, norm{norm_kind::layer, x.dim(-1)}, x); }
+
+/// Attention of x over itself; in an encoder there is no mask.
+constexpr value attend(trace& t, const stack_shape& s, bool caches, const value& x, const context& where,
+                       const value* mask) {
+    const sequence_attention layer{attention_of(s, caches)};
+    value* const no_bias = nullptr;
+    return normed(t, "self_attn_layer_norm", t.add(x, t.call("self_attn", layer, x, x, where, mask, no_bias)));
+}
 
 constexpr value feed_forward(trace& t, const stack_shape& s, const value& x) {
     const value h = t.call("activation_fn", activation_module{s.act}, t.call("fc1", linear{s.width, s.inner, true}, x));
@@ -62,9 +61,7 @@ struct encoder_layer {
     [[nodiscard]] constexpr class_name type() const { return {dims.prefix, "EncoderLayer"}; }
     constexpr value describe(trace& t, const value& x) const {
         const context all{.sequence = x.dim(1), .causal = false};
-        const value h =
-            t.call("self_attn", attention_of<role::attn>(dims, false), x, x, all, static_cast<const value*>(nullptr));
-        return feed_forward(t, dims, normed(t, "self_attn_layer_norm", t.add(x, h)));
+        return feed_forward(t, dims, attend(t, dims, false, x, all, nullptr));
     }
 };
 
@@ -79,8 +76,7 @@ struct decoder_layer {
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return {dims.prefix, "DecoderLayer"}; }
     constexpr value describe(trace& t, const value& x) const {
-        const value h = t.call("self_attn", attention_of<role::attn>(dims, true), x, x, where, &mask);
-        const value own = normed(t, "self_attn_layer_norm", t.add(x, h));
+        const value own = attend(t, dims, true, x, where, &mask);
         if (encoded != nullptr) return feed_forward(t, dims, crossed(t, own, *encoded));
         {
             const recorder::idle_guard no_encoder{t};
@@ -90,8 +86,10 @@ struct decoder_layer {
     }
     constexpr value crossed(trace& t, const value& x, const value& source) const {
         const context across{.sequence = source.dim(1), .causal = false};
-        const auto attention = attention_of<role::cross_attn>(dims, true);
-        const value h = t.call("encoder_attn", attention, x, source, across, static_cast<const value*>(nullptr));
+        const cross_attention layer{attention_of(dims, true)};
+        const value* const no_mask = nullptr;
+        value* const no_bias = nullptr;
+        const value h = t.call("encoder_attn", layer, x, source, across, no_mask, no_bias);
         return normed(t, "encoder_attn_layer_norm", t.add(x, h));
     }
 };

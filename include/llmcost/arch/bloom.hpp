@@ -42,7 +42,7 @@ private:
         scores = scores.view({batch, heads, sequence, shared.where.length()});
         if (!sparse) scores = t.add(scores, shared.mask);
         const value probabilities = t.to(t.softmax(t.to(scores, dtype::float32)), q.type);
-        const value kept = t.call("attention_dropout", identity{}, probabilities);
+        const value kept = dropout(t, "attention_dropout", probabilities);
         const value mixed = t.bmm(kept.view({batch * heads, sequence, shared.where.length()}), values);
         return t.reshape(mixed.view({batch, heads, sequence, d}).transpose(1, 2), {batch, sequence, heads * d});
     }
@@ -97,7 +97,7 @@ struct block {
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return {row.prefix, "Block"}; }
     constexpr value describe(trace& t, const value& x) const {
-        const norm<norm_kind::layer> normed{dims.hidden_size};
+        const norm normed{norm_kind::layer, dims.hidden_size};
         value h = t.call("input_layernorm", normed, x);
         const value a = t.call("self_attention", attention{row, dims, shared, alibi}, h, dims.residual_from_norm ? h : x);
         h = t.call("post_attention_layernorm", normed, a);
@@ -107,7 +107,7 @@ struct block {
 
 constexpr value base(const architecture& row, const shape& dims, trace& t) {
     const workload& load = t.load();
-    const norm<norm_kind::layer> normed{dims.hidden_size};
+    const norm normed{norm_kind::layer, dims.hidden_size};
     value x = t.call("word_embeddings", embedding{dims.vocab_size, dims.hidden_size}, extents{load.batch, load.sequence});
     x = t.call("word_embeddings_layernorm", normed, x);
     shared_values shared{.where = context_of(t, dims.sliding_window)};

@@ -72,19 +72,11 @@ inline constexpr architecture deepseek_v3 = [](architecture a) {
     a.model_type = "deepseek_v3", a.prefix = "DeepseekV3", a.read = read_deepseek_v3;
     a.rotated = rotation::split_pairs, a.router = router_kind::sigmoid_grouped;
     a.names.moe_type = "MoE";
-    a.defaults = shape{.vocab_size = 129280,
-                       .hidden_size = 7168,
-                       .intermediate_size = 18432,
-                       .num_hidden_layers = 61,
-                       .num_attention_heads = 128,
-                       .num_key_value_heads = 128,
-                       .max_position_embeddings = 4096,
-                       .moe = {.num_experts = 256,
-                               .num_experts_per_tok = 8,
-                               .intermediate_size = 2048,
-                               .n_group = 8,
-                               .topk_group = 4,
-                               .norm_topk_prob = true}};
+    a.defaults.vocab_size = 129280, a.defaults.hidden_size = 7168, a.defaults.intermediate_size = 18432;
+    a.defaults.num_hidden_layers = 61, a.defaults.num_attention_heads = 128, a.defaults.num_key_value_heads = 128;
+    a.defaults.max_position_embeddings = 4096, a.defaults.moe.num_experts = 256, a.defaults.moe.num_experts_per_tok = 8;
+    a.defaults.moe.intermediate_size = 2048, a.defaults.moe.n_group = 8, a.defaults.moe.topk_group = 4;
+    a.defaults.moe.norm_topk_prob = true;
     a.keys[0] = no_mlp_bias;
     return a;
 }(deepseek_v2);

@@ -11,6 +11,9 @@ namespace llmcost::arch {
 
 namespace gpt2_detail {
 
+/// GPT-2 adds a table of positions to its words, GPT-J rotates queries and keys; their blocks follow suit.
+[[nodiscard]] constexpr bool learns_positions(const architecture& row) noexcept { return row.rotated == rotation::none; }
+
 /// What both kinds of block are given.
 struct parts {
     const architecture& row;
@@ -32,7 +35,7 @@ struct attention : parts {
                                 ? upcast(t, q, k, v)
                                 : eager_attention(t, q, k, v, shared.where, {.mask = &shared.mask, .float_softmax = false});
         const value flat = t.contiguous(t.reshape(mixed, {batch, sequence, -1}));
-        return t.call("resid_dropout", identity{}, t.call("c_proj", conv_1d{width, width}, flat));
+        return dropout(t, "resid_dropout", t.call("c_proj", conv_1d{width, width}, flat));
     }
 
 private:
@@ -45,7 +48,7 @@ private:
         t.written(scores.elements);  // an empty tensor as large, which the product does not read
         scores = scores.view({batch, heads, sequence, length});
         if (!sparse) scores = t.add(scores, shared.mask);
-        const value probabilities = t.call("attn_dropout", identity{}, t.to(t.softmax(scores), v.type));
+        const value probabilities = dropout(t, "attn_dropout", t.to(t.softmax(scores), v.type));
         return t.matmul(probabilities, v).transpose(1, 2);
     }
 };
@@ -68,7 +71,7 @@ struct rotated_attention : parts {
         };
         const value keys = update_cache(t, turned(k), shared.where), queries = turned(q);
         const value flat = attend(t, queries, keys, update_cache(t, v, shared.where)).view({batch, sequence, width});
-        return t.call("resid_dropout", identity{}, t.call("out_proj", project, flat));
+        return dropout(t, "resid_dropout", t.call("out_proj", project, flat));
     }
 
 private:
@@ -77,22 +80,26 @@ private:
         const value rows = t.to(q, dtype::float32), columns = t.to(k, dtype::float32).transpose(2, 3);
         value scores = t.div(t.matmul(rows, columns, sparse ? shared.where.visible_pairs() : 0));
         if (!sparse) scores = t.add(scores, shared.mask);
-        const value probabilities = t.call("attn_dropout", identity{}, t.to(t.softmax(scores), v.type));
+        const value probabilities = dropout(t, "attn_dropout", t.to(t.softmax(scores), v.type));
         return t.contiguous(t.matmul(probabilities, v).transpose(1, 2));
     }
 };
 
 /// Feed-forward block that ends in a dropout module.
-template <class Projection>
 struct feed_forward : parts {
     static constexpr role what = role::mlp;
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return {row.prefix, "MLP"}; }
     constexpr value describe(trace& t, const value& x) const {
         const mlp_names& n = row.names.mlp;
-        value h = t.call(n.up, Projection{dims.hidden_size, dims.intermediate_size}, x);
+        value h = projected(t, n.up, dims.hidden_size, dims.intermediate_size, x);
         h = t.call(n.act, activation_module{dims.hidden_act}, h);
-        return t.call("dropout", identity{}, t.call(n.down, Projection{dims.intermediate_size, dims.hidden_size}, h));
+        return dropout(t, "dropout", projected(t, n.down, dims.intermediate_size, dims.hidden_size, h));
+    }
+
+private:
+    constexpr value projected(trace& t, literal name, std::int64_t from, std::int64_t to, const value& x) const {
+        return learns_positions(row) ? t.call(name, conv_1d{from, to}, x) : t.call(name, linear{from, to, true}, x);
     }
 };
 
@@ -101,14 +108,10 @@ struct block : parts {
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return {row.prefix, "Block"}; }
     constexpr value describe(trace& t, const value& x) const {
-        const norm<norm_kind::layer> normed{dims.hidden_size};
+        const norm normed{norm_kind::layer, dims.hidden_size};
         const value h = t.add(t.call("attn", attention{*this}, t.call("ln_1", normed, x)), x);
-        return t.add(h, t.call("mlp", feed_forward<conv_1d>{*this}, t.call("ln_2", normed, h)));
+        return t.add(h, t.call("mlp", feed_forward{*this}, t.call("ln_2", normed, h)));
     }
-};
-
-struct biased_linear : linear {
-    constexpr biased_linear(std::int64_t from, std::int64_t to) : linear{from, to, true} {}
 };
 
 /// Attention and feed-forward side by side behind one norm.
@@ -117,27 +120,28 @@ struct parallel_block : parts {
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return {row.prefix, "Block"}; }
     constexpr value describe(trace& t, const value& x) const {
-        const value h = t.call("ln_1", norm<norm_kind::layer>{dims.hidden_size}, x);
+        const value h = t.call("ln_1", norm{norm_kind::layer, dims.hidden_size}, x);
         const value a = t.call("attn", rotated_attention{*this}, h);
-        return t.add(t.add(a, t.call("mlp", feed_forward<biased_linear>{*this}, h)), x);
+        return t.add(t.add(a, t.call("mlp", feed_forward{*this}, h)), x);
     }
 };
 
-template <class Block, bool LearnedPositions>
 constexpr value base(const architecture& row, const shape& dims, trace& t) {
     const workload& load = t.load();
     value x = t.call("wte", embedding{dims.vocab_size, dims.hidden_size}, extents{load.batch, load.sequence});
-    if constexpr (LearnedPositions) {
+    if (learns_positions(row)) {
         const embedding table{dims.max_position_embeddings, dims.hidden_size};
         t.positions(dims.max_position_embeddings, load.past + load.sequence);
         x = t.add(x, t.call("wpe", table, extents{1, load.sequence}));
     }
     shared_values shared{.where = context_of(t, dims.sliding_window)};
     shared.mask = eager_mask(t, shared.where, load.batch);
-    x = t.call("drop", identity{}, x);
-    for (repetition block = t.repeat(dims.num_hidden_layers, x); block.next();)
-        x = t.call({"h", block.index()}, Block{{row, dims, shared}}, x);
-    return t.call("ln_f", norm<norm_kind::layer>{dims.hidden_size}, x);
+    x = dropout(t, "drop", x);
+    const parts given{row, dims, shared};
+    for (repetition each = t.repeat(dims.num_hidden_layers, x); each.next();)
+        x = learns_positions(row) ? t.call({"h", each.index()}, block{given}, x)
+                                  : t.call({"h", each.index()}, parallel_block{given}, x);
+    return t.call("ln_f", norm{norm_kind::layer, dims.hidden_size}, x);
 }
 
 }  // namespace gpt2_detail
@@ -145,9 +149,8 @@ constexpr value base(const architecture& row, const shape& dims, trace& t) {
 /// GPT-2 and GPT-J: words, learned positions where they have them, blocks, a last norm.
 ///
 /// Source: transformers/models/gpt2/modeling_gpt2.py, `GPT2Model`; transformers/models/gptj/modeling_gptj.py, `GPTJModel`.
-template <class Block, bool LearnedPositions>
 constexpr value describe_gpt2(const architecture& row, const shape& dims, trace& t) {
-    return describe_under_head(row, dims, t, gpt2_detail::base<Block, LearnedPositions>);
+    return describe_under_head(row, dims, t, gpt2_detail::base);
 }
 
 constexpr void read_gpt2(config_view config, shape& s) {
@@ -177,7 +180,7 @@ constexpr void read_gptj(config_view config, shape& s) {
 inline constexpr architecture gpt2{
     .model_type = "gpt2",
     .prefix = "GPT2",
-    .describe = describe_gpt2<gpt2_detail::block, true>,
+    .describe = describe_gpt2,
     .read = read_gpt2,
     .rotated = rotation::none,
     .heads = {head_kind::none, head_kind::causal_lm, head_kind::sequence_classification, head_kind::token_classification,
@@ -210,18 +213,14 @@ inline constexpr architecture gpt_sw3 = [](architecture a) {
 
 // transformers/models/gptj: rotated pairs instead of learned positions, blocks side by side, a head with a bias
 inline constexpr architecture gptj = [](architecture a) {
-    a.model_type = "gptj", a.prefix = "GPTJ", a.describe = describe_gpt2<gpt2_detail::parallel_block, false>,
-    a.read = read_gptj, a.rotated = rotation::interleaved;
+    a.model_type = "gptj", a.prefix = "GPTJ", a.read = read_gptj, a.rotated = rotation::interleaved;
     a.heads = {head_kind::none, head_kind::causal_lm, head_kind::sequence_classification, head_kind::question_answering};
     a.names.mlp = {.up = "fc_in", .down = "fc_out", .act = "act"};
     a.names.causal_lm_type = "ForCausalLM";
-    a.defaults = shape{.vocab_size = 50400,
-                       .hidden_size = 4096,
-                       .num_hidden_layers = 28,
-                       .num_attention_heads = 16,
-                       .max_position_embeddings = 2048,
-                       .hidden_act = activation::gelu_new,
-                       .head_bias = true};
+    a.defaults.vocab_size = 50400, a.defaults.hidden_size = 4096, a.defaults.num_hidden_layers = 28;
+    a.defaults.num_attention_heads = 16, a.defaults.max_position_embeddings = 2048,
+    a.defaults.hidden_act = activation::gelu_new;
+    a.defaults.head_bias = true, a.defaults.tie_word_embeddings = false;
     return a;
 }(gpt2);
 

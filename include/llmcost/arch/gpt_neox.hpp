@@ -22,8 +22,8 @@ struct attention {
         const std::int64_t width = dims.hidden_size, d = dims.head_dim, batch = x.dim(0), sequence = x.dim(1);
         const value fused = t.call("query_key_value", linear{width, 3 * width, dims.attention_bias}, x);
         const value part = fused.view({batch, sequence, -1, 3 * d}).transpose(1, 2).slice(-1, d);
-        const value q = rotate_part<rotation::half>(t, part, dims.rotary_dim, shared.cos, shared.sin, true);
-        value k = rotate_part<rotation::half>(t, part, dims.rotary_dim, shared.cos, shared.sin, true);
+        const value q = rotate_part(t, rotation::half, part, dims.rotary_dim, shared.cos, shared.sin, true);
+        value k = rotate_part(t, rotation::half, part, dims.rotary_dim, shared.cos, shared.sin, true);
         k = update_cache(t, k, shared.where);
         const value v = update_cache(t, part, shared.where);
         const value mixed = eager_attention(t, q, k, v, shared.where, {.mask = &shared.mask});
@@ -42,15 +42,15 @@ struct layer {
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return {row.prefix, "Layer"}; }
     constexpr value describe(trace& t, const value& x) const {
-        const norm<norm_kind::layer> normed{dims.hidden_size};
-        const mlp<mlp_kind::plain> block{
-            dims.hidden_size, dims.intermediate_size, dims.hidden_act, {row.prefix, "MLP"}, true, row.names.mlp};
+        const norm normed{norm_kind::layer, dims.hidden_size};
+        const mlp block{mlp_kind::plain, dims.hidden_size,    dims.intermediate_size,
+                        dims.hidden_act, {row.prefix, "MLP"}, true,
+                        row.names.mlp};
         const auto feed = [&](const value& h) {
-            return t.call("post_mlp_dropout", identity{},
-                          t.call("mlp", block, t.call("post_attention_layernorm", normed, h)));
+            return dropout(t, "post_mlp_dropout", t.call("mlp", block, t.call("post_attention_layernorm", normed, h)));
         };
         value a = t.call("attention", attention{row, dims, shared}, t.call("input_layernorm", normed, x));
-        a = t.call("post_attention_dropout", identity{}, a);
+        a = dropout(t, "post_attention_dropout", a);
         if (dims.parallel_residual) return t.add(t.add(feed(x), a), x);
         a = t.add(a, x);
         return t.add(feed(a), a);
@@ -62,14 +62,14 @@ constexpr value base(const architecture& row, const shape& dims, trace& t) {
     value x = t.call("embed_in", embedding{dims.vocab_size, dims.hidden_size}, extents{load.batch, load.sequence});
     shared_values shared{.where = context_of(t, dims.sliding_window)};
     shared.mask = eager_mask(t, shared.where, load.batch);
-    x = t.call("emb_dropout", identity{}, x);
+    x = dropout(t, "emb_dropout", x);
     const auto tables =
         t.call("rotary_emb", rotary_table{dims.rotary_dim, {row.prefix, "RotaryEmbedding"}, rotary_frequencies{dims}},
                load.sequence);
     shared.cos = tables.first, shared.sin = tables.second;
     for (repetition each = t.repeat(dims.num_hidden_layers, x); each.next();)
         x = t.call({"layers", each.index()}, layer{row, dims, shared}, x);
-    return t.call("final_layer_norm", norm<norm_kind::layer>{dims.hidden_size}, x);
+    return t.call("final_layer_norm", norm{norm_kind::layer, dims.hidden_size}, x);
 }
 
 }  // namespace gpt_neox_detail

@@ -130,14 +130,9 @@ inline constexpr architecture jamba = [](architecture a) {
     a.names.norm = "final_layernorm", a.names.norm_2 = "pre_ff_layernorm", a.names.linear_mixer = "mamba";
     a.names.feed_forward = "feed_forward", a.names.router = "router";
     a.names.layer_type = "AttentionDecoderLayer", a.names.linear_layer_type = "MambaDecoderLayer";
-    a.defaults = shape{.vocab_size = 65536,
-                       .hidden_size = 4096,
-                       .intermediate_size = 14336,
-                       .num_hidden_layers = 32,
-                       .num_attention_heads = 32,
-                       .num_key_value_heads = 8,
-                       .max_position_embeddings = 262144,
-                       .moe = {.num_experts = 16, .num_experts_per_tok = 2}};
+    a.defaults.vocab_size = 65536, a.defaults.hidden_size = 4096, a.defaults.intermediate_size = 14336;
+    a.defaults.num_hidden_layers = 32, a.defaults.num_attention_heads = 32, a.defaults.num_key_value_heads = 8;
+    a.defaults.max_position_embeddings = 262144, a.defaults.moe.num_experts = 16, a.defaults.moe.num_experts_per_tok = 2;
     return a;
 }(mixtral);
 
@@ -149,14 +144,9 @@ inline constexpr architecture lfm2 = [](architecture a) {
     a.names.o = "out_proj", a.names.q_norm = "q_layernorm", a.names.k_norm = "k_layernorm";
     a.names.linear_mixer = "conv", a.names.feed_forward = "feed_forward";
     a.names.mlp = {.gate = "w1", .up = "w3", .down = "w2", .act = ""};
-    a.defaults = shape{.vocab_size = 65536,
-                       .hidden_size = 2560,
-                       .intermediate_size = 12288,
-                       .num_hidden_layers = 32,
-                       .num_attention_heads = 32,
-                       .num_key_value_heads = 8,
-                       .max_position_embeddings = 128000,
-                       .tie_word_embeddings = true};
+    a.defaults.vocab_size = 65536, a.defaults.hidden_size = 2560, a.defaults.intermediate_size = 12288;
+    a.defaults.num_hidden_layers = 32, a.defaults.num_attention_heads = 32, a.defaults.num_key_value_heads = 8;
+    a.defaults.max_position_embeddings = 128000, a.defaults.tie_word_embeddings = true;
     return a;
 }(llama);
 
@@ -185,14 +175,9 @@ inline constexpr architecture qwen3_5_text = [](architecture a) {
     a.mixer = linear_mixer::gated_delta_apart, a.axes = rotary_axes::interleaved;
     a.router = router_kind::none, a.shared_experts = shared_expert_kind::none;
     a.names.model_type = "TextModel", a.names.rotary_type = "TextRotaryEmbedding";
-    a.defaults = shape{.vocab_size = 248320,
-                       .hidden_size = 4096,
-                       .intermediate_size = 12288,
-                       .num_hidden_layers = 32,
-                       .num_attention_heads = 16,
-                       .num_key_value_heads = 4,
-                       .head_dim = 256,
-                       .max_position_embeddings = 32768};
+    a.defaults.vocab_size = 248320, a.defaults.hidden_size = 4096, a.defaults.intermediate_size = 12288;
+    a.defaults.num_hidden_layers = 32, a.defaults.num_attention_heads = 16, a.defaults.num_key_value_heads = 4;
+    a.defaults.head_dim = 256, a.defaults.max_position_embeddings = 32768, a.defaults.moe = {};
     return a;
 }(qwen3_next);
 

@@ -11,15 +11,17 @@ namespace llmcost::arch {
 constexpr void read_window(config_view config, shape& s) { plan_one_mask(config, s); }
 
 /// Qwen: a window only where `use_sliding_window` says so, for layers from `max_window_layers` on.
-constexpr void read_qwen_window(config_view config, shape& s) {
+constexpr void plan_qwen_window(config_view config, shape& s, std::int64_t otherwise) {
     if (!config.boolean("use_sliding_window", false)) s.sliding_window = 0;
-    const std::int64_t full = config.non_negative("max_window_layers", 28);
+    const std::int64_t full = config.non_negative("max_window_layers", otherwise);
     if (!read_layer_types(config, s))
         plan_layers(config, s, [&](std::int64_t i) {
             const bool slides = s.sliding_window > 0 && i >= full;
             return layer_kind{slides ? mixer_kind::sliding_attention : mixer_kind::full_attention, false};
         });
 }
+
+constexpr void read_qwen_window(config_view config, shape& s) { plan_qwen_window(config, s, 28); }
 
 constexpr void read_qwen2(config_view config, shape& s) {
     read_qwen_window(config, s);
@@ -54,13 +56,8 @@ constexpr rotary_sections read_sections(config_view config, rotary_sections othe
 
 /// Heads share the width whatever `head_dim` says; a window only for layers from `max_window_layers` on.
 constexpr void read_qwen2_vl(config_view config, shape& s) {
-    if (!config.boolean("use_sliding_window", false)) s.sliding_window = 0;
-    const std::int64_t full = config.non_negative("max_window_layers", 80), given = s.head_dim;
-    if (!read_layer_types(config, s))
-        plan_layers(config, s, [&](std::int64_t i) {
-            const bool slides = s.sliding_window > 0 && i >= full;
-            return layer_kind{slides ? mixer_kind::sliding_attention : mixer_kind::full_attention, false};
-        });
+    const std::int64_t given = s.head_dim;
+    plan_qwen_window(config, s, 80);
     share_among_heads(config, s, {"num_attention_heads"});
     if (s.head_dim != given) fail_value(config, "head_dim", "hidden_size / num_attention_heads, or no such key");
     if (2 * read_sections(config, {3, 64}).frequencies != s.rotary_dim)
@@ -148,15 +145,9 @@ inline constexpr architecture qwen2 = [](architecture a) {
 inline constexpr architecture qwen2_vl_text = [](architecture a) {
     a.model_type = "qwen2_vl_text", a.prefix = "Qwen2VL", a.read = read_qwen2_vl, a.heads = {head_kind::none};
     a.axes = rotary_axes::sections, a.names.model_type = "TextModel", a.names.mlp_prefix = "Qwen2";
-    a.defaults = shape{.vocab_size = 152064,
-                       .hidden_size = 8192,
-                       .intermediate_size = 29568,
-                       .num_hidden_layers = 80,
-                       .num_attention_heads = 64,
-                       .num_key_value_heads = 8,
-                       .max_position_embeddings = 32768,
-                       .sliding_window = 4096,
-                       .head = head_kind::none};
+    a.defaults.vocab_size = 152064, a.defaults.hidden_size = 8192, a.defaults.intermediate_size = 29568;
+    a.defaults.num_hidden_layers = 80, a.defaults.num_attention_heads = 64, a.defaults.num_key_value_heads = 8;
+    a.defaults.max_position_embeddings = 32768, a.defaults.sliding_window = 4096, a.defaults.head = head_kind::none;
     return a;
 }(qwen2);
 
@@ -186,15 +177,10 @@ inline constexpr architecture starcoder2 = [](architecture a) {
     a.model_type = "starcoder2", a.prefix = "Starcoder2", a.read = read_starcoder2, a.norm = norm_kind::layer;
     a.feed_forward = mlp_kind::plain;
     a.names.mlp = {.up = "c_fc", .down = "c_proj", .act = "act"};
-    a.defaults = shape{.vocab_size = 49152,
-                       .hidden_size = 3072,
-                       .intermediate_size = 12288,
-                       .num_hidden_layers = 30,
-                       .num_attention_heads = 24,
-                       .num_key_value_heads = 2,
-                       .max_position_embeddings = 4096,
-                       .hidden_act = activation::gelu_pytorch_tanh,
-                       .tie_word_embeddings = true};
+    a.defaults.vocab_size = 49152, a.defaults.hidden_size = 3072, a.defaults.intermediate_size = 12288;
+    a.defaults.num_hidden_layers = 30, a.defaults.num_attention_heads = 24, a.defaults.num_key_value_heads = 2;
+    a.defaults.max_position_embeddings = 4096, a.defaults.sliding_window = 0;
+    a.defaults.hidden_act = activation::gelu_pytorch_tanh, a.defaults.tie_word_embeddings = true;
     return a;
 }(mistral);
 
@@ -205,13 +191,9 @@ inline constexpr architecture cohere = [](architecture a) {
     a.norm = norm_kind::layer_spelled;
     a.placement = norm_placement::parallel, a.rotated = rotation::interleaved, a.scales_logits = true;
     a.names.norm_type = "LayerNorm";
-    a.defaults = shape{.vocab_size = 256000,
-                       .hidden_size = 8192,
-                       .intermediate_size = 22528,
-                       .num_hidden_layers = 40,
-                       .num_attention_heads = 64,
-                       .max_position_embeddings = 8192,
-                       .tie_word_embeddings = true};
+    a.defaults.vocab_size = 256000, a.defaults.hidden_size = 8192, a.defaults.intermediate_size = 22528;
+    a.defaults.num_hidden_layers = 40, a.defaults.num_attention_heads = 64, a.defaults.max_position_embeddings = 8192;
+    a.defaults.tie_word_embeddings = true;
     a.keys[0] = no_mlp_bias;
     return a;
 }(llama);

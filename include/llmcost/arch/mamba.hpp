@@ -47,29 +47,47 @@ constexpr void read_mamba2(config_view config, shape& s) {
         fail_unsupported(config, "state_size", "n_groups * state_size is too large a width");
 }
 
+/// What the blocks of a state space model mix tokens with.
+enum class state_space_mixer : std::uint8_t {
+    selective,
+    selective_normed,  ///< with norms over time steps, B and C
+    dual
+};
+
 /// A norm, a mixer and the residual around both.
 ///
 /// Source: transformers/models/mamba/modeling_mamba.py, `MambaBlock`.
-template <Layer Mixer>
 struct state_space_block {
     const architecture& row;
     const shape& dims;
-    Mixer mixer;
+    state_space_mixer mixer;
 
     static constexpr role what = role::none;
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return {row.prefix, "Block"}; }
     constexpr value describe(trace& t, const value& x) const {
-        const norm<norm_kind::rms> before{dims.hidden_size, {row.prefix, "RMSNorm"}};
+        const norm before{norm_kind::rms, dims.hidden_size, {row.prefix, "RMSNorm"}};
         const value h = t.call("norm", before, t.to(x, t.activation_type()));
         const value residual = dims.ssm.residual_in_fp32 ? t.to(x, dtype::float32) : x;
-        return t.add(residual, t.call("mixer", mixer, h));
+        return t.add(residual, mixed(t, h));
+    }
+
+private:
+    constexpr value mixed(trace& t, const value& h) const {
+        const class_name named{row.prefix, "Mixer"};
+        if (mixer == state_space_mixer::dual) {
+            const dual_state_space layer{dims.hidden_size, dims.ssm, dims.hidden_act, named, {"Mamba", "RMSNormGated"}};
+            return t.call("mixer", layer, h);
+        }
+        const state_norm norms = mixer == state_space_mixer::selective ? state_norm::none : state_norm::plain;
+        const class_name norm_named{row.prefix, "WeightlessRMSNorm"};
+        return t.call("mixer", selective_state_space{dims.hidden_size, dims.ssm, dims.hidden_act, named, norms, norm_named},
+                      h);
     }
 };
 
 /// Embedding, blocks with this mixer, last norm, and the head where there is one.
-template <Layer Mixer>
-constexpr value describe_state_space(const architecture& row, const shape& dims, trace& t, const Mixer& mixer) {
+constexpr value describe_state_space(const architecture& row, const shape& dims, trace& t, state_space_mixer mixer) {
     const bool bare = dims.head == head_kind::none;
     const module_info whole{.type = {row.prefix, "ForCausalLM"}};
     const module_info base{.name = bare ? "" : "backbone", .type = {row.prefix, "Model"}};
@@ -78,8 +96,8 @@ constexpr value describe_state_space(const architecture& row, const shape& dims,
     const extents ids{t.load().batch, t.load().sequence};
     value x = t.call("embeddings", embedding{dims.vocab_size, dims.hidden_size}, ids);
     for (repetition layer = t.repeat(dims.num_hidden_layers, x); layer.next();)
-        x = t.call({"layers", layer.index()}, state_space_block<Mixer>{row, dims, mixer}, x);
-    x = t.call("norm_f", norm<norm_kind::rms>{dims.hidden_size, {row.prefix, "RMSNorm"}}, x);
+        x = t.call({"layers", layer.index()}, state_space_block{row, dims, mixer}, x);
+    x = t.call("norm_f", norm{norm_kind::rms, dims.hidden_size, {row.prefix, "RMSNorm"}}, x);
     t.leave(base);
     if (bare) return x;
     const recorder::idle_guard unused{t, t.load().head == logits::none};
@@ -88,24 +106,16 @@ constexpr value describe_state_space(const architecture& row, const shape& dims,
     return t.leave(whole, t.returns(x, t.to(scores, dtype::float32)));
 }
 
-template <state_norm Norm>
+template <state_space_mixer Mixer>
 constexpr value describe_mamba(const architecture& row, const shape& dims, trace& t) {
-    const selective_state_space<Norm> mixer{
-        dims.hidden_size, dims.ssm, dims.hidden_act, {row.prefix, "Mixer"}, {row.prefix, "WeightlessRMSNorm"}};
-    return describe_state_space(row, dims, t, mixer);
-}
-
-constexpr value describe_mamba2(const architecture& row, const shape& dims, trace& t) {
-    const dual_state_space mixer{
-        dims.hidden_size, dims.ssm, dims.hidden_act, {row.prefix, "Mixer"}, {"Mamba", "RMSNormGated"}};
-    return describe_state_space(row, dims, t, mixer);
+    return describe_state_space(row, dims, t, Mixer);
 }
 
 // transformers/models/mamba: configuration_mamba.py, modeling_mamba.py
 inline constexpr architecture mamba{
     .model_type = "mamba",
     .prefix = "Mamba",
-    .describe = describe_mamba<state_norm::none>,
+    .describe = describe_mamba<state_space_mixer::selective>,
     .read = read_mamba,
     .defaults = {.vocab_size = 50280,
                  .hidden_size = 768,
@@ -116,7 +126,8 @@ inline constexpr architecture mamba{
 
 // transformers/models/falcon_mamba: norms without weights over time steps, B and C
 inline constexpr architecture falcon_mamba = [](architecture a) {
-    a.model_type = "falcon_mamba", a.prefix = "FalconMamba", a.describe = describe_mamba<state_norm::plain>;
+    a.model_type = "falcon_mamba", a.prefix = "FalconMamba",
+    a.describe = describe_mamba<state_space_mixer::selective_normed>;
     return a;
 }(mamba);
 
@@ -124,7 +135,7 @@ inline constexpr architecture falcon_mamba = [](architecture a) {
 inline constexpr architecture mamba2{
     .model_type = "mamba2",
     .prefix = "Mamba2",
-    .describe = describe_mamba2,
+    .describe = describe_mamba<state_space_mixer::dual>,
     .read = read_mamba2,
     .defaults = {.vocab_size = 32768, .hidden_size = 4096, .num_hidden_layers = 64, .ssm = {.state_size = 128}},
 };

@@ -128,15 +128,10 @@ inline constexpr architecture qwen2_moe = [](architecture a) {
     a.names.base_under_answers = "model";
     a.model_type = "qwen2_moe", a.prefix = "Qwen2Moe", a.read = read_qwen2_moe, a.masks = mask_rule::full_and_sliding;
     a.router = router_kind::softmax_top_k, a.shared_experts = shared_expert_kind::gated;
-    a.defaults = shape{.vocab_size = 151936,
-                       .hidden_size = 2048,
-                       .intermediate_size = 5632,
-                       .num_hidden_layers = 24,
-                       .num_attention_heads = 16,
-                       .num_key_value_heads = 16,
-                       .max_position_embeddings = 32768,
-                       .sliding_window = 4096,
-                       .moe = {.num_experts = 60, .num_experts_per_tok = 4, .intermediate_size = 1408}};
+    a.defaults.vocab_size = 151936, a.defaults.hidden_size = 2048, a.defaults.intermediate_size = 5632;
+    a.defaults.num_hidden_layers = 24, a.defaults.num_attention_heads = 16, a.defaults.num_key_value_heads = 16;
+    a.defaults.max_position_embeddings = 32768, a.defaults.sliding_window = 4096, a.defaults.moe.num_experts = 60;
+    a.defaults.moe.num_experts_per_tok = 4, a.defaults.moe.intermediate_size = 1408;
     a.keys[0] = no_mlp_bias;
     return a;
 }(llama);
@@ -145,15 +140,10 @@ inline constexpr architecture qwen2_moe = [](architecture a) {
 inline constexpr architecture qwen3_moe = [](architecture a) {
     a.model_type = "qwen3_moe", a.prefix = "Qwen3Moe", a.read = read_qwen3_moe, a.qk_norm = qk_norm_kind::per_head;
     a.router = router_kind::softmax_top_k;
-    a.defaults = shape{.vocab_size = 151936,
-                       .hidden_size = 2048,
-                       .intermediate_size = 6144,
-                       .num_hidden_layers = 24,
-                       .num_attention_heads = 32,
-                       .num_key_value_heads = 4,
-                       .max_position_embeddings = 32768,
-                       .sliding_window = 4096,
-                       .moe = {.num_experts = 128, .num_experts_per_tok = 8, .intermediate_size = 768}};
+    a.defaults.vocab_size = 151936, a.defaults.hidden_size = 2048, a.defaults.intermediate_size = 6144;
+    a.defaults.num_hidden_layers = 24, a.defaults.num_attention_heads = 32, a.defaults.num_key_value_heads = 4;
+    a.defaults.max_position_embeddings = 32768, a.defaults.sliding_window = 4096, a.defaults.moe.num_experts = 128;
+    a.defaults.moe.num_experts_per_tok = 8, a.defaults.moe.intermediate_size = 768;
     a.keys[0] = no_mlp_bias;
     return a;
 }(llama);
@@ -163,13 +153,9 @@ inline constexpr architecture olmoe = [](architecture a) {
     a.heads = language_heads;
     a.model_type = "olmoe", a.prefix = "Olmoe", a.read = read_olmoe, a.qk_norm = qk_norm_kind::whole;
     a.router = router_kind::softmax_top_k;
-    a.defaults = shape{.vocab_size = 50304,
-                       .hidden_size = 2048,
-                       .intermediate_size = 2048,
-                       .num_hidden_layers = 16,
-                       .num_attention_heads = 16,
-                       .max_position_embeddings = 4096,
-                       .moe = {.num_experts = 64, .num_experts_per_tok = 8}};
+    a.defaults.vocab_size = 50304, a.defaults.hidden_size = 2048, a.defaults.intermediate_size = 2048;
+    a.defaults.num_hidden_layers = 16, a.defaults.num_attention_heads = 16, a.defaults.max_position_embeddings = 4096;
+    a.defaults.moe.num_experts = 64, a.defaults.moe.num_experts_per_tok = 8;
     a.keys[0] = no_mlp_bias;
     return a;
 }(llama);
@@ -182,17 +168,10 @@ inline constexpr architecture gpt_oss = [](architecture a) {
     a.router = router_kind::top_k_softmax, a.expert = expert_kind::clamped_swiglu, a.sinks = true,
     a.rotated = rotation::split;
     a.names.router = "router", a.names.moe_type = "MLP";
-    a.defaults = shape{.vocab_size = 201088,
-                       .hidden_size = 2880,
-                       .intermediate_size = 2880,
-                       .num_hidden_layers = 36,
-                       .num_attention_heads = 64,
-                       .num_key_value_heads = 8,
-                       .head_dim = 64,
-                       .max_position_embeddings = 131072,
-                       .sliding_window = 128,
-                       .attention_bias = true,
-                       .moe = {.num_experts = 128, .num_experts_per_tok = 4}};
+    a.defaults.vocab_size = 201088, a.defaults.hidden_size = 2880, a.defaults.intermediate_size = 2880;
+    a.defaults.num_hidden_layers = 36, a.defaults.num_attention_heads = 64, a.defaults.num_key_value_heads = 8;
+    a.defaults.head_dim = 64, a.defaults.max_position_embeddings = 131072, a.defaults.sliding_window = 128;
+    a.defaults.attention_bias = true, a.defaults.moe.num_experts = 128, a.defaults.moe.num_experts_per_tok = 4;
     a.keys[0] = no_mlp_bias;
     return a;
 }(llama);

@@ -11,63 +11,40 @@ namespace llmcost::arch {
 namespace t5_detail {
 
 constexpr value normed(trace& t, literal name, literal prefix, const value& x) {
-    return t.call(name, norm<norm_kind::rms_float_variance>{x.dim(-1), {prefix, "LayerNorm"}, true, false}, x);
-}
-
-/// A table of one number per bucket and head; no embedding of tokens.
-struct bucket_table : embedding {
-    static constexpr role what = role::none;
-};
-
-/// Bias of relative positions, (1, heads, S, T): distances in logarithmic buckets, looked up in a table.
-///
-/// Per (query, key) pair DIV 2, LOG 1, MULT 1 (modeling_t5.py, `_relative_position_bucket`).
-constexpr value relative_bias(trace& t, const shape& dims, std::int64_t queries, std::int64_t keys) {
-    const value distance = t.constant({queries, keys});
-    (void)t.mul(t.div(t.unary(op::log, t.div(distance))));
-    const bucket_table table{{dims.relative_attention_num_buckets, dims.num_attention_heads}};
-    return t.call("relative_attention_bias", table, extents{queries, keys}).permute({2, 0, 1}).unsqueeze(0);
+    return t.call(name, norm{norm_kind::rms_float_variance, x.dim(-1), {prefix, "LayerNorm"}, true, false}, x);
 }
 
 /// Norm, attention, dropout, residual: the first and, in a decoder, the second part of a block.
-template <role What>
 struct attention_part {
     const shape& dims;
     literal prefix;
     bool decodes;
-    const value& source;  ///< what cross attention reads
+    const value* encoded;  ///< what cross attention reads; none: over itself
     const context& where;
     const value* mask;
     value& bias;  ///< made by the first block, read by all
-    bool makes_bias;
 
     static constexpr role what = role::none;
     static constexpr bool leaf = false;
-    static constexpr bool crosses = What == role::cross_attn;
     [[nodiscard]] constexpr class_name type() const {
-        return {prefix, crosses ? "LayerCrossAttention" : "LayerSelfAttention"};
+        return {prefix, encoded != nullptr ? "LayerCrossAttention" : "LayerSelfAttention"};
     }
     constexpr value describe(trace& t, const value& x) const {
-        const sequence_attention<What> attention{{dims.hidden_size,
-                                                  dims.num_attention_heads,
-                                                  dims.head_dim,
-                                                  false,
-                                                  decodes,
-                                                  {prefix, "Attention"},
-                                                  "q",
-                                                  "k",
-                                                  "v",
-                                                  "o"}};
+        const sequence_attention_shape s{dims.hidden_size,
+                                         dims.num_attention_heads,
+                                         dims.head_dim,
+                                         false,
+                                         decodes,
+                                         {prefix, "Attention"},
+                                         "q",
+                                         "k",
+                                         "v",
+                                         "o",
+                                         dims.relative_attention_num_buckets};
         const value h = normed(t, "layer_norm", prefix, x);
-        const auto bias_of = [&](trace& inner, std::int64_t queries, std::int64_t keys) {
-            if (makes_bias)
-                bias = crosses ? inner.constant({1, dims.num_attention_heads, queries, keys}, inner.activation_type())
-                               : relative_bias(inner, dims, queries, keys);
-            return bias;
-        };
-        const value out =
-            t.call(crosses ? "EncDecAttention" : "SelfAttention", attention, h, crosses ? source : h, where, mask, bias_of);
-        return t.add(x, t.call("dropout", identity{}, out));
+        const value out = encoded != nullptr ? t.call("EncDecAttention", cross_attention{s}, h, *encoded, where, mask, &bias)
+                                             : t.call("SelfAttention", sequence_attention{s}, h, h, where, mask, &bias);
+        return t.add(x, dropout(t, "dropout", out));
     }
 };
 
@@ -85,7 +62,7 @@ struct dense_block {
         const linear in{dims.hidden_size, dims.intermediate_size};
         value h = t.call("act", activation_module{dims.hidden_act}, t.call(dims.gated_mlp ? "wi_0" : "wi", in, x));
         if (dims.gated_mlp) h = t.mul(h, t.call("wi_1", in, x));
-        return t.call("wo", linear{dims.intermediate_size, dims.hidden_size}, t.call("dropout", identity{}, h));
+        return t.call("wo", linear{dims.intermediate_size, dims.hidden_size}, dropout(t, "dropout", h));
     }
 };
 
@@ -98,7 +75,7 @@ struct feed_forward_part {
     [[nodiscard]] constexpr class_name type() const { return {prefix, "LayerFF"}; }
     constexpr value describe(trace& t, const value& x) const {
         const value h = t.call("DenseReluDense", dense_block{dims, prefix}, normed(t, "layer_norm", prefix, x));
-        return t.add(x, t.call("dropout", identity{}, h));
+        return t.add(x, dropout(t, "dropout", h));
     }
 };
 
@@ -117,19 +94,16 @@ struct block {
     const shape& dims;
     literal prefix;
     stack_values& stack;
-    bool first;
 
     static constexpr role what = role::none;
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return {prefix, "Block"}; }
     constexpr value describe(trace& t, const value& x) const {
         const value* mask = stack.decodes ? &stack.mask : nullptr;
-        value h =
-            t.call({"layer", 0},
-                   attention_part<role::attn>{dims, prefix, stack.decodes, x, stack.where, mask, stack.bias, first}, x);
+        const attention_part own{dims, prefix, stack.decodes, nullptr, stack.where, mask, stack.bias};
+        value h = t.call({"layer", 0}, own, x);
         if (stack.decodes) {
-            const attention_part<role::cross_attn> cross{dims,    prefix,           true, stack.encoded, stack.across,
-                                                         nullptr, stack.cross_bias, first};
+            const attention_part cross{dims, prefix, true, &stack.encoded, stack.across, nullptr, stack.cross_bias};
             h = t.call({"layer", 1}, cross, h);
         }
         return t.call({"layer", stack.decodes ? 2 : 1}, feed_forward_part{dims, prefix}, h);
@@ -142,11 +116,11 @@ constexpr value describe_stack(const architecture& row, const shape& dims, trace
     const embedding words{dims.vocab_size, dims.hidden_size, false, {"", "Embedding"}, true};
     value x = t.call("embed_tokens", words, extents{t.load().batch, length});
     if (stack.decodes) stack.mask = eager_mask(t, stack.where, t.load().batch);
-    x = t.call("dropout", identity{}, x);
-    if (layers > 0) x = t.call({"block", 0}, block{dims, row.prefix, stack, true}, x);
+    x = dropout(t, "dropout", x);
+    if (layers > 0) x = t.call({"block", 0}, block{dims, row.prefix, stack}, x);
     for (repetition other = t.repeat(layers - 1, x, 1); other.next();)
-        x = t.call({"block", other.index()}, block{dims, row.prefix, stack, false}, x);
-    return t.call("dropout", identity{}, normed(t, "final_layer_norm", row.prefix, x));
+        x = t.call({"block", other.index()}, block{dims, row.prefix, stack}, x);
+    return dropout(t, "dropout", normed(t, "final_layer_norm", row.prefix, x));
 }
 
 /// The table of words that both stacks name as theirs; no pass calls it by this name.
@@ -202,7 +176,7 @@ constexpr value describe_scores(const architecture& row, const shape& dims, trac
     switch (dims.head) {
         case head_kind::token_classification: {
             const linear labels{dims.hidden_size, dims.num_labels, true};
-            return t.call("classifier", head_linear{labels}, t.call("dropout", identity{}, x));
+            return t.call("classifier", head_linear{labels}, dropout(t, "dropout", x));
         }
         case head_kind::sequence_classification: {
             const classification_head labels{dims.hidden_size, dims.num_labels, {row.prefix, "ClassificationHead"}};
@@ -248,12 +222,7 @@ constexpr void read_t5(config_view config, shape& s) {
     if (s.gated_mlp && kind == "gelu") kind = "gelu_new";
     s.gated_mlp = config.boolean("is_gated_act", s.gated_mlp);  // what a saved configuration says of itself counts
     kind = config.string("dense_act_fn", kind);
-    for (const activation_row& a : activation_table)
-        if (a.name == kind) {
-            s.hidden_act = a.kind;
-            return;
-        }
-    fail_unsupported(config, "feed_forward_proj", "no layer describes this activation function");
+    s.hidden_act = activation_named(config, "feed_forward_proj", kind);
 }
 
 // transformers/models/t5: configuration_t5.py, modeling_t5.py

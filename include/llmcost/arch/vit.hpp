@@ -45,7 +45,7 @@ struct vit_embeddings {
         const value projected = t.call("projection", patch_convolution{image, width}, pixels);
         const value tokens = t.leave(patch_embeddings, projected.view({batch, width, patches}).transpose(1, 2));
         const value x = t.add(t.cat({token.expand({batch, 1, width}), tokens}, 1), places);
-        return t.call("dropout", identity{}, x);
+        return dropout(t, "dropout", x);
     }
 };
 
@@ -73,17 +73,18 @@ struct vit_layer {
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return {prefix, "Layer"}; }
     constexpr value describe(trace& t, const value& x) const {
-        const norm<norm_kind::layer> layer_norm{dims.hidden_size};
+        const norm layer_norm{norm_kind::layer, dims.hidden_size};
         value h = t.call("attention", vit_attention{dims, prefix}, t.call("layernorm_before", layer_norm, x));
-        const value middle = t.add(t.call("dropout", identity{}, h), x);
-        const mlp<mlp_kind::plain> block{dims.hidden_size,
-                                         dims.intermediate_size,
-                                         dims.hidden_act,
-                                         {prefix, "MLP"},
-                                         true,
-                                         {.up = "fc1", .down = "fc2", .act = "activation_fn"}};
+        const value middle = t.add(dropout(t, "dropout", h), x);
+        const mlp block{mlp_kind::plain,
+                        dims.hidden_size,
+                        dims.intermediate_size,
+                        dims.hidden_act,
+                        {prefix, "MLP"},
+                        true,
+                        {.up = "fc1", .down = "fc2", .act = "activation_fn"}};
         h = t.call("mlp", block, t.call("layernorm_after", layer_norm, middle));
-        return t.add(t.call("dropout", identity{}, h), middle);
+        return t.add(dropout(t, "dropout", h), middle);
     }
 };
 
@@ -116,7 +117,7 @@ constexpr value describe_vit_base(const architecture& row, const shape& dims, tr
     value x = t.call("embeddings", vit_embeddings{dims, row.prefix}, pixels);
     for (repetition layer = t.repeat(dims.num_hidden_layers, x); layer.next();)
         x = t.call({"layers", layer.index()}, vit_layer{dims, row.prefix}, x);
-    x = t.call("layernorm", norm<norm_kind::layer>{dims.hidden_size}, x);
+    x = t.call("layernorm", norm{norm_kind::layer, dims.hidden_size}, x);
     if (dims.head != head_kind::none) return x;
     const recorder::off_loss_guard unread{t};
     const module_info pooler{.name = "pooler", .type = {row.prefix, "Pooler"}};
@@ -171,7 +172,7 @@ constexpr void read_vit(config_view config, shape& s) {
     if (s.hidden_size % s.num_attention_heads != 0) fail_value(config, "num_attention_heads", "a divisor of hidden_size");
     s.attention_bias = config.boolean("qkv_bias", true);
     s.embedding_size = config.positive("pooler_output_size", s.hidden_size);
-    s.pooler_act = keys{architecture{}, config}.act("pooler_act", activation::tanh);
+    if (const auto name = config.optional_string("pooler_act")) s.pooler_act = activation_named(config, "pooler_act", *name);
 }
 
 // transformers/models/vit: configuration_vit.py, modeling_vit.py

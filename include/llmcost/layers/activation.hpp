@@ -91,6 +91,9 @@ struct identity {
     constexpr value describe(trace&, const value& x) const { return x; }
 };
 
+/// Calls a dropout module.
+constexpr value dropout(trace& t, literal name, const value& x) { return t.call(name, identity{}, x); }
+
 namespace detail {
 consteval bool activation_table_is_in_order() {
     std::size_t i = 0;

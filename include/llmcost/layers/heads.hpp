@@ -21,8 +21,8 @@ struct classification_head {
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return named; }
     constexpr value describe(trace& t, const value& x) const {
-        const value h = t.call("dense", linear{width, width, true}, t.call("dropout", identity{}, x));
-        return t.call("out_proj", linear{width, labels, true}, t.call("dropout", identity{}, t.tanh(h)));
+        const value h = t.call("dense", linear{width, width, true}, dropout(t, "dropout", x));
+        return t.call("out_proj", linear{width, labels, true}, dropout(t, "dropout", t.tanh(h)));
     }
 };
 

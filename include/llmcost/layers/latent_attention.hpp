@@ -16,7 +16,6 @@ namespace llmcost {
 ///
 /// x (B, S, hidden) -> (B, S, hidden); the cache holds kv_lora_rank + qk_rope_head_dim elements per token.
 /// Source: transformers/models/deepseek_v3/modeling_deepseek_v3.py, `DeepseekV3Attention`.
-template <rotation Rotation>
 struct latent_attention {
     std::int64_t width;
     std::int64_t heads;
@@ -27,6 +26,7 @@ struct latent_attention {
     const value& mask;
     const value& cos;
     const value& sin;
+    rotation rotated;
 
     static constexpr role what = role::attn;
     static constexpr bool leaf = false;
@@ -35,22 +35,22 @@ struct latent_attention {
         const std::int64_t nope = dims.qk_nope_head_dim, rope = dims.qk_rope_head_dim, rank = dims.kv_lora_rank;
         const std::int64_t batch = x.dim(0), sequence = x.dim(1);
         const class_name norm_type{prefix, "RMSNorm"};
-        using rms = norm<norm_kind::rms>;
         value q = x;
         if (dims.q_lora_rank == 0) {
             q = t.call("q_proj", linear{width, heads * (nope + rope)}, q);
         } else {
             q = t.call("q_a_proj", linear{width, dims.q_lora_rank, bias}, q);
-            q = t.call("q_a_layernorm", rms{dims.q_lora_rank, norm_type, true, false}, q);
+            q = t.call("q_a_layernorm", norm{norm_kind::rms, dims.q_lora_rank, norm_type, true, false}, q);
             q = t.call("q_b_proj", linear{dims.q_lora_rank, heads * (nope + rope)}, q);
         }
         q = q.view({batch, sequence, heads, nope + rope}).transpose(1, 2);
         const value compressed = t.call("kv_a_proj_with_mqa", linear{width, rank + rope, bias}, x);
-        value latent = t.call("kv_a_layernorm", rms{rank, norm_type, true, false}, compressed.slice(-1, rank));
+        value latent =
+            t.call("kv_a_layernorm", norm{norm_kind::rms, rank, norm_type, true, false}, compressed.slice(-1, rank));
         latent = latent.view({batch, 1, sequence, rank});
         value k_rope = compressed.slice(-1, rope).view({batch, 1, sequence, rope});
-        const value q_rope = rotate<Rotation>(t, q.slice(-1, rope), cos, sin);
-        k_rope = rotate<Rotation>(t, k_rope, cos, sin);
+        const value q_rope = rotate(t, rotated, q.slice(-1, rope), cos, sin);
+        k_rope = rotate(t, rotated, k_rope, cos, sin);
         latent = update_cache(t, latent, where);
         k_rope = update_cache(t, k_rope, where);
         q = t.cat({q.slice(-1, nope), q_rope}, -1);

@@ -25,8 +25,8 @@ struct mlp_names {
 };
 
 /// A feed-forward block: x (…, width) -> (…, width) through `inner` features.
-template <mlp_kind Kind>
 struct mlp {
+    mlp_kind kind;
     std::int64_t width;
     std::int64_t inner;
     activation act;
@@ -38,20 +38,19 @@ struct mlp {
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return named; }
     constexpr value describe(trace& t, const value& x) const {
-        if constexpr (Kind == mlp_kind::gated) {
-            const value in = t.call(names.gate, linear{width, inner, bias}, x);
-            const value gate = is_empty(names.act) ? activate(t, act, in) : t.call(names.act, activation_module{act}, in);
-            const value up = t.call(names.up, linear{width, inner, bias}, x);
-            return t.call(names.down, linear{inner, width, bias}, t.mul(gate, up));
-        } else if constexpr (Kind == mlp_kind::fused_gated) {
-            const value both = t.call(names.gate, linear{width, 2 * inner, bias}, x);
-            const value gate = both.slice(-1, inner), up = gate;
-            return t.call(names.down, linear{inner, width, bias},
-                          t.mul(up, t.call(names.act, activation_module{act}, gate)));
-        } else {
-            const value up = t.call(names.up, linear{width, inner, bias}, x);
-            return t.call(names.down, linear{inner, width, bias}, t.call(names.act, activation_module{act}, up));
+        const linear wide{width, inner, bias}, down{inner, width, bias};
+        if (kind == mlp_kind::plain) return t.call(names.down, down, activated(t, t.call(names.up, wide, x)));
+        if (kind == mlp_kind::gated) {
+            const value gate = activated(t, t.call(names.gate, wide, x));
+            return t.call(names.down, down, t.mul(gate, t.call(names.up, wide, x)));
         }
+        const value half = t.call(names.gate, linear{width, 2 * inner, bias}, x).slice(-1, inner);
+        return t.call(names.down, down, t.mul(half, activated(t, half)));
+    }
+
+private:
+    constexpr value activated(trace& t, const value& x) const {
+        return is_empty(names.act) ? activate(t, act, x) : t.call(names.act, activation_module{act}, x);
     }
 };
 

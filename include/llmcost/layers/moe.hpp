@@ -35,8 +35,8 @@ struct router_shape {
 /// Picks experts: x (…, width) -> logits (tokens, experts) and weights (tokens, k).
 ///
 /// MULT tokens·width·experts and what the scoring costs; picking itself is free.
-template <router_kind Kind>
 struct router {
+    router_kind kind;
     router_shape dims;
     class_name named;
 
@@ -49,47 +49,43 @@ struct router {
         const value weight = t.param("weight", {dims.num_experts, dims.width});
         value bias;
         if (dims.bias) bias = t.param("bias", {dims.num_experts});
-        constexpr bool in_float = Kind == router_kind::softmax_grouped || Kind == router_kind::sigmoid_grouped;
+        const bool in_float = kind == router_kind::softmax_grouped || kind == router_kind::sigmoid_grouped;
         const value logits = in_float ? t.linear(t.to(tokens, dtype::float32), t.to(weight, dtype::float32))
                                       : t.linear(tokens, weight, dims.bias ? &bias : nullptr);
-        if constexpr (Kind == router_kind::top_k_softmax) {
-            return {logits, t.softmax(t.top_k(logits, k))};
-        } else if constexpr (Kind == router_kind::softmax_top_k || Kind == router_kind::softmax_top_k_float) {
-            value weights = t.top_k(t.softmax(t.to(logits, dtype::float32)), k);
-            if (dims.norms) t.in_place(op::div, weights, t.sum(weights, -1, true));
-            return {logits, Kind == router_kind::softmax_top_k ? t.to(weights, logits.type) : weights};
-        } else if constexpr (Kind == router_kind::softmax_grouped) {
+        if (kind == router_kind::top_k_softmax) return {logits, t.softmax(t.top_k(logits, k))};
+        if (kind == router_kind::softmax_grouped) {
             value scores = t.softmax(logits);
             if (dims.limits_groups) {
-                pick_groups(t, [&] { return t.max_over(in_groups(scores), -1); });
+                pick_groups(t, scores, false);
                 scores = t.where(scores);
             }
             return {logits, t.mul(t.top_k(scores, k))};
-        } else {
+        }
+        if (kind == router_kind::sigmoid_grouped) {
             const value scores = t.sigmoid(logits);
             pick(t, scores);
             value weights = t.gather(scores, {tokens.dim(0), k});
             if (dims.norms) t.in_place(op::div, weights, t.add(t.sum(weights, -1, true)));
             return {logits, t.mul(weights)};
         }
+        value weights = t.top_k(t.softmax(t.to(logits, dtype::float32)), k);
+        if (dims.norms) t.in_place(op::div, weights, t.sum(weights, -1, true));
+        return {logits, kind == router_kind::softmax_top_k_float ? weights : t.to(weights, logits.type)};
     }
 
 private:
-    [[nodiscard]] constexpr value in_groups(const value& scores) const {
-        return scores.view({-1, dims.n_group, dims.num_experts / dims.n_group});
-    }
     /// The indices of the best experts of the best groups, by corrected scores.
     constexpr void pick(trace& t, const value& scores) const {
         const recorder::off_loss_guard indices{t};
         const value choice = t.add(scores, trace::buffer({dims.num_experts}));
-        pick_groups(t, [&] { return t.sum(t.top_k(in_groups(choice), 2), -1); });
+        pick_groups(t, choice, true);
         (void)t.top_k(t.where(choice), dims.num_experts_per_tok);
     }
-    /// A mask of the groups that are worth most, spread over experts.
-    template <class Worth>
-    constexpr void pick_groups(trace& t, const Worth& worth) const {
+    /// A mask of the groups that are worth most, by their best expert or their two best, spread over experts.
+    constexpr void pick_groups(trace& t, const value& scores, bool by_two) const {
         const recorder::off_loss_guard indices{t};
-        const value of_groups = worth();
+        const value in_groups = scores.view({-1, dims.n_group, dims.num_experts / dims.n_group});
+        const value of_groups = by_two ? t.sum(t.top_k(in_groups, 2), -1) : t.max_over(in_groups, -1);
         (void)t.top_k(of_groups, dims.topk_group);
         const value mask = t.constant({of_groups.dim(0), dims.n_group, 1});
         const value spread = mask.expand({of_groups.dim(0), dims.n_group, dims.num_experts / dims.n_group});
@@ -106,7 +102,6 @@ enum class expert_kind : std::uint8_t {
 /// All routed experts of a layer; every token meets exactly k of them.
 ///
 /// x (tokens, width), weights (tokens, k) -> (tokens, width); MULT tokens·k·3·width·inner and the gating.
-template <expert_kind Kind>
 struct experts {
     std::int64_t width;
     std::int64_t inner;
@@ -116,32 +111,47 @@ struct experts {
     class_name named;
 
     static constexpr role what = role::experts;
-    static constexpr bool leaf = Kind == expert_kind::clamped_swiglu;
+    static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return named; }
     constexpr value describe(trace& t, const value& x, const value& weights) const {
-        const std::int64_t k = num_experts_per_tok, tokens = x.dim(0), picked = checked_product(tokens, k);
-        const value rows = t.gather(x, {picked, width});
-        value h;
-        if constexpr (Kind == expert_kind::gated) {
-            const value up = t.param("gate_up_proj", {num_experts, 2 * inner, width}, k, num_experts);
-            const value down = t.param("down_proj", {num_experts, width, inner}, k, num_experts);
-            const value half = t.linear(rows, t.select(up, 0)).slice(-1, inner);
-            h = t.linear(t.mul(t.call("act_fn", activation_module{act}, half), half), t.select(down, 0));
-        } else {
-            const value up = t.param("gate_up_proj", {num_experts, width, 2 * inner}, k, num_experts);
-            const value up_bias = t.param("gate_up_proj_bias", {num_experts, 2 * inner}, k, num_experts);
-            const value down = t.param("down_proj", {num_experts, inner, width}, k, num_experts);
-            const value down_bias = t.param("down_proj_bias", {num_experts, width}, k, num_experts);
-            const value both = t.add(t.matmul(rows, t.select(up, 0)), t.select(up_bias, 0));
-            const value gate = t.unary(op::compare, t.slice(both, -1, inner, 2));
-            const value limited = t.unary(op::clamp, t.slice(both, -1, inner, 2));
-            const value glu = t.mul(gate, t.sigmoid(t.mul(gate)));
-            h = t.add(t.matmul(t.mul(t.add(limited), glu), t.select(down, 0)), t.select(down_bias, 0));
-        }
-        h = t.mul(h, t.gather(weights, {picked, 1}));
+        const value rows = picked(t, x), up = param(t, "gate_up_proj", {num_experts, 2 * inner, width}),
+                    down = param(t, "down_proj", {num_experts, width, inner});
+        const value half = t.linear(rows, t.select(up, 0)).slice(-1, inner);
+        const value h = t.linear(t.mul(t.call("act_fn", activation_module{act}, half), half), t.select(down, 0));
+        return summed(t, x, weights, h);
+    }
+
+protected:
+    constexpr value param(trace& t, literal name, const extents& sizes) const {
+        return t.param(name, sizes, num_experts_per_tok, num_experts);
+    }
+    /// What the experts are given: the rows of all tokens, one after the other for each expert.
+    constexpr value picked(trace& t, const value& x) const {
+        return t.gather(x, {checked_product(x.dim(0), num_experts_per_tok), width});
+    }
+    /// The experts' outputs, weighted, added up by token.
+    constexpr value summed(trace& t, const value& x, const value& weights, value h) const {
+        const std::int64_t tokens = x.dim(0);
+        h = t.mul(h, t.gather(weights, {h.dim(0), 1}));
         value sum = t.constant({tokens, width}, x.type);
         t.index_add(sum, t.to(h, x.type));
         return sum;
+    }
+};
+
+/// The same with transposed weights and biases, and a gate of its own (`expert_kind::clamped_swiglu`).
+struct clamped_experts : experts {
+    static constexpr bool leaf = true;
+    constexpr value describe(trace& t, const value& x, const value& weights) const {
+        const value rows = picked(t, x), up = param(t, "gate_up_proj", {num_experts, width, 2 * inner}),
+                    up_bias = param(t, "gate_up_proj_bias", {num_experts, 2 * inner}),
+                    down = param(t, "down_proj", {num_experts, inner, width}),
+                    down_bias = param(t, "down_proj_bias", {num_experts, width});
+        const value both = t.add(t.matmul(rows, t.select(up, 0)), t.select(up_bias, 0));
+        const value gate = t.unary(op::compare, t.slice(both, -1, inner, 2));
+        const value limited = t.unary(op::clamp, t.slice(both, -1, inner, 2));
+        const value glu = t.mul(gate, t.sigmoid(t.mul(gate)));
+        return summed(t, x, weights, t.add(t.matmul(t.mul(t.add(limited), glu), t.select(down, 0)), t.select(down_bias, 0)));
     }
 };
 

@@ -19,47 +19,39 @@ enum class norm_kind : std::uint8_t {
 };
 
 /// A norm over the last dimension of x (rows, width); see `docs/counting.md` for the price of a row.
-template <norm_kind Kind>
 struct norm {
+    norm_kind kind;
     std::int64_t width;
     class_name named{};
     bool weight = true;
-    bool bias = Kind == norm_kind::layer;
+    bool bias = true;         ///< of `layer`; the other kinds have none
     std::int64_t groups = 0;  ///< the weight is (groups, width) where norms per head have weights of their own
 
     static constexpr role what = role::norm;
     static constexpr bool leaf = true;
     [[nodiscard]] constexpr class_name type() const {
-        return Kind == norm_kind::layer && is_empty(named.base) ? class_name{"", "LayerNorm"} : named;
+        return kind == norm_kind::layer && is_empty(named.base) ? class_name{"", "LayerNorm"} : named;
     }
     constexpr value describe(trace& t, const value& x) const {
         const extents sizes = groups != 0 ? extents{groups, width} : extents{width};
         const value w = weight ? t.param("weight", sizes) : value{};
-        if constexpr (Kind == norm_kind::layer) {
+        if (kind == norm_kind::layer) {
             if (bias) (void)t.param("bias", sizes);
             return t.layer_norm(x, (weight ? 1 : 0) + (bias ? 1 : 0));
-        } else {
-            const value h = t.to(x, dtype::float32);
-            if constexpr (Kind == norm_kind::rms) {
-                const value scale = t.rsqrt(t.add(t.mean(t.pow(h, 2), -1, true)));
-                const value out = t.to(t.mul(h, scale), x.type);
-                return weight ? t.mul(w, out) : out;
-            } else if constexpr (Kind == norm_kind::rms_cast_last) {
-                const value out = t.mul(h, t.rsqrt(t.add(t.mean(t.pow(h, 2), -1, true))));
-                return t.to(t.mul(w, out), x.type);
-            } else if constexpr (Kind == norm_kind::rms_float_variance) {
-                const value out = t.mul(x, t.rsqrt(t.add(t.mean(t.pow(h, 2), -1, true))));
-                return t.mul(w, t.to(out, x.type));
-            } else if constexpr (Kind == norm_kind::rms_plus_one) {
-                const value out = t.mul(h, t.rsqrt(t.add(t.mean(t.pow(h, 2), -1, true))));
-                return t.to(t.mul(out, t.add(t.to(w, dtype::float32))), x.type);
-            } else {
-                const value mean = t.mean(h, -1, true);
-                const value variance = t.mean(t.pow(t.sub(h, mean), 2), -1, true);
-                const value out = t.mul(t.sub(h, mean), t.rsqrt(t.add(variance)));
-                return t.to(t.mul(t.to(w, dtype::float32), out), x.type);
-            }
         }
+        const value h = t.to(x, dtype::float32);
+        if (kind == norm_kind::layer_spelled) {
+            const value mean = t.mean(h, -1, true);
+            const value variance = t.mean(t.pow(t.sub(h, mean), 2), -1, true);
+            const value out = t.mul(t.sub(h, mean), t.rsqrt(t.add(variance)));
+            return t.to(t.mul(t.to(w, dtype::float32), out), x.type);
+        }
+        const value scale = t.rsqrt(t.add(t.mean(t.pow(h, 2), -1, true)));
+        const value out = t.mul(kind == norm_kind::rms_float_variance ? x : h, scale);
+        if (kind == norm_kind::rms_cast_last) return t.to(t.mul(w, out), x.type);
+        if (kind == norm_kind::rms_plus_one) return t.to(t.mul(out, t.add(t.to(w, dtype::float32))), x.type);
+        const value cast = t.to(out, x.type);
+        return weight ? t.mul(w, cast) : cast;
     }
 };
 
@@ -78,7 +70,7 @@ struct norm_of_each_head {
         const value head = x.slice(1, 1);
         value out = head;
         for (repetition each = t.repeat(heads, out); each.next();)
-            out = t.call({"norms", each.index()}, norm<norm_kind::layer>{width, {}, true, false}, head);
+            out = t.call({"norms", each.index()}, norm{norm_kind::layer, width, {}, true, false}, head);
         value joined = t.cat({x}, 1);  // as large as the normed heads together
         joined.requires_grad = out.requires_grad;
         return joined;
@@ -88,18 +80,8 @@ struct norm_of_each_head {
 /// Calls the norm of a kind that is known only when a configuration has been read.
 constexpr value call_norm(trace& t, literal name, norm_kind kind, std::int64_t width, class_name named, const value& x,
                           bool bias = true, std::int64_t groups = 0) {
-    switch (kind) {
-        case norm_kind::rms: return t.call(name, norm<norm_kind::rms>{width, named, true, false, groups}, x);
-        case norm_kind::rms_cast_last:
-            return t.call(name, norm<norm_kind::rms_cast_last>{width, named, true, false, groups}, x);
-        case norm_kind::rms_float_variance:
-            return t.call(name, norm<norm_kind::rms_float_variance>{width, named, true, false, groups}, x);
-        case norm_kind::rms_plus_one:
-            return t.call(name, norm<norm_kind::rms_plus_one>{width, named, true, false, groups}, x);
-        case norm_kind::layer: return t.call(name, norm<norm_kind::layer>{width, {}, true, bias, groups}, x);
-        case norm_kind::layer_spelled: break;
-    }
-    return t.call(name, norm<norm_kind::layer_spelled>{width, named, true, false, groups}, x);
+    const bool plain = kind == norm_kind::layer;  // PyTorch's class, whatever the family calls its own
+    return t.call(name, norm{kind, width, plain ? class_name{} : named, true, bias, groups}, x);
 }
 
 }  // namespace llmcost

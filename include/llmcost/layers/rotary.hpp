@@ -129,38 +129,33 @@ constexpr value rotate_pairs(trace& t, const value& x, const value& unit) {
 }
 
 /// q · cos + rotate_half(q) · sin for x (batch, heads, sequence, dim); cos and sin (1, sequence, dim).
-template <rotation Kind>
-constexpr value rotate(trace& t, const value& x, const value& cos, const value& sin) {
-    static_assert(Kind != rotation::none);
-    if constexpr (Kind == rotation::complex_pairs) return rotate_pairs(t, x, cos.unsqueeze(1));
-    if constexpr (Kind == rotation::half_in_float) return t.to(rotate<rotation::half>(t, x, cos, sin), x.type);
-    if constexpr (Kind == rotation::split || Kind == rotation::split_pairs) {
-        const std::int64_t n = x.dim(-1) / 2;
-        const auto half = [&] { return Kind == rotation::split ? x.slice(-1, n) : t.slice(x, -1, n, 2); };
-        const value a = half(), b = half();
-        const value c = cos.slice(-1, n).unsqueeze(1), s = sin.slice(-1, n).unsqueeze(1);
+constexpr value rotate(trace& t, rotation kind, const value& x, const value& cos, const value& sin) {
+    if (kind == rotation::complex_pairs) return rotate_pairs(t, x, cos.unsqueeze(1));
+    const std::int64_t half = x.dim(-1) / 2;
+    if (kind == rotation::split || kind == rotation::split_pairs) {
+        const bool pairs = kind == rotation::split_pairs;
+        const value a = pairs ? t.slice(x, -1, half, 2) : x.slice(-1, half), b = pairs ? t.slice(x, -1, half, 2) : a;
+        const value c = cos.slice(-1, half).unsqueeze(1), s = sin.slice(-1, half).unsqueeze(1);
         const value first = t.sub(t.mul(a, c), t.mul(b, s)), second = t.add(t.mul(b, c), t.mul(a, s));
         return t.cat({first, second}, -1);
     }
     const value c = cos.unsqueeze(1), s = sin.unsqueeze(1);
     const value plain = t.mul(x, c);
-    const std::int64_t half = x.dim(-1) / 2;
-    constexpr int step = Kind == rotation::interleaved ? 2 : 1;
-    const value turned = t.neg(t.slice(x, -1, half, step)), other = t.slice(x, -1, half, step);
-    if constexpr (Kind != rotation::interleaved) {
-        return t.add(plain, t.mul(t.cat({turned, other}, -1), s));
-    } else {
-        const value pairs = t.cat({turned.unsqueeze(-1), other.unsqueeze(-1)}, -1);
-        return t.add(plain, t.mul(pairs.view({x.dim(0), x.dim(1), x.dim(2), x.dim(3)}), s));
-    }
+    const int step = kind == rotation::interleaved ? 2 : 1;
+    value turned = t.neg(t.slice(x, -1, half, step)), other = t.slice(x, -1, half, step);
+    if (kind == rotation::interleaved) turned = turned.unsqueeze(-1), other = other.unsqueeze(-1);
+    value joined = t.cat({turned, other}, -1);
+    if (kind == rotation::interleaved) joined = joined.view({x.dim(0), x.dim(1), x.dim(2), x.dim(3)});
+    const value out = t.add(plain, t.mul(joined, s));
+    return kind == rotation::half_in_float ? t.to(out, x.type) : out;
 }
 
 /// Rotates the first `dim` elements of every head and leaves the rest (StableLM, Phi-3); `joins` joins them with nothing,
 /// too.
-template <rotation Kind>
-constexpr value rotate_part(trace& t, const value& x, std::int64_t dim, const value& cos, const value& sin, bool joins) {
-    if (dim == x.dim(-1) && !joins) return rotate<Kind>(t, x, cos, sin);
-    const value turned = rotate<Kind>(t, t.slice(x, -1, dim), cos, sin);
+constexpr value rotate_part(trace& t, rotation kind, const value& x, std::int64_t dim, const value& cos, const value& sin,
+                            bool joins) {
+    if (dim == x.dim(-1) && !joins) return rotate(t, kind, x, cos, sin);
+    const value turned = rotate(t, kind, t.slice(x, -1, dim), cos, sin);
     return t.cat({turned, t.slice(x, -1, x.dim(-1) - dim)}, -1);
 }
 

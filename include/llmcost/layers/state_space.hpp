@@ -84,12 +84,12 @@ enum class state_norm : std::uint8_t {
 ///
 /// Projection to 2·I, causal convolution, projection to time steps, B and C, selective scan, projection back.
 /// Source: transformers/models/mamba/modeling_mamba.py, `MambaMixer`.
-template <state_norm Norm = state_norm::none>
 struct selective_state_space {
     std::int64_t hidden_size;
     const state_space_shape& dims;
     activation act;
     class_name named;
+    state_norm norms = state_norm::none;
     class_name norm_named{};
 
     static constexpr role what = role::mixer;
@@ -124,10 +124,8 @@ struct selective_state_space {
 
 private:
     constexpr value normed(trace& t, literal name, std::int64_t width, const value& x) const {
-        if constexpr (Norm == state_norm::none)
-            return x;
-        else
-            return t.call(name, norm<norm_kind::rms>{width, norm_named, Norm == state_norm::weighted}, x);
+        if (norms == state_norm::none) return x;
+        return t.call(name, norm{norm_kind::rms, width, norm_named, norms == state_norm::weighted}, x);
     }
 };
 
