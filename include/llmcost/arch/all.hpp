@@ -40,7 +40,7 @@ inline constexpr std::size_t architecture_count = sizeof architectures / sizeof 
 namespace detail {
 consteval bool architectures_are_sorted() {
     for (std::size_t i = 1; i < architecture_count; ++i)
-        if (!(string_ref(architectures[i - 1]->model_type) < architectures[i]->model_type)) return false;
+        if (__builtin_strcmp(architectures[i - 1]->model_type, architectures[i]->model_type) >= 0) return false;  // folded
     return true;
 }
 static_assert(architectures_are_sorted(), "rows stand in the order of their model_type, each once");
