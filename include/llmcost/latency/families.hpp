@@ -20,10 +20,10 @@ enum class size_role : std::uint8_t {
 
 /// A size of an operator, as tables and options call it.
 struct operator_size {
-    string_ref name;
-    size_role role;
-    std::int64_t otherwise;  ///< where nobody says; 0 for `given` and windows, whose zero means none
-    bool required;
+    string_ref name{};
+    size_role role = size_role::given;
+    std::int64_t otherwise = 0;  ///< where nobody says; 0 for `given` and windows, whose zero means none
+    bool required = false;
 };
 
 /// Efficiencies of a kernel that nobody has measured on this device.
