@@ -10,20 +10,38 @@
 
 namespace llmcost {
 
+namespace detail {
+
+/// Printable, so that a table is a string in a file: from `#` to `~` without the backslash, and without vowels, so that no
+/// words arise by chance.
+inline constexpr char residual_alphabet[] =
+    "#$%&'()*+,-./0123456789:;<=>?@BCDFGHJKLMNPQRSTVWXYZ[]^_`bcdfghjklmnpqrstvwxyz{|}~";
+
+struct residual_places {
+    std::uint8_t of[256];
+    constexpr residual_places() noexcept : of() {
+        for (std::uint8_t i = 0; i + 1U < sizeof residual_alphabet; ++i)
+            of[static_cast<unsigned char>(residual_alphabet[i])] = i;
+    }
+};
+inline constexpr residual_places places_in_alphabet{};
+
+}  // namespace detail
+
 /// One character of a residual: so many units of its site around the site's centre.
-///
-/// Printable, so that a table is a string in a file; the quote and the backslash are left out.
 struct residual_character {
-    static constexpr int most = 45;
+    static constexpr int most = sizeof detail::residual_alphabet / 2 - 1;
 
     static constexpr char from(std::int64_t units) noexcept {
-        const int n = units < -most ? -most : units > most ? most : static_cast<int>(units);
-        const int c = '#' + n + most;
-        return static_cast<char>(c < '\\' ? c : c + 1);
+        return detail::residual_alphabet[(units < -most ? -most : units > most ? most : units) + most];
     }
-    static constexpr int units(char c) noexcept { return (c > '\\' ? c - 1 : c) - '#' - most; }
-    static constexpr bool is_one(char c) noexcept { return c >= '#' && c <= '~' && c != '\\'; }
+    static constexpr int units(char c) noexcept { return place_of(c) - most; }
+    static constexpr bool is_one(char c) noexcept { return c != '\0' && detail::residual_alphabet[place_of(c)] == c; }
+
+private:
+    static constexpr int place_of(char c) noexcept { return detail::places_in_alphabet.of[static_cast<unsigned char>(c)]; }
 };
+static_assert(residual_character::most == 40);
 
 /// How measurements of a kernel deviate from its roofline: at sites (the sizes of weights, the heads of an attention) along
 /// one or two axes (tokens, lengths), each on a logarithmic scale.
