@@ -1,1 +1,0 @@
-#include <llmcost/ledger.hpp>
