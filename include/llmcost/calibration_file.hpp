@@ -124,7 +124,8 @@ private:
             const std::size_t here = left < r.sites_per_page ? left : r.sites_per_page;
             if (here == 0 || text.size() != here * cells) fail_value(page, "a character per site and place on the axes");
             for (const char c : text)
-                if (!residual_character::is_one(c)) fail_value(page, "characters from # to ~ without vowels and the backslash");
+                if (!residual_character::is_one(c))
+                    fail_value(page, "characters from # to ~ without vowels and the backslash");
             pages.push_back(text);
             left -= here;
         }

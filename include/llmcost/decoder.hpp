@@ -122,8 +122,8 @@ constexpr value call_latent_attention(trace& t, const architecture& row, const s
 constexpr value call_mlp(trace& t, const architecture& row, const shape& dims, literal name, std::int64_t inner,
                          const value& x) {
     const literal prefix = is_empty(row.names.mlp_prefix) ? row.prefix : row.names.mlp_prefix;
-    const mlp block{row.feed_forward, dims.hidden_size, inner,        dims.hidden_act,
-                    {prefix, "MLP"},  dims.mlp_bias,    row.names.mlp};
+    const any_mlp block{row.feed_forward, dims.hidden_size, inner,        dims.hidden_act,
+                        {prefix, "MLP"},  dims.mlp_bias,    row.names.mlp};
     return t.call(name, block, x);
 }
 
@@ -158,14 +158,14 @@ private:
         const router_shape r{
             dims.hidden_size, m.num_experts,   m.num_experts_per_tok, m.n_group,
             m.topk_group,     m.limits_groups, m.norm_topk_prob,      row.router == router_kind::top_k_softmax};
-        return t.call(row.names.router, router{row.router, r, {row.prefix, row.names.router_type}}, tokens).second;
+        return t.call(row.names.router, any_router{row.router, r, {row.prefix, row.names.router_type}}, tokens).second;
     }
     constexpr value call_experts(trace& t, const value& tokens, const value& weights) const {
         const moe_shape& m = dims.moe;
-        const experts all{dims.hidden_size,      m.intermediate_size, m.num_experts,
-                          m.num_experts_per_tok, dims.hidden_act,     {row.prefix, "Experts"}};
-        return row.expert == expert_kind::gated ? t.call("experts", all, tokens, weights)
-                                                : t.call("experts", clamped_experts{all}, tokens, weights);
+        const routed_rows all{dims.hidden_size,      m.intermediate_size, m.num_experts,
+                              m.num_experts_per_tok, dims.hidden_act,     {row.prefix, "Experts"}};
+        if (row.expert == expert_kind::gated) return t.call("experts", experts<expert_kind::gated>{all}, tokens, weights);
+        return t.call("experts", experts<expert_kind::clamped_swiglu>{all}, tokens, weights);
     }
 };
 

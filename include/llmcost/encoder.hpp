@@ -61,7 +61,7 @@ struct output_block {
     constexpr value describe(trace& t, const value& h, const value& x) const {
         value out = t.call("dense", linear{in, width, true}, h);
         out = dropout(t, "dropout", out);
-        return t.call("LayerNorm", norm{norm_kind::layer, width}, t.add(out, x));
+        return t.call("LayerNorm", norm<norm_kind::layer>{width}, t.add(out, x));
     }
 };
 
@@ -161,7 +161,7 @@ struct bert_embeddings {
         const std::int64_t held = dims.max_position_embeddings - dims.first_position;
         t.positions(held, dims.is_decoder ? t.load().past + sequence : sequence);
         x = t.add(x, t.call("position_embeddings", embedding{dims.max_position_embeddings, width}, places));
-        return dropout(t, "dropout", t.call("LayerNorm", norm{norm_kind::layer, width}, x));
+        return dropout(t, "dropout", t.call("LayerNorm", norm<norm_kind::layer>{width}, x));
     }
 };
 

@@ -158,7 +158,7 @@ TEST_CASE("rows cost what the document says") {
     check("sum, cumulative sum", [&](trace& t, std::int64_t k) { (void)t.sum(row(t, k), -1); });
     check("sum, cumulative sum", [&](trace& t, std::int64_t k) { (void)t.cumsum(row(t, k), -1); });
     const auto check_norm = [&]<norm_kind Kind>(const char* name, bool weight, bool bias) {
-        check(name, [&](trace& t, std::int64_t k) { t.call("norm", norm{Kind, k, {}, weight, bias}, row(t, k)); });
+        check(name, [&](trace& t, std::int64_t k) { t.call("norm", norm<Kind>{k, {}, weight, bias}, row(t, k)); });
     };
     check_norm.operator()<norm_kind::rms>("RMS norm (Llama, OLMo 2, T5)", true, false);
     check_norm.operator()<norm_kind::rms_cast_last>("RMS norm (Llama, OLMo 2, T5)", true, false);
@@ -182,7 +182,7 @@ TEST_CASE("Gemma's norm costs more per call, not per row") {
         return price(t.sums()).add;
     };
     for (const std::int64_t rows : {1, 5})
-        CHECK(adds(rows, norm{norm_kind::rms_plus_one, 64}) == adds(rows, norm{norm_kind::rms, 64}) + count(64));
+        CHECK(adds(rows, norm<norm_kind::rms_plus_one>{64}) == adds(rows, norm<norm_kind::rms>{64}) + count(64));
 }
 
 TEST_CASE("activations cost what the document says") {

@@ -37,7 +37,7 @@ constexpr sequence_attention_shape attention_of(const stack_shape& s, bool cache
     return {s.width, s.heads, d, true, caches, {s.prefix, "Attention"}, "q_proj", "k_proj", "v_proj", "out_proj"};
 }
 
-constexpr value normed(trace& t, literal name, const value& x) { return t.call(name, norm{norm_kind::layer, x.dim(-1)}, x); }
+constexpr value normed(trace& t, literal name, const value& x) { return t.call(name, norm<norm_kind::layer>{x.dim(-1)}, x); }
 
 /// Attention of x over itself; in an encoder there is no mask.
 constexpr value attend(trace& t, const stack_shape& s, bool caches, const value& x, const context& where,

@@ -56,7 +56,7 @@ constexpr value describe_predictions(const architecture& row, const shape& dims,
     t.enter(transform);
     value h = t.call("dense", linear{dims.hidden_size, dims.hidden_size, true}, x);
     h = t.call("transform_act_fn", activation_module{dims.hidden_act}, h);
-    h = t.call("LayerNorm", norm{norm_kind::layer, dims.hidden_size}, h);
+    h = t.call("LayerNorm", norm<norm_kind::layer>{dims.hidden_size}, h);
     t.leave(transform);
     return t.leave(predictions, word_scores(dims, t, h));
 }
@@ -82,7 +82,7 @@ constexpr value describe_lm_head(const architecture& row, const shape& dims, tra
     t.enter(lm_head);
     declare_bias(dims, t);
     value h = t.call("dense", linear{dims.hidden_size, dims.hidden_size, true}, x);
-    h = t.call("layer_norm", norm{norm_kind::layer, dims.hidden_size}, activate(t, activation::gelu, h));
+    h = t.call("layer_norm", norm<norm_kind::layer>{dims.hidden_size}, activate(t, activation::gelu, h));
     return t.leave(lm_head, word_scores(dims, t, h));
 }
 

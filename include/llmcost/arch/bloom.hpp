@@ -97,7 +97,7 @@ struct block {
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return {row.prefix, "Block"}; }
     constexpr value describe(trace& t, const value& x) const {
-        const norm normed{norm_kind::layer, dims.hidden_size};
+        const norm<norm_kind::layer> normed{dims.hidden_size};
         value h = t.call("input_layernorm", normed, x);
         const value a = t.call("self_attention", attention{row, dims, shared, alibi}, h, dims.residual_from_norm ? h : x);
         h = t.call("post_attention_layernorm", normed, a);
@@ -107,7 +107,7 @@ struct block {
 
 constexpr value base(const architecture& row, const shape& dims, trace& t) {
     const workload& load = t.load();
-    const norm normed{norm_kind::layer, dims.hidden_size};
+    const norm<norm_kind::layer> normed{dims.hidden_size};
     value x = t.call("word_embeddings", embedding{dims.vocab_size, dims.hidden_size}, extents{load.batch, load.sequence});
     x = t.call("word_embeddings_layernorm", normed, x);
     shared_values shared{.where = context_of(t, dims.sliding_window)};

@@ -43,8 +43,8 @@ struct attention {
             split(t, t.call("query_key_value", linear_then_bias{width, held, dims.attention_bias, row.prefix}, x));
         value q = parts.q.transpose(1, 2), k = parts.k.transpose(1, 2), v = parts.v.transpose(1, 2);
         if (!dims.alibi) {
-            q = rotate(t, rotation::half, q, shared.cos, shared.sin);
-            k = rotate(t, rotation::half, k, shared.cos, shared.sin);
+            q = rotate<rotation::half>(t, q, shared.cos, shared.sin);
+            k = rotate<rotation::half>(t, k, shared.cos, shared.sin);
         }
         k = update_cache(t, k, shared.where);
         v = update_cache(t, v, shared.where);
@@ -120,7 +120,7 @@ struct layer {
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return {row.prefix, "DecoderLayer"}; }
     constexpr value describe(trace& t, const value& x) const {
-        const norm normed{norm_kind::layer, dims.hidden_size};
+        const norm<norm_kind::layer> normed{dims.hidden_size};
         value h = t.call(dims.norms_apart ? "ln_attn" : "input_layernorm", normed, x);
         const value own = dims.norms_apart ? t.call("ln_mlp", normed, x) : h;
         const value a = t.call("self_attention", attention{row, dims, shared, alibi}, h);
@@ -159,7 +159,7 @@ constexpr value base(const architecture& row, const shape& dims, trace& t) {
     shared.cos = tables.first, shared.sin = tables.second;
     for (repetition each = t.repeat(dims.num_hidden_layers, x); each.next();)
         x = t.call({"h", each.index()}, layer{row, dims, shared, alibi}, x);
-    return t.call("ln_f", norm{norm_kind::layer, dims.hidden_size}, x);
+    return t.call("ln_f", norm<norm_kind::layer>{dims.hidden_size}, x);
 }
 
 }  // namespace falcon_detail

@@ -108,7 +108,7 @@ struct block : parts {
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return {row.prefix, "Block"}; }
     constexpr value describe(trace& t, const value& x) const {
-        const norm normed{norm_kind::layer, dims.hidden_size};
+        const norm<norm_kind::layer> normed{dims.hidden_size};
         const value h = t.add(t.call("attn", attention{*this}, t.call("ln_1", normed, x)), x);
         return t.add(h, t.call("mlp", feed_forward{*this}, t.call("ln_2", normed, h)));
     }
@@ -120,7 +120,7 @@ struct parallel_block : parts {
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return {row.prefix, "Block"}; }
     constexpr value describe(trace& t, const value& x) const {
-        const value h = t.call("ln_1", norm{norm_kind::layer, dims.hidden_size}, x);
+        const value h = t.call("ln_1", norm<norm_kind::layer>{dims.hidden_size}, x);
         const value a = t.call("attn", rotated_attention{*this}, h);
         return t.add(t.add(a, t.call("mlp", feed_forward{*this}, h)), x);
     }
@@ -141,7 +141,7 @@ constexpr value base(const architecture& row, const shape& dims, trace& t) {
     for (repetition each = t.repeat(dims.num_hidden_layers, x); each.next();)
         x = learns_positions(row) ? t.call({"h", each.index()}, block{given}, x)
                                   : t.call({"h", each.index()}, parallel_block{given}, x);
-    return t.call("ln_f", norm{norm_kind::layer, dims.hidden_size}, x);
+    return t.call("ln_f", norm<norm_kind::layer>{dims.hidden_size}, x);
 }
 
 }  // namespace gpt2_detail

@@ -42,10 +42,9 @@ struct layer {
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return {row.prefix, "Layer"}; }
     constexpr value describe(trace& t, const value& x) const {
-        const norm normed{norm_kind::layer, dims.hidden_size};
-        const mlp block{mlp_kind::plain, dims.hidden_size,    dims.intermediate_size,
-                        dims.hidden_act, {row.prefix, "MLP"}, true,
-                        row.names.mlp};
+        const norm<norm_kind::layer> normed{dims.hidden_size};
+        const mlp<mlp_kind::plain> block{
+            dims.hidden_size, dims.intermediate_size, dims.hidden_act, {row.prefix, "MLP"}, true, row.names.mlp};
         const auto feed = [&](const value& h) {
             return dropout(t, "post_mlp_dropout", t.call("mlp", block, t.call("post_attention_layernorm", normed, h)));
         };
@@ -69,7 +68,7 @@ constexpr value base(const architecture& row, const shape& dims, trace& t) {
     shared.cos = tables.first, shared.sin = tables.second;
     for (repetition each = t.repeat(dims.num_hidden_layers, x); each.next();)
         x = t.call({"layers", each.index()}, layer{row, dims, shared}, x);
-    return t.call("final_layer_norm", norm{norm_kind::layer, dims.hidden_size}, x);
+    return t.call("final_layer_norm", norm<norm_kind::layer>{dims.hidden_size}, x);
 }
 
 }  // namespace gpt_neox_detail

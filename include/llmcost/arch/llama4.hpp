@@ -31,7 +31,7 @@ struct attention {
             q = rotate_pairs(t, q, unit);
             k = rotate_pairs(t, k, unit);
             if (dims.qk_norm) {  // one module, called twice
-                const norm plain{norm_kind::rms, d, {row.prefix, "TextL2Norm"}, false};
+                const norm<norm_kind::rms> plain{d, {row.prefix, "TextL2Norm"}, false};
                 q = t.call("qk_norm", plain, q);
                 k = t.call("qk_norm", plain, k);
             }
@@ -94,7 +94,7 @@ struct experts {
 struct mixture {
     const architecture& row;
     const shape& dims;
-    mlp shared_expert;
+    mlp<mlp_kind::gated> shared_expert;
 
     static constexpr role what = role::mlp;
     static constexpr bool leaf = false;
@@ -134,11 +134,11 @@ struct layer {
 
 private:
     constexpr value normed(trace& t, literal name, const value& x) const {
-        return t.call(name, norm{norm_kind::rms, dims.hidden_size, {row.prefix, "TextRMSNorm"}}, x);
+        return t.call(name, norm<norm_kind::rms>{dims.hidden_size, {row.prefix, "TextRMSNorm"}}, x);
     }
-    [[nodiscard]] constexpr mlp dense(std::int64_t inner) const {
+    [[nodiscard]] constexpr mlp<mlp_kind::gated> dense(std::int64_t inner) const {
         const mlp_names named{.act = "activation_fn"};
-        return {mlp_kind::gated, dims.hidden_size, inner, dims.hidden_act, {row.prefix, "TextMLP"}, false, named};
+        return {dims.hidden_size, inner, dims.hidden_act, {row.prefix, "TextMLP"}, false, named};
     }
 };
 
@@ -160,7 +160,7 @@ constexpr value describe_base(const architecture& row, const shape& dims, trace&
         const shared_values& mine = each.kind().mixer == mixer_kind::chunked_attention ? chunked : full;
         x = t.call({"layers", each.index()}, layer{row, dims, mine, each.kind()}, x);
     }
-    return t.call("norm", norm{norm_kind::rms, dims.hidden_size, {row.prefix, "TextRMSNorm"}}, x);
+    return t.call("norm", norm<norm_kind::rms>{dims.hidden_size, {row.prefix, "TextRMSNorm"}}, x);
 }
 
 }  // namespace llama4_detail

@@ -66,7 +66,7 @@ struct state_space_block {
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return {row.prefix, "Block"}; }
     constexpr value describe(trace& t, const value& x) const {
-        const norm before{norm_kind::rms, dims.hidden_size, {row.prefix, "RMSNorm"}};
+        const norm<norm_kind::rms> before{dims.hidden_size, {row.prefix, "RMSNorm"}};
         const value h = t.call("norm", before, t.to(x, t.activation_type()));
         const value residual = dims.ssm.residual_in_fp32 ? t.to(x, dtype::float32) : x;
         return t.add(residual, mixed(t, h));
@@ -97,7 +97,7 @@ constexpr value describe_state_space(const architecture& row, const shape& dims,
     value x = t.call("embeddings", embedding{dims.vocab_size, dims.hidden_size}, ids);
     for (repetition layer = t.repeat(dims.num_hidden_layers, x); layer.next();)
         x = t.call({"layers", layer.index()}, state_space_block{row, dims, mixer}, x);
-    x = t.call("norm_f", norm{norm_kind::rms, dims.hidden_size, {row.prefix, "RMSNorm"}}, x);
+    x = t.call("norm_f", norm<norm_kind::rms>{dims.hidden_size, {row.prefix, "RMSNorm"}}, x);
     t.leave(base);
     if (bare) return x;
     const recorder::idle_guard unused{t, t.load().head == logits::none};

@@ -50,7 +50,7 @@ struct layer {
     [[nodiscard]] constexpr class_name type() const { return {row.prefix, "DecoderLayer"}; }
     constexpr value describe(trace& t, const value& x) const {
         const std::int64_t width = dims.hidden_size, inner = dims.intermediate_size;
-        const norm normed{norm_kind::layer, width, {}, dims.norm_affine, dims.norm_affine};
+        const norm<norm_kind::layer> normed{width, {}, dims.norm_affine, dims.norm_affine};
         const bool after = dims.norms_after_sums;
         value h = after ? x : t.call("self_attn_layer_norm", normed, x);
         h = t.add(x, t.call("self_attn", attention{row, dims, shared}, h));
@@ -89,7 +89,7 @@ constexpr value decoder(const architecture& row, const shape& dims, trace& t) {
     for (repetition block = t.repeat(dims.num_hidden_layers, x); block.next();)
         x = t.call({"layers", block.index()}, layer{row, dims, shared}, x);
     if (dims.final_norm)
-        x = t.call("final_layer_norm", norm{norm_kind::layer, dims.hidden_size, {}, dims.norm_affine, dims.norm_affine}, x);
+        x = t.call("final_layer_norm", norm<norm_kind::layer>{dims.hidden_size, {}, dims.norm_affine, dims.norm_affine}, x);
     return projects ? t.call("project_out", linear{dims.hidden_size, dims.embedding_size}, x) : x;
 }
 

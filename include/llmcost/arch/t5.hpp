@@ -11,7 +11,7 @@ namespace llmcost::arch {
 namespace t5_detail {
 
 constexpr value normed(trace& t, literal name, literal prefix, const value& x) {
-    return t.call(name, norm{norm_kind::rms_float_variance, x.dim(-1), {prefix, "LayerNorm"}, true, false}, x);
+    return t.call(name, norm<norm_kind::rms_float_variance>{x.dim(-1), {prefix, "LayerNorm"}}, x);
 }
 
 /// Norm, attention, dropout, residual: the first and, in a decoder, the second part of a block.

@@ -73,16 +73,15 @@ struct vit_layer {
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return {prefix, "Layer"}; }
     constexpr value describe(trace& t, const value& x) const {
-        const norm layer_norm{norm_kind::layer, dims.hidden_size};
+        const norm<norm_kind::layer> layer_norm{dims.hidden_size};
         value h = t.call("attention", vit_attention{dims, prefix}, t.call("layernorm_before", layer_norm, x));
         const value middle = t.add(dropout(t, "dropout", h), x);
-        const mlp block{mlp_kind::plain,
-                        dims.hidden_size,
-                        dims.intermediate_size,
-                        dims.hidden_act,
-                        {prefix, "MLP"},
-                        true,
-                        {.up = "fc1", .down = "fc2", .act = "activation_fn"}};
+        const mlp<mlp_kind::plain> block{dims.hidden_size,
+                                         dims.intermediate_size,
+                                         dims.hidden_act,
+                                         {prefix, "MLP"},
+                                         true,
+                                         {.up = "fc1", .down = "fc2", .act = "activation_fn"}};
         h = t.call("mlp", block, t.call("layernorm_after", layer_norm, middle));
         return t.add(dropout(t, "dropout", h), middle);
     }
@@ -117,7 +116,7 @@ constexpr value describe_vit_base(const architecture& row, const shape& dims, tr
     value x = t.call("embeddings", vit_embeddings{dims, row.prefix}, pixels);
     for (repetition layer = t.repeat(dims.num_hidden_layers, x); layer.next();)
         x = t.call({"layers", layer.index()}, vit_layer{dims, row.prefix}, x);
-    x = t.call("layernorm", norm{norm_kind::layer, dims.hidden_size}, x);
+    x = t.call("layernorm", norm<norm_kind::layer>{dims.hidden_size}, x);
     if (dims.head != head_kind::none) return x;
     const recorder::off_loss_guard unread{t};
     const module_info pooler{.name = "pooler", .type = {row.prefix, "Pooler"}};

@@ -40,13 +40,12 @@ struct latent_attention {
             q = t.call("q_proj", linear{width, heads * (nope + rope)}, q);
         } else {
             q = t.call("q_a_proj", linear{width, dims.q_lora_rank, bias}, q);
-            q = t.call("q_a_layernorm", norm{norm_kind::rms, dims.q_lora_rank, norm_type, true, false}, q);
+            q = t.call("q_a_layernorm", norm<norm_kind::rms>{dims.q_lora_rank, norm_type}, q);
             q = t.call("q_b_proj", linear{dims.q_lora_rank, heads * (nope + rope)}, q);
         }
         q = q.view({batch, sequence, heads, nope + rope}).transpose(1, 2);
         const value compressed = t.call("kv_a_proj_with_mqa", linear{width, rank + rope, bias}, x);
-        value latent =
-            t.call("kv_a_layernorm", norm{norm_kind::rms, rank, norm_type, true, false}, compressed.slice(-1, rank));
+        value latent = t.call("kv_a_layernorm", norm<norm_kind::rms>{rank, norm_type}, compressed.slice(-1, rank));
         latent = latent.view({batch, 1, sequence, rank});
         value k_rope = compressed.slice(-1, rope).view({batch, 1, sequence, rope});
         const value q_rope = rotate(t, rotated, q.slice(-1, rope), cos, sin);

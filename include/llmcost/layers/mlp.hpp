@@ -24,8 +24,8 @@ struct mlp_names {
     literal act = "act_fn";
 };
 
-/// A feed-forward block: x (…, width) -> (…, width) through `inner` features.
-struct mlp {
+/// A feed-forward block of any kind: x (…, width) -> (…, width) through `inner` features.
+struct any_mlp {
     mlp_kind kind;
     std::int64_t width;
     std::int64_t inner;
@@ -52,6 +52,14 @@ private:
     constexpr value activated(trace& t, const value& x) const {
         return is_empty(names.act) ? activate(t, act, x) : t.call(names.act, activation_module{act}, x);
     }
+};
+
+/// A feed-forward block of one kind: `mlp<mlp_kind::gated>{width, inner, activation::silu, named}`.
+template <mlp_kind Kind>
+struct mlp : any_mlp {
+    constexpr mlp(std::int64_t from, std::int64_t through, activation function, class_name called, bool biased = false,
+                  mlp_names children = {})
+        : any_mlp{Kind, from, through, function, called, biased, children} {}
 };
 
 }  // namespace llmcost

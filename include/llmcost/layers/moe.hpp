@@ -32,10 +32,10 @@ struct router_shape {
     bool bias = false;
 };
 
-/// Picks experts: x (…, width) -> logits (tokens, experts) and weights (tokens, k).
+/// Picks experts by a rule of any kind: x (…, width) -> logits (tokens, experts) and weights (tokens, k).
 ///
 /// MULT tokens·width·experts and what the scoring costs; picking itself is free.
-struct router {
+struct any_router {
     router_kind kind;
     router_shape dims;
     class_name named;
@@ -93,16 +93,20 @@ private:
     }
 };
 
+/// Picks experts by a rule of one kind: `router<router_kind::softmax_top_k>{dims, named}`.
+template <router_kind Kind>
+struct router : any_router {
+    constexpr router(const router_shape& sizes, class_name called) : any_router{Kind, sizes, called} {}
+};
+
 /// How an expert's weights are stored and its gate applied.
 enum class expert_kind : std::uint8_t {
     gated,          ///< linear layers, gate and up in one, down(act(gate) · up)
     clamped_swiglu  ///< transposed weights with biases, clamped gate and up, (up + 1) · gate · σ(α gate) (gpt-oss)
 };
 
-/// All routed experts of a layer; every token meets exactly k of them.
-///
-/// x (tokens, width), weights (tokens, k) -> (tokens, width); MULT tokens·k·3·width·inner and the gating.
-struct experts {
+/// What routed experts of every kind have in common: sizes, and the ways in and out of them.
+struct routed_rows {
     std::int64_t width;
     std::int64_t inner;
     std::int64_t num_experts;
@@ -111,15 +115,7 @@ struct experts {
     class_name named;
 
     static constexpr role what = role::experts;
-    static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return named; }
-    constexpr value describe(trace& t, const value& x, const value& weights) const {
-        const value rows = picked(t, x), up = param(t, "gate_up_proj", {num_experts, 2 * inner, width}),
-                    down = param(t, "down_proj", {num_experts, width, inner});
-        const value half = t.linear(rows, t.select(up, 0)).slice(-1, inner);
-        const value h = t.linear(t.mul(t.call("act_fn", activation_module{act}, half), half), t.select(down, 0));
-        return summed(t, x, weights, h);
-    }
 
 protected:
     constexpr value param(trace& t, literal name, const extents& sizes) const {
@@ -139,8 +135,26 @@ protected:
     }
 };
 
-/// The same with transposed weights and biases, and a gate of its own (`expert_kind::clamped_swiglu`).
-struct clamped_experts : experts {
+/// All routed experts of a layer; every token meets exactly k of them.
+///
+/// x (tokens, width), weights (tokens, k) -> (tokens, width); MULT tokens·k·3·width·inner and the gating.
+template <expert_kind Kind>
+struct experts;
+
+template <>
+struct experts<expert_kind::gated> : routed_rows {
+    static constexpr bool leaf = false;
+    constexpr value describe(trace& t, const value& x, const value& weights) const {
+        const value rows = picked(t, x), up = param(t, "gate_up_proj", {num_experts, 2 * inner, width}),
+                    down = param(t, "down_proj", {num_experts, width, inner});
+        const value half = t.linear(rows, t.select(up, 0)).slice(-1, inner);
+        const value h = t.linear(t.mul(t.call("act_fn", activation_module{act}, half), half), t.select(down, 0));
+        return summed(t, x, weights, h);
+    }
+};
+
+template <>
+struct experts<expert_kind::clamped_swiglu> : routed_rows {
     static constexpr bool leaf = true;
     constexpr value describe(trace& t, const value& x, const value& weights) const {
         const value rows = picked(t, x), up = param(t, "gate_up_proj", {num_experts, width, 2 * inner}),

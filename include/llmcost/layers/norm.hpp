@@ -18,8 +18,8 @@ enum class norm_kind : std::uint8_t {
     layer_spelled        ///< Cohere: a layer norm without bias, written out in float32
 };
 
-/// A norm over the last dimension of x (rows, width); see `docs/counting.md` for the price of a row.
-struct norm {
+/// A norm of any kind over the last dimension of x (rows, width); see `docs/counting.md` for the price of a row.
+struct any_norm {
     norm_kind kind;
     std::int64_t width;
     class_name named{};
@@ -55,6 +55,13 @@ struct norm {
     }
 };
 
+/// A norm of one kind: `norm<norm_kind::rms>{width}`. Its kind is chosen here alone: each `any_norm` compiles once.
+template <norm_kind Kind>
+struct norm : any_norm {
+    constexpr explicit norm(std::int64_t over, class_name called = {}, bool weighted = true, bool biased = true)
+        : any_norm{Kind, over, called, weighted, biased} {}
+};
+
 /// A layer norm without bias for each head of x (batch, heads, sequence, width), joined again.
 ///
 /// Source: transformers/models/stablelm/modeling_stablelm.py, `StableLmLayerNormPerHead`.
@@ -70,7 +77,7 @@ struct norm_of_each_head {
         const value head = x.slice(1, 1);
         value out = head;
         for (repetition each = t.repeat(heads, out); each.next();)
-            out = t.call({"norms", each.index()}, norm{norm_kind::layer, width, {}, true, false}, head);
+            out = t.call({"norms", each.index()}, norm<norm_kind::layer>{width, {}, true, false}, head);
         value joined = t.cat({x}, 1);  // as large as the normed heads together
         joined.requires_grad = out.requires_grad;
         return joined;
@@ -81,7 +88,7 @@ struct norm_of_each_head {
 constexpr value call_norm(trace& t, literal name, norm_kind kind, std::int64_t width, class_name named, const value& x,
                           bool bias = true, std::int64_t groups = 0) {
     const bool plain = kind == norm_kind::layer;  // PyTorch's class, whatever the family calls its own
-    return t.call(name, norm{kind, width, plain ? class_name{} : named, true, bias, groups}, x);
+    return t.call(name, any_norm{kind, width, plain ? class_name{} : named, true, bias, groups}, x);
 }
 
 }  // namespace llmcost

@@ -150,6 +150,12 @@ constexpr value rotate(trace& t, rotation kind, const value& x, const value& cos
     return kind == rotation::half_in_float ? t.to(out, x.type) : out;
 }
 
+/// The same with a rotation that is known where it is written: `rotate<rotation::half>(t, q, cos, sin)`.
+template <rotation Kind>
+constexpr value rotate(trace& t, const value& x, const value& cos, const value& sin) {
+    return rotate(t, Kind, x, cos, sin);
+}
+
 /// Rotates the first `dim` elements of every head and leaves the rest (StableLM, Phi-3); `joins` joins them with nothing,
 /// too.
 constexpr value rotate_part(trace& t, rotation kind, const value& x, std::int64_t dim, const value& cos, const value& sin,

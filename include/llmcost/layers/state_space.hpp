@@ -125,7 +125,7 @@ struct selective_state_space {
 private:
     constexpr value normed(trace& t, literal name, std::int64_t width, const value& x) const {
         if (norms == state_norm::none) return x;
-        return t.call(name, norm{norm_kind::rms, width, norm_named, norms == state_norm::weighted}, x);
+        return t.call(name, norm<norm_kind::rms>{width, norm_named, norms == state_norm::weighted}, x);
     }
 };
 
