@@ -59,6 +59,35 @@ struct operation {
     [[nodiscard]] constexpr count elements_written() const { return count(output.elements); }
 };
 
+/// What engines run as one kernel, whatever eager executes of it.
+enum class fused_kind : std::uint8_t {
+    attention,         ///< scores, softmax and mixing, from queries, keys and values to the context
+    latent_attention,  ///< the same from queries and cached low-rank vectors, their expansion included
+    experts,           ///< what routed rows pass through, from all tokens back to all tokens
+    cache              ///< new keys or values joining those that the cache holds
+};
+
+/// Sizes of a part of a forward pass that engines fuse; those of its kind, the others 0.
+struct fused_part {
+    fused_kind kind;
+    std::int64_t batch = 0;
+    std::int64_t sequence = 0;  ///< queries
+    std::int64_t past = 0;      ///< tokens before them; of a reach that is not causal, keys beyond the queries' number
+    std::int64_t window = 0;    ///< 0: none
+    bool causal = true;
+    std::int64_t heads = 0;
+    std::int64_t kv_heads = 0;
+    std::int64_t head_dim = 0;    ///< of latent attention, what no position turns
+    std::int64_t rope_dim = 0;    ///< of latent attention, what positions turn
+    std::int64_t value_dim = 0;   ///< of latent attention
+    std::int64_t latent_dim = 0;  ///< rank of latent attention
+    std::int64_t tokens = 0;
+    std::int64_t width = 0;
+    std::int64_t inner = 0;
+    std::int64_t num_experts = 0;
+    std::int64_t num_experts_per_tok = 0;
+};
+
 /// Whoever wants more of a walk than its sums: scopes, tensors, operations, in the order of the forward pass.
 ///
 /// With a listener every layer is walked by itself, so that each has its own path.
@@ -69,6 +98,10 @@ public:
     virtual void parameter(const recorder&, literal /*name*/, const value&, bool /*tied*/) {}
     virtual void executed(const recorder&, const operation&) {}
     virtual void cached(const recorder&, const value&) {}
+    /// What layers hand on keeps its memory under another number; those that came after it mean nothing any more.
+    virtual void renamed(const recorder&, std::int32_t /*before*/, std::int32_t /*now*/) {}
+    virtual void fused_begins(const recorder&, const fused_part&) {}
+    virtual void fused_ends(const recorder&) {}
 
 protected:
     ~listener() = default;

@@ -34,6 +34,8 @@ public:
     [[nodiscard]] constexpr bool found() const noexcept { return selection_.found(); }
     /// Whether layers are walked one by one instead of kind by kind.
     [[nodiscard]] constexpr bool lists_layers() const noexcept { return listener_ != nullptr || selection_.names_a_layer(); }
+    /// How often what is described now happens.
+    [[nodiscard]] constexpr count times() const noexcept { return times_; }
     [[nodiscard]] constexpr bool idle() const noexcept { return idle_ != 0; }
     [[nodiscard]] constexpr bool training() const noexcept { return load_.training; }
     /// The type that activations have: the workload's, float32 where it leaves it open.
@@ -110,6 +112,24 @@ public:
     private:
         recorder& r_;
         bool before_;
+    };
+
+    /// While it lives, what is executed is a part that engines run as one kernel.
+    class fused_guard {
+    public:
+        constexpr fused_guard(const recorder& r, const fused_part& part)
+            : r_(r), told_(r.listener_ != nullptr && !r.idle()) {
+            if (told_) r_.listener_->fused_begins(r_, part);
+        }
+        constexpr ~fused_guard() {
+            if (told_) r_.listener_->fused_ends(r_);
+        }
+        fused_guard(const fused_guard&) = delete;
+        fused_guard& operator=(const fused_guard&) = delete;
+
+    private:
+        const recorder& r_;
+        bool told_;
     };
 
     // ---- tensors

@@ -53,7 +53,11 @@ private:
         if (open_) {
             const bool saved = book.is_saved(x_.storage);
             book.forget_from(mark_);
-            if (x_.storage >= mark_) book.rename(x_, saved);
+            if (x_.storage >= mark_) {
+                const std::int32_t before = x_.storage;
+                book.rename(x_, saved);
+                if (r_.listener_ != nullptr) r_.listener_->renamed(r_, before, x_.storage);
+            }
             if (what_ == of::calls) r_.parameter_times_ = count{};
             ++index_;
         } else {

@@ -32,6 +32,7 @@ struct attention {
 private:
     constexpr value attend(trace& t, const value& q, const value& k, const value& v) const {
         const std::int64_t heads = dims.num_attention_heads, d = dims.head_dim, batch = q.dim(0), sequence = q.dim(2);
+        const recorder::fused_guard fused{t, fused_attention(q, heads, shared.where, k.dim(2))};
         const bool sparse = t.load().attention == attention_scores::causal;
         const value rows = t.reshape(q, {batch * heads, -1, d});
         const value columns = t.reshape(k, {batch * heads, -1, d}).transpose(1, 2);

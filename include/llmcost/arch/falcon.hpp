@@ -79,6 +79,7 @@ private:
     }
     /// Context (batch, heads, sequence, dim) of scores that are scaled in place.
     constexpr value attend(trace& t, const value& q, const value& k, const value& v) const {
+        const recorder::fused_guard fused{t, fused_attention(q, dims.num_key_value_heads, shared.where, k.dim(2))};
         const bool sparse = t.load().attention == attention_scores::causal;
         value scores = t.matmul(q, k.transpose(2, 3), sparse ? shared.where.visible_pairs() : 0);
         if (dims.alibi) {

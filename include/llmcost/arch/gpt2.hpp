@@ -41,6 +41,7 @@ struct attention : parts {
 private:
     constexpr value upcast(trace& t, const value& q, const value& k, const value& v) const {
         const std::int64_t batch = q.dim(0), heads = q.dim(1), sequence = q.dim(2), length = k.dim(2);
+        const recorder::fused_guard fused{t, fused_attention(q, heads, shared.where, k.dim(2))};
         const bool sparse = t.load().attention == attention_scores::causal;
         const value rows = t.to(t.reshape(q, {-1, sequence, dims.head_dim}), dtype::float32);
         const value columns = t.to(t.reshape(k.transpose(2, 3), {-1, dims.head_dim, length}), dtype::float32);
@@ -76,6 +77,7 @@ struct rotated_attention : parts {
 
 private:
     constexpr value attend(trace& t, const value& q, const value& k, const value& v) const {
+        const recorder::fused_guard fused{t, fused_attention(q, k.dim(1), shared.where, k.dim(2))};
         const bool sparse = t.load().attention == attention_scores::causal;
         const value rows = t.to(q, dtype::float32), columns = t.to(k, dtype::float32).transpose(2, 3);
         value scores = t.div(t.matmul(rows, columns, sparse ? shared.where.visible_pairs() : 0));

@@ -103,12 +103,25 @@ struct mixture {
         const std::int64_t n = dims.moe.num_experts, width = dims.hidden_size;
         const value tokens = t.reshape(x, {-1, width});
         const value scores = t.call("router", router{row, dims}, tokens).first;
-        const value copies = t.copy(tokens.unsqueeze(0).expand({n, tokens.dim(0), width})).view({-1, width});
-        const value scaled = t.mul(copies, t.reshape(scores.transpose(0, 1), {-1, 1}));
-        const value routed = t.call("experts", experts{row, dims}, scaled);
+        const value routed = expert_outputs(t, tokens, scores);
         value out = t.call("shared_expert", shared_expert, tokens);
         t.in_place(op::add, out, t.sum(t.reshape(routed, {n, -1, width}), 0));
         return out;
+    }
+
+private:
+    constexpr value expert_outputs(trace& t, const value& tokens, const value& scores) const {
+        const std::int64_t n = dims.moe.num_experts, width = dims.hidden_size;
+        const recorder::fused_guard fused{t,
+                                          {.kind = fused_kind::experts,
+                                           .tokens = tokens.dim(0),
+                                           .width = width,
+                                           .inner = dims.moe.intermediate_size,
+                                           .num_experts = n,
+                                           .num_experts_per_tok = dims.moe.num_experts_per_tok}};
+        const value copies = t.copy(tokens.unsqueeze(0).expand({n, tokens.dim(0), width})).view({-1, width});
+        const value scaled = t.mul(copies, t.reshape(scores.transpose(0, 1), {-1, 1}));
+        return t.call("experts", experts{row, dims}, scaled);
     }
 };
 

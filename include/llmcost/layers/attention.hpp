@@ -79,6 +79,7 @@ constexpr value eager_mask(trace& t, const context& c, std::int64_t batch) {
 /// A window leaves its last window − 1 positions in the cache (transformers/cache_utils.py, `DynamicSlidingWindowLayer`).
 constexpr value update_cache(trace& t, const value& fresh, const context& c) {
     if (t.training()) return fresh;
+    const recorder::fused_guard appended{t, {.kind = fused_kind::cache}};
     extents sizes{fresh.dim(0), fresh.dim(1), c.past, fresh.dim(3)};
     const value all = c.past > 0 ? t.cat({trace::buffer(sizes), fresh}, 2) : t.cat({fresh}, 2);
     const bool cut = c.window > 1 && all.dim(2) > c.window - 1;
@@ -91,6 +92,20 @@ constexpr value repeat_kv(trace& t, const value& x, std::int64_t groups) {
     if (groups == 1) return x;
     const value spread = x.unsqueeze(2).expand({x.dim(0), x.dim(1), groups, x.dim(2), x.dim(3)});
     return t.reshape(spread, {x.dim(0), x.dim(1) * groups, x.dim(2), x.dim(3)});
+}
+
+/// What a fused attention is told: q (B, H, S, d) over keys of so many heads, as many as a context shows, or `length`.
+[[nodiscard]] constexpr fused_part fused_attention(const value& q, std::int64_t kv_heads, const context& c,
+                                                   std::int64_t length) {
+    return {.kind = fused_kind::attention,
+            .batch = q.dim(0),
+            .sequence = q.dim(2),
+            .past = c.causal ? c.seen : length - q.dim(2),
+            .window = c.causal ? c.window : 0,
+            .causal = c.causal,
+            .heads = q.dim(1),
+            .kv_heads = kv_heads,
+            .head_dim = q.dim(3)};
 }
 
 /// What an attention does to its scores beside scaling them.
@@ -109,6 +124,7 @@ struct score_options {
 /// scores the S·T pairs of a head are the visible ones.
 constexpr value eager_attention(trace& t, const value& q, const value& k, const value& v, const context& c,
                                 const score_options& how) {
+    const recorder::fused_guard fused{t, fused_attention(q, k.dim(1), c, k.dim(2))};
     const std::int64_t groups = q.dim(1) / k.dim(1);
     const value keys = repeat_kv(t, k, groups), values = repeat_kv(t, v, groups);
     const bool sparse = c.causal && t.load().attention == attention_scores::causal;

@@ -53,15 +53,31 @@ struct latent_attention {
         latent = update_cache(t, latent, where);
         k_rope = update_cache(t, k_rope, where);
         q = t.cat({q.slice(-1, nope), q_rope}, -1);
-
-        const value expanded = t.call("kv_b_proj", linear{rank, heads * (nope + dims.v_head_dim)}, latent);
-        const value both = expanded.view({batch, where.length(), heads, nope + dims.v_head_dim}).transpose(1, 2);
-        value k = t.constant({batch, heads, where.length(), nope + rope}, x.type);
-        t.copy_into(k, both.slice(-1, nope));
-        t.copy_into(k, k_rope.expand({batch, heads, k.dim(2), rope}));
-        const value mixed = eager_attention(t, q, k, both.slice(-1, dims.v_head_dim), where, {.mask = &mask});
-        const value flat = t.contiguous(t.reshape(mixed, {batch, sequence, -1}));
+        const value flat = t.contiguous(t.reshape(attended(t, q, latent, k_rope), {batch, sequence, -1}));
         return t.call("o_proj", linear{heads * dims.v_head_dim, width, bias}, flat);
+    }
+
+private:
+    /// The context of queries (B, H, S, nope + rope) over latents (B, 1, T, rank) and turned keys (B, 1, T, rope).
+    constexpr value attended(trace& t, const value& q, const value& latent, const value& k_rope) const {
+        const std::int64_t nope = dims.qk_nope_head_dim, rope = dims.qk_rope_head_dim, rank = dims.kv_lora_rank;
+        const std::int64_t batch = q.dim(0), length = where.length();
+        const recorder::fused_guard fused{t,
+                                          {.kind = fused_kind::latent_attention,
+                                           .batch = batch,
+                                           .sequence = q.dim(2),
+                                           .past = where.seen,
+                                           .heads = heads,
+                                           .head_dim = nope,
+                                           .rope_dim = rope,
+                                           .value_dim = dims.v_head_dim,
+                                           .latent_dim = rank}};
+        const value expanded = t.call("kv_b_proj", linear{rank, heads * (nope + dims.v_head_dim)}, latent);
+        const value both = expanded.view({batch, length, heads, nope + dims.v_head_dim}).transpose(1, 2);
+        value k = t.constant({batch, heads, length, nope + rope}, q.type);
+        t.copy_into(k, both.slice(-1, nope));
+        t.copy_into(k, k_rope.expand({batch, heads, length, rope}));
+        return eager_attention(t, q, k, both.slice(-1, dims.v_head_dim), where, {.mask = &mask});
     }
 };
 

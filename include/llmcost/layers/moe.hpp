@@ -118,6 +118,14 @@ struct routed_rows {
     [[nodiscard]] constexpr class_name type() const { return named; }
 
 protected:
+    [[nodiscard]] constexpr fused_part part(std::int64_t tokens) const {
+        return {.kind = fused_kind::experts,
+                .tokens = tokens,
+                .width = width,
+                .inner = inner,
+                .num_experts = num_experts,
+                .num_experts_per_tok = num_experts_per_tok};
+    }
     constexpr value param(trace& t, literal name, const extents& sizes) const {
         return t.param(name, sizes, num_experts_per_tok, num_experts);
     }
@@ -145,6 +153,7 @@ template <>
 struct experts<expert_kind::gated> : routed_rows {
     static constexpr bool leaf = false;
     constexpr value describe(trace& t, const value& x, const value& weights) const {
+        const recorder::fused_guard fused{t, part(x.dim(0))};
         const value rows = picked(t, x), up = param(t, "gate_up_proj", {num_experts, 2 * inner, width}),
                     down = param(t, "down_proj", {num_experts, width, inner});
         const value half = t.linear(rows, t.select(up, 0)).slice(-1, inner);
@@ -157,6 +166,7 @@ template <>
 struct experts<expert_kind::clamped_swiglu> : routed_rows {
     static constexpr bool leaf = true;
     constexpr value describe(trace& t, const value& x, const value& weights) const {
+        const recorder::fused_guard fused{t, part(x.dim(0))};
         const value rows = picked(t, x), up = param(t, "gate_up_proj", {num_experts, width, 2 * inner}),
                     up_bias = param(t, "gate_up_proj_bias", {num_experts, 2 * inner}),
                     down = param(t, "down_proj", {num_experts, inner, width}),
