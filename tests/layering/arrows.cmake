@@ -23,6 +23,7 @@ room(words     "(dtype|maybe|scope|workload)\\.hpp"       text)
 room(devices   "(device|devices|device_file)\\.hpp"         text words config)
 room(fit       "latency/fit\\.hpp"                        latency)
 room(latency   "latency/.+"                               text words devices)
+room(serving   "serving/.+"                               ${engine} layers walks analysis devices latency)
 room(kernels   "calibration_file\\.hpp"                   text words config devices latency json error)
 room(ops       "ops\\.hpp"                                text numbers)
 room(trace     "(value|storages|ledger|listener|selection|recorder|layer_plan|repetition|tensor_calls|trace)\\.hpp"
@@ -39,14 +40,14 @@ room(report    "report/.+"                                ${engine} layers walks
 room(bundled   "bundled(\\.hpp|/.+)"                      words config)
 room(json      "(json|detail/json_.+)\\.hpp"              ${core} umbrella error)
 room(hub       "(hub|detail/hub_.+)\\.hpp"                version error)
-room(cli       "cli(\\.hpp|/.+)"                          ${core} umbrella error report bundled json hub devices latency kernels)
+room(cli       "cli(\\.hpp|/.+)"                          ${core} umbrella error report bundled json hub devices latency kernels serving)
 # architecture, reader, and the walks that many types share: decoder, encoder, ...
 room(walks     "[a-z0-9_]+\\.hpp"                         ${engine} config layers)
 
 # too slow to include for everybody who plans with numbers
 set(heavy iostream sstream filesystem regex functional ranges map string vector string_view array span optional algorithm
     concepts compare exception type_traits)
-set(boundaries error report bundled json hub cli kernels fit)
+set(boundaries error report bundled json hub cli kernels fit serving)
 set(outside_json "^nlohmann/")
 set(outside_hub "^curl/|\\.h$")
 set(outside_cli "\\.h$")

@@ -3,11 +3,14 @@
 #pragma once
 
 #include <array>
+#include <charconv>
 #include <cstdint>
+#include <cstdio>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include <llmcost/cli/nearest.hpp>
@@ -41,6 +44,17 @@ namespace llmcost::cli {
     if (!good || n < least || n > largest_input)
         refuse(where, "expected a whole number from " + std::to_string(least) + " to 2147483647, found " + in_quotes(text));
     return n;
+}
+
+/// A decimal number between two bounds, nothing behind it.
+[[nodiscard]] inline double read_real(std::string_view where, std::string_view text, double least, double most) {
+    double n = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, problem] = std::from_chars(text.data(), end, n);
+    if (problem == std::errc{} && stop == end && n >= least && n <= most) return n;
+    std::array<char, 64> bounds{};
+    std::snprintf(bounds.data(), bounds.size(), "%g to %g", least, most);
+    refuse(where, "expected a number from " + std::string(bounds.data()) + ", found " + in_quotes(text));
 }
 
 /// A command line, read: the options with their values, and the words that are none.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdio>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include <llmcost/cli/arguments.hpp>
+#include <llmcost/cli/named_options.hpp>
 #include <llmcost/cli/op_kernels.hpp>
 #include <llmcost/cli/op_table.hpp>
 #include <llmcost/cli/streams.hpp>
@@ -25,63 +27,25 @@ namespace llmcost::cli {
 
 namespace detail {
 
-struct op_option {
-    std::string_view name;
-    std::string_view value;
-    std::string_view help;
-};
-
 // clang-format off
-inline constexpr std::array<op_option, 6> op_options{{
-    {"--device",      "NAME|FILE",   "a name of llmcost devices, or a device's file"},
-    {"--calibration", "FILE|FOLDER", "measured kernels, a folder of them, or none"},
-    {"--kernels",     "SOFTWARE",    "whose: trtllm, vllm, sglang, torch ..."},
-    {"--version",     "VERSION",     "of that software"},
-    {"--dtype",       "TYPE",        "bfloat16, float16, fp8, fp8_block, int8, nvfp4 ..."},
-    {"--format",      "text|json",   "of one operator"},
-}};
+/// The options of `llmcost op FAMILY`: the common ones, then the family's sizes and words by their columns.
+inline std::vector<named_option> op_options(const operator_family* family) {
+    std::vector<named_option> all{
+        {"--device",      "NAME|FILE",   "a name of llmcost devices, or a device's file"},
+        {"--calibration", "FILE|FOLDER", "measured kernels, a folder of them, or none"},
+        {"--kernels",     "SOFTWARE",    "whose: trtllm, vllm, sglang, torch ..."},
+        {"--version",     "VERSION",     "of that software"},
+        {"--dtype",       "TYPE",        "bfloat16, float16, fp8, fp8_block, int8, nvfp4 ..."},
+        {"--format",      "text|json",   "of one operator"},
+    };
+    if (family == nullptr) return all;
+    for (std::size_t i = 0; i < family->size_count; ++i)
+        all.push_back({"--" + std::string(family->sizes[i].name), "N", ""});
+    if (!family->variant_column.empty()) all.push_back({"--" + std::string(family->variant_column), "WORD", ""});
+    return all;
+}
 // clang-format on
-enum op_option_id : std::size_t { op_device, op_calibration, op_kernels, op_version, op_dtype, op_format };
-
-/// The options of `llmcost op FAMILY`, each at most once: the common ones, then the family's sizes and words by their
-/// columns.
-class op_arguments {
-public:
-    op_arguments(const operator_family& family, std::span<const std::string_view> args) {
-        for (const op_option& o : op_options) names_.emplace_back(o.name), hints_.emplace_back(o.value);
-        for (std::size_t i = 0; i < family.size_count; ++i)
-            names_.push_back("--" + std::string(family.sizes[i].name)), hints_.emplace_back("N");
-        names_.push_back("--" + std::string(family.variant_column)), hints_.emplace_back("WORD");
-        values_.resize(names_.size());
-        for (std::size_t i = 0; i < args.size(); ++i) {
-            const std::size_t sign = args[i].find('=');
-            std::string name(args[i].substr(0, sign));
-            for (std::size_t k = 2; k < name.size(); ++k)
-                if (name[k] == '-') name[k] = '_';
-            std::size_t id = 0;
-            while (id < names_.size() && names_[id] != name) ++id;
-            if (id == names_.size() || name == "--") {
-                nearest_names near(name);
-                for (const std::string& known : names_) near.offer(known);
-                refuse("op", "no option " + in_quotes(args[i].substr(0, sign)) + "; nearest: " + near.text());
-            }
-            if (values_[id]) refuse(names_[id], "is given twice");
-            if (sign == std::string_view::npos && i + 1 == args.size())
-                refuse(names_[id], "needs a value: " + names_[id] + ' ' + hints_[id]);
-            values_[id] = sign == std::string_view::npos ? args[++i] : args[i].substr(sign + 1);
-        }
-    }
-
-    [[nodiscard]] bool has(std::size_t id) const { return values_[id].has_value(); }
-    [[nodiscard]] std::string text(std::size_t id) const { return std::string(values_[id].value_or("")); }
-    [[nodiscard]] const std::string& name(std::size_t id) const { return names_[id]; }
-    static constexpr std::size_t size(std::size_t i) noexcept { return op_options.size() + i; }
-    [[nodiscard]] std::size_t variant() const noexcept { return names_.size() - 1; }
-
-private:
-    std::vector<std::string> names_, hints_;
-    std::vector<std::optional<std::string_view>> values_;
-};
+enum op_option_id : std::size_t { op_device, op_calibration, op_kernels, op_version, op_dtype, op_format, op_sizes };
 
 inline std::string_view name_of(bound_by b) {
     return b == bound_by::launch ? "launch" : b == bound_by::compute ? "compute" : "memory";
@@ -160,8 +124,7 @@ inline std::string op_help() {
         "The time of an operator. Without a size: of every row of a CSV file, whose columns\n"
         "are the family's sizes and words, and system, backend, version and kernel_source\n"
         "where rows choose them; it gives predicted_us, lower_us and upper_us behind them.\n\n";
-    for (const op_option& o : op_options)
-        out += "  " + left(std::string(o.name) + ' ' + std::string(o.value), 27) + std::string(o.help) + '\n';
+    for (const named_option& o : op_options(nullptr)) out += "  " + left(o.name + ' ' + o.value, 27) + o.help + '\n';
     out += "\nFamilies, their words and sizes (in brackets: may be left out):\n";
     for (const operator_family& f : operator_families) {
         out += "  " + left(std::string(f.name), 22) + std::string(f.help) + "\n     ";
@@ -190,15 +153,20 @@ inline const operator_family& family_of(std::string_view word) {
     if (args.empty() || args[0] == "--help" || args[0] == "-h" || (args.size() > 1 && args[1] == "--help"))
         return detail::op_help();
     const operator_family& family = detail::family_of(args[0]);
-    const detail::op_arguments given(family, args.subspan(1));
-    const std::string format = given.has(detail::op_format) ? given.text(detail::op_format) : "text";
+    const named_options given("op", detail::op_options(&family), args.subspan(1));
+    const std::size_t variant = detail::op_sizes + family.size_count;
+    const std::string format = given.text(detail::op_format, "text");
     if (format != "text" && format != "json") refuse("--format", "expected one of text, json; found " + in_quotes(format));
     kernel_shelf shelf(family, given.text(detail::op_calibration));
-    const kernel_choice asked{given.text(detail::op_device),  given.text(detail::op_kernels),
-                              given.text(detail::op_version), "",
-                              given.text(detail::op_dtype),   given.text(given.variant())};
+    const kernel_choice asked{given.text(detail::op_device),
+                              given.text(detail::op_kernels),
+                              given.text(detail::op_version),
+                              "",
+                              given.text(detail::op_dtype),
+                              family.variant_column.empty() ? "" : given.text(variant),
+                              {}};
     bool one = false;
-    for (std::size_t i = 0; i < family.size_count; ++i) one = one || given.has(detail::op_arguments::size(i));
+    for (std::size_t i = 0; i < family.size_count; ++i) one = one || given.has(detail::op_sizes + i);
     if (!one) {
         if (given.has(detail::op_format)) refuse("--format", "needs the sizes of one operator: rows stay CSV");
         return op_table(shelf, asked).priced(io.in);
@@ -208,12 +176,13 @@ inline const operator_family& family_of(std::string_view word) {
     shape.family = &family;
     for (std::size_t i = 0; i < family.size_count; ++i) {
         const operator_size& size = family.sizes[i];
-        const std::size_t id = detail::op_arguments::size(i);
+        const std::size_t id = detail::op_sizes + i;
         if (size.required && !given.has(id)) refuse("op", "needs " + given.name(id));
         shape.sizes[i] = given.has(id) ? read_number(given.name(id), given.text(id), least_of(size)) : size.otherwise;
     }
     kernel_choice choice = asked;
     if (choice.operand.empty()) choice.operand = "bfloat16";
+    std::copy_n(shape.site(), family.sites, choice.site.begin());
     const chosen_kernel found = shelf.choose(choice);
     shape.operand = found.operand, shape.variant = found.variant;
     const latency_estimate e = estimate(*found.on, shape, found.kernel);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <compare>
 #include <cstdint>
 #include <cstdlib>
@@ -27,9 +28,10 @@
 // Which device and which kernel a command line or a row of a table asks for.
 namespace llmcost::cli {
 
-/// What is asked for, in words; an empty one leaves it open.
+/// What is asked for, in words, and where it is to run; an empty word leaves it open.
 struct kernel_choice {
     std::string device, software, version, kernel, operand, variant;
+    std::array<std::int64_t, most_operator_sizes> site{};  ///< sizes of the family's site
     friend auto operator<=>(const kernel_choice&, const kernel_choice&) = default;
 };
 
@@ -70,9 +72,10 @@ public:
     /// The device, operand and kernel of a choice.
     ///
     /// Of the kernels for the operand and the variant the one that shares most with the choice: its software, then its
-    /// version, then its name; of equals the one that was measured at most sites. Software and version are those of files,
-    /// which are read only as far as they are needed; of equals the last by name, which is the newest. Throws for a device
-    /// or an operand that nobody knows, or that has no unit there.
+    /// version, then its name; of equals the one that was measured nearest to its site, then at most sites,
+    /// then with the shortest launch: in a CUDA graph. Software and
+    /// version are those of files, which are read only as far as they are needed; of equals the last by name, which is the
+    /// newest. Throws for a device or an operand that nobody knows, or that has no unit there.
     [[nodiscard]] chosen_kernel choose(const kernel_choice& asked) {
         chosen_kernel found;
         found.on = &device_of(asked.device);
@@ -116,13 +119,21 @@ private:
                                       const kernel_choice& asked) const {
         const kernel_calibration* best = nullptr;
         int most = -1;
+        double nearest = 0;
         for (const kernel_calibration& c : file.kernels()) {
             if (!(c.family == family_.name) || !(c.variant == found.variant) || !stands_for(c, *found.operand, *found.on))
                 continue;
             const int shared = (c.operand == found.operand->name ? 8 : 0) + (c.software == asked.software ? 4 : 0) +
                                (c.version == asked.version ? 2 : 0) + (c.kernel == asked.kernel ? 1 : 0);
-            if (shared > most || (shared == most && c.residual.site_count > best->residual.site_count))
-                most = shared, best = &c;
+            const double distance = c.residual.distance(asked.site.data());
+            const auto is_better = [&] {
+                if (best == nullptr || shared != most) return shared > most;
+                if (distance != nearest) return distance < nearest;
+                if (c.residual.site_count != best->residual.site_count)
+                    return c.residual.site_count > best->residual.site_count;
+                return c.base.launch < best->base.launch;
+            };
+            if (is_better()) most = shared, nearest = distance, best = &c;
         }
         return best;
     }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstddef>
@@ -113,9 +114,23 @@ private:
         const auto word_of = [&](std::size_t c, const std::string& otherwise) -> const std::string& {
             return places_[c] == absent || field(c).empty() ? otherwise : field(c);
         };
-        asked_ = {word_of(system, otherwise_.device),   word_of(backend, otherwise_.software),
-                  word_of(version, otherwise_.version), word_of(kernel, otherwise_.kernel),
-                  word_of(operand, otherwise_.operand), word_of(variant, otherwise_.variant)};
+        asked_ = {word_of(system, otherwise_.device),
+                  word_of(backend, otherwise_.software),
+                  word_of(version, otherwise_.version),
+                  word_of(kernel, otherwise_.kernel),
+                  word_of(operand, otherwise_.operand),
+                  word_of(variant, otherwise_.variant),
+                  {}};
+        const operator_family& family = shelf_.family();
+        operator_shape shape;
+        shape.family = &family;
+        for (std::size_t i = 0; i < family.size_count; ++i) {
+            const operator_size& size = family.sizes[i];
+            shape.sizes[i] = places_[words + i] == absent
+                                 ? size.otherwise
+                                 : read_size(where, name_of(words + i), field(words + i), least_of(size));
+        }
+        std::copy_n(shape.site(), family.sites, asked_.site.begin());
         auto found = chosen_.find(asked_);
         if (found == chosen_.end()) {
             try {
@@ -124,15 +139,7 @@ private:
                 refuse(where(), e.what());
             }
         }
-        const operator_family& family = shelf_.family();
-        operator_shape shape;
-        shape.family = &family, shape.operand = found->second.operand, shape.variant = found->second.variant;
-        for (std::size_t i = 0; i < family.size_count; ++i) {
-            const operator_size& size = family.sizes[i];
-            shape.sizes[i] = places_[words + i] == absent
-                                 ? size.otherwise
-                                 : read_size(where, name_of(words + i), field(words + i), least_of(size));
-        }
+        shape.operand = found->second.operand, shape.variant = found->second.variant;
         return estimate(*found->second.on, shape, found->second.kernel);
     }
     template <class Where>

@@ -56,42 +56,62 @@ namespace detail {
 }
 
 /// log2 of the time of an operator by its kernel's roofline and residual.
-[[nodiscard]] inline double log_seconds(const device& d, const operator_shape& shape, const kernel_calibration& c) {
+[[nodiscard]] inline double log_seconds(const device& d, const operator_shape& shape, const kernel_calibration& c,
+                                        const residual_table::place_of_site& where) {
     const datasheet_seconds s = seconds_of(d, work_of(shape, &c));
-    return std::log2(c.base(s.compute, s.memory)) + c.residual(shape.site(), shape.sizes);
+    return std::log2(c.base(s.compute, s.memory)) + c.residual(where, shape.sizes);
 }
 
 /// The same, interpolated between the measured places around it along this axis and those behind it.
 [[nodiscard]] inline double log_seconds_between(const device& d, const operator_shape& shape, const kernel_calibration& c,
-                                                std::size_t axis) {
-    if (axis == shape.family->axes) return log_seconds(d, shape, c);
+                                                const residual_table::place_of_site& where, std::size_t axis) {
+    if (axis == shape.family->axes) return log_seconds(d, shape, c, where);
     const residual_table::bracket at = c.residual.around(axis, shape.sizes[axis]);
     operator_shape end = shape;
     end.sizes[axis] = at.low;
-    const double low = log_seconds_between(d, end, c, axis + 1);
+    const double low = log_seconds_between(d, end, c, where, axis + 1);
     if (at.share == 0) return low;
     end.sizes[axis] = at.high;
-    return low + at.share * (log_seconds_between(d, end, c, axis + 1) - low);
+    return low + at.share * (log_seconds_between(d, end, c, where, axis + 1) - low);
+}
+
+/// The row of typical efficiencies for an operator.
+[[nodiscard]] inline const uncalibrated_kernel& typical_of(const operator_shape& shape) noexcept {
+    const bool quantises = shape.operand->weight_bytes < shape.operand->activation_bytes;
+    return quantises ? shape.family->quantised : shape.family->typical;
 }
 
 }  // namespace detail
 
-/// The time of an operator on a device that can price it, by typical efficiencies where nobody has measured the kernel
-/// (`known` is null).
+/// Seconds of an operator on a device that can price it, by typical efficiencies where nobody has measured the kernel
+/// (`known` is null); `where` is its site's place in the kernel's residual.
 ///
 /// Between measured places along an axis the logarithm of the time is interpolated, so that where those rise with it, as
 /// they are made to at every measured site, all do. Never less than `least_seconds`.
+[[nodiscard]] inline double predicted_seconds(const device& d, const operator_shape& shape, const kernel_calibration* known,
+                                              const residual_table::place_of_site& where) {
+    const kernel_work work = detail::work_of(shape, known);
+    double predicted = 0;
+    if (known == nullptr || known->residual.site_count == 0) {
+        const datasheet_seconds s = seconds_of(d, work);
+        predicted = (known == nullptr ? detail::typical_of(shape).base : known->base)(s.compute, s.memory);
+    } else {
+        predicted = std::exp2(detail::log_seconds_between(d, shape, *known, where, 0));
+    }
+    const double least = least_seconds(d, work);
+    return predicted < least ? least : predicted;
+}
+
+/// The time of an operator with its interval and what binds it; see `predicted_seconds`.
 [[nodiscard]] inline latency_estimate estimate(const device& d, const operator_shape& shape,
                                                const kernel_calibration* known) {
     const kernel_work work = detail::work_of(shape, known);
     const datasheet_seconds s = seconds_of(d, work);
-    const bool quantises = shape.operand->weight_bytes < shape.operand->activation_bytes;
-    const uncalibrated_kernel& typical = quantises ? shape.family->quantised : shape.family->typical;
-    const double predicted =
-        known == nullptr ? typical.base(s.compute, s.memory) : std::exp2(detail::log_seconds_between(d, shape, *known, 0));
+    const uncalibrated_kernel& typical = detail::typical_of(shape);
     const double least = least_seconds(d, work);
     latency_estimate e;
-    e.seconds = predicted < least ? least : predicted;
+    e.seconds = predicted_seconds(d, shape, known,
+                                  known == nullptr ? residual_table::place_of_site{} : known->residual.locate(shape.site()));
     e.lower = e.seconds * std::exp2(known != nullptr ? known->error.low : typical.low);
     e.upper = e.seconds * std::exp2(known != nullptr ? known->error.high : typical.high);
     if (e.lower < least) e.lower = least;

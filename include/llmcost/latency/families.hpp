@@ -88,6 +88,14 @@ constexpr kernel_work generation_attention_work(const std::int64_t* s, const ope
     return attention_work(real(s[0]), 1, real(s[1]), s + 2, o, variant);
 }
 
+/// Every query sees every key: FLOPs 4·B·heads·head_dim·queries·length.
+constexpr kernel_work full_attention_work(const std::int64_t* s, const operand_row& o, string_ref /*variant*/) {
+    const double batch = real(s[0]), queries = real(s[1]), heads = real(s[2]), kv_heads = real(s[3]), width = real(s[4]);
+    const double length = real(s[5]);
+    return {4 * batch * heads * width * queries * length, 2 * batch * width * (2 * queries * heads + 2 * length * kv_heads),
+            o.unit};
+}
+
 // DeepSeek V2 and V3: 128 + 64 elements of queries and keys, 128 of values, a latent of 512 + 64
 constexpr kernel_work context_mla_work(const std::int64_t* s, const operand_row& o, string_ref variant) {
     const double batch = real(s[0]), fresh = real(s[1]), heads = real(s[2]), past = real(s[3]);
@@ -160,6 +168,11 @@ inline constexpr operator_family operator_families[]{
       {"num_heads", size_role::site, 0, true}, {"num_key_value_heads", size_role::site, 0, true},
       {"head_dim", size_role::site, 128, false}, {"window_size", size_role::site, 0, false}}, 6, 2, 4,
      detail::generation_attention_work, {{12.9e-6, 1, 0.62, 7.7}, -0.74, 2.23}, {{12.9e-6, 1, 0.62, 7.7}, -0.74, 2.23}},
+    {"full_attention", "attention of all to all, fused", "attn_dtype", "", "",
+     {{"batch_size", size_role::axis, 1, false}, {"isl", size_role::axis, 0, true},
+      {"num_heads", size_role::site, 0, true}, {"num_key_value_heads", size_role::site, 0, true},
+      {"head_dim", size_role::site, 128, false}, {"length", size_role::given, 0, true}}, 6, 2, 3,
+     detail::full_attention_work, {{13.9e-6, 0.59, 0.31, 1.07}, -0.56, 1.52}, {{12.4e-6, 0.33, 0.27, 2.2}, -0.56, 1.52}},
     {"context_mla", "multi-head latent attention of whole prompts", "mla_dtype", "kv_cache_dtype", "",
      {{"batch_size", size_role::axis, 1, false}, {"isl", size_role::axis, 0, true},
       {"num_heads", size_role::site, 0, true}, {"step", size_role::given, 0, false}}, 4, 2, 1,
@@ -188,10 +201,10 @@ inline constexpr operator_family operator_families[]{
      detail::quantise_work, {{1.3e-6, 1, 1.07, 2.6}, -0.36, 0.31}, {{1.3e-6, 1, 1.07, 2.6}, -0.36, 0.31}},
     {"norm", "a norm of m rows of k, fused", "dtype", "", "",
      {{"m", size_role::axis, 0, true}, {"k", size_role::site, 0, true}}, 2, 1, 1,
-     detail::map_work, {{2e-6, 1, 0.8, 2}, -0.32, 4.6}, {{2e-6, 1, 0.8, 2}, -0.32, 4.6}},
+     detail::map_work, {{2e-6, 1, 0.8, 2}, -0.8, 1.4}, {{2e-6, 1, 0.8, 2}, -0.8, 1.4}},
     {"elementwise", "a map of m rows of k", "dtype", "", "",
      {{"m", size_role::axis, 0, true}, {"k", size_role::site, 0, true}}, 2, 1, 1,
-     detail::map_work, {{2e-6, 1, 0.8, 2}, -0.32, 4.6}, {{2e-6, 1, 0.8, 2}, -0.32, 4.6}},
+     detail::map_work, {{2e-6, 1, 0.8, 2}, -0.8, 1.4}, {{2e-6, 1, 0.8, 2}, -0.8, 1.4}},
 };
 // clang-format on
 

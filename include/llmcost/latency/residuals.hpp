@@ -60,33 +60,60 @@ struct residual_table {
     const string_ref* pages = nullptr;
     std::size_t sites_per_page = 1;
 
-    /// log2(time / roofline): interpolated along the axes, held beyond their ends; at a site that was not measured the mean
-    /// of the four nearest, weighted by the inverse cube of their distance in octaves, less the farther they are.
-    [[nodiscard]] double operator()(const std::int64_t* site, const std::int64_t* at) const noexcept {
-        if (site_count == 0) return 0;
-        const std::size_t found = find(site);
-        if (found != site_count) return along_axes(found, at);
-        struct neighbour {
-            double distance = 0;
-            std::size_t site = 0;
-        } near[4];
+    /// A site among those that were measured: itself, or its nearest with their weights. Looking one up is what costs time.
+    struct place_of_site {
+        static constexpr std::size_t most = 4;
+        std::size_t site[most]{};
+        double weight[most]{};
         std::size_t n = 0;
+    };
+    /// Where a site stands: at itself where it was measured, else among the four nearest, weighted by the inverse cube of
+    /// their distance in octaves, less the farther they are.
+    [[nodiscard]] place_of_site locate(const std::int64_t* site) const noexcept {
+        place_of_site at;
+        if (site_count == 0) return at;
+        const std::size_t found = find(site);
+        if (found != site_count) {
+            at.site[0] = found, at.weight[0] = 1, at.n = 1;
+            return at;
+        }
+        double distance[place_of_site::most]{};
         for (std::size_t i = 0; i < site_count; ++i) {
             const double d = octaves(site, sites + i * columns);
-            if (n == 4 && d >= near[3].distance) continue;
-            std::size_t place = n < 4 ? n++ : 3;
-            for (; place > 0 && near[place - 1].distance > d; --place) near[place] = near[place - 1];
-            near[place] = {d, i};
+            if (at.n == at.most && d >= distance[at.most - 1]) continue;
+            std::size_t place = at.n < at.most ? at.n++ : at.most - 1;
+            for (; place > 0 && distance[place - 1] > d; --place)
+                distance[place] = distance[place - 1], at.site[place] = at.site[place - 1];
+            distance[place] = d, at.site[place] = i;
         }
-        double sum = 0, weights = 0;
-        for (std::size_t i = 0; i < n; ++i) {
-            const double weight = 1 / (near[i].distance * near[i].distance * near[i].distance + 1e-9);
-            sum += weight * along_axes(near[i].site, at);
-            weights += weight;
+        double weights = 0;
+        for (std::size_t i = 0; i < at.n; ++i) {
+            at.weight[i] = 1 / (distance[i] * distance[i] * distance[i] + 1e-9);
+            weights += at.weight[i];
         }
         constexpr double reach = 2;  // octaves within which a neighbour tells anything
-        const double fade = near[0].distance < reach ? 1 - near[0].distance / reach : 0;
-        return fade * sum / weights;
+        const double fade = distance[0] < reach ? 1 - distance[0] / reach : 0;
+        for (std::size_t i = 0; i < at.n; ++i) at.weight[i] *= fade / weights;
+        return at;
+    }
+    /// log2(time / roofline) at a place: interpolated along the axes, held beyond their ends.
+    [[nodiscard]] double operator()(const place_of_site& where, const std::int64_t* at) const noexcept {
+        double sum = 0;
+        for (std::size_t i = 0; i < where.n; ++i)
+            if (where.weight[i] != 0) sum += where.weight[i] * along_axes(where.site[i], at);
+        return sum;
+    }
+    [[nodiscard]] double operator()(const std::int64_t* site, const std::int64_t* at) const noexcept {
+        return (*this)(locate(site), at);
+    }
+    /// Octaves from a site to the nearest that was measured.
+    [[nodiscard]] double distance(const std::int64_t* site) const noexcept {
+        double least = site_count == 0 ? 64 : octaves(site, sites);
+        for (std::size_t i = 1; i < site_count && least > 0; ++i) {
+            const double here = octaves(site, sites + i * columns);
+            if (here < least) least = here;
+        }
+        return least;
     }
     /// The measured places around one along an axis, and the share of the upper one in octaves; itself beyond the ends.
     struct bracket {

@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <llmcost/cli/op_kernels.hpp>
+#include <llmcost/serving/step.hpp>
+
+// The measured kernels of one engine on one device, for all families.
+namespace llmcost::cli {
+
+/// Finds what measurements say of a model's kernels, reading each calibration once.
+class kernel_library final : public kernel_source {
+public:
+    kernel_library(std::string device, std::string software, std::string version, std::string calibration)
+        : device_(std::move(device)),
+          software_(std::move(software)),
+          version_(std::move(version)),
+          calibration_(std::move(calibration)) {}
+
+    [[nodiscard]] const device& on() { return *shelf("gemm").choose({device_, "", "", "", "bfloat16", "", {}}).on; }
+
+    /// The kernel for an operand and a variant at a site.
+    ///
+    /// Where the software was not measured on this device, its kernel on a device with the same chip goes before another
+    /// software's; where the variant was not measured, that of 16 bits, or of tokens that are spread otherwise, stands in;
+    /// where nothing was measured here, what the software reaches of another device's datasheet.
+    const kernel_calibration* find(const operator_shape& shape) override {
+        kernel_choice asked{device_, software_, version_, "", std::string(shape.operand->name), std::string(shape.variant),
+                            {}};
+        std::copy_n(shape.site(), shape.family->sites, asked.site.begin());
+        const auto [known, fresh] = found_.try_emplace(std::pair{shape.family, asked}, nullptr);
+        if (!fresh) return known->second;
+        kernel_shelf& from = shelf(std::string(shape.family->name));
+        const bool has_words = !shape.family->variant_column.empty() && !shape.work().between_devices;
+        const auto by_any_word = [&](auto look) -> const kernel_calibration* {
+            for (const std::string& word : {std::string(shape.variant), std::string("bfloat16"),
+                                            std::string("power_law_1.01"), std::string("balanced")}) {
+                asked.variant = word;
+                if (const kernel_calibration* found = look()) return found;
+                if (!has_words) break;
+            }
+            return nullptr;
+        };
+        const kernel_calibration* kernel = by_any_word([&] { return measured(from, asked); });
+        if (kernel == nullptr) kernel = by_any_word([&] { return borrowed(from, asked); });
+        return known->second = kernel;
+    }
+
+private:
+    /// Whether two devices have the same chip: as many units with the same peaks, whatever memory stands beside it.
+    static bool same_chip(const device& a, const device& b) noexcept {
+        return a.units == b.units && a.bf16 == b.bf16 && a.fp8 == b.fp8 && a.fp4 == b.fp4;
+    }
+    const kernel_calibration* measured(kernel_shelf& from, kernel_choice asked) {
+        const chosen_kernel here = from.choose(asked);
+        const auto is_own = [&](const kernel_calibration* k) {
+            return k != nullptr && (software_.empty() || k->software == software_);
+        };
+        if (is_own(here.kernel)) return here.kernel;
+        for (const device& sibling : devices) {
+            if (&sibling == here.on || !same_chip(sibling, *here.on)) continue;
+            asked.device = std::string(sibling.names[0]);
+            if (const kernel_calibration* there = from.choose(asked).kernel; is_own(there)) return there;
+        }
+        return here.kernel;
+    }
+    /// The software's kernel on the vendor's device whose bandwidth is nearest, with a wider interval: efficiencies carry
+    /// over between generations to 12 to 25 % (KernelSight-LM, arXiv 2606.28565; docs/accuracy-serving.md).
+    const kernel_calibration* borrowed(kernel_shelf& from, kernel_choice asked) {
+        if (software_.empty() || calibration_ == "none") return nullptr;
+        const device& here = on();
+        const auto distance = [&](const device& d) {
+            return std::fabs(std::log(d.memory_bandwidth / here.memory_bandwidth));
+        };
+        const kernel_calibration* nearest = nullptr;
+        double least = 0;
+        for (const device& d : devices) {
+            if (&d == &here || !(d.vendor == here.vendor) || !(d.memory_bandwidth > 0)) continue;
+            if (nearest != nullptr && distance(d) >= least) continue;
+            asked.device = std::string(d.names[0]);
+            operator_shape any{.family = &from.family(), .operand = find_operand(asked.operand), .variant = asked.variant};
+            for (std::int64_t& size : any.sizes) size = 1;
+            if (!can_price(d, any.work())) continue;
+            const kernel_calibration* there = from.choose(asked).kernel;
+            if (there != nullptr && there->software == software_ && there->operand == asked.operand)
+                nearest = there, least = distance(d);
+        }
+        if (nearest == nullptr) return nullptr;
+        constexpr double generations = 0.32;  // log2 of 1.25
+        kernel_calibration& wide = borrowed_.emplace_back(*nearest);
+        wide.error.low -= generations, wide.error.high += generations;
+        return &wide;
+    }
+    kernel_shelf& shelf(const std::string& family) {
+        const auto known = shelves_.find(family);
+        if (known != shelves_.end()) return known->second;
+        return shelves_.try_emplace(family, *find_family(family), calibration_).first->second;
+    }
+
+    std::string device_, software_, version_, calibration_;
+    std::map<std::string, kernel_shelf> shelves_;
+    std::deque<kernel_calibration> borrowed_;
+    std::map<std::pair<const operator_family*, kernel_choice>, const kernel_calibration*> found_;
+};
+
+}  // namespace llmcost::cli

@@ -1,0 +1,173 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+
+#include <llmcost/analysis/counts.hpp>
+#include <llmcost/serving/engines.hpp>
+#include <llmcost/serving/plan.hpp>
+#include <llmcost/serving/power.hpp>
+
+namespace llmcost {
+
+/// What is asked of a server: requests of so many tokens in and out, so many of them at a time.
+struct serving_load {
+    std::int64_t input = 1024;
+    std::int64_t output = 1024;
+    double concurrency = 1;     ///< requests in the system
+    double prefix_hit = 0;      ///< share of the input whose cache is there already
+    std::int64_t chunk = 0;     ///< new tokens of a prompt per step; 0: all of them
+    std::int64_t draft = 0;     ///< tokens proposed per step and checked together; they cost nothing themselves
+    double acceptance = 0;      ///< chance that a proposed token is kept, if those before it were
+    std::int64_t pipeline = 1;  ///< devices that hold layers one behind the other
+};
+
+/// How a server does under a load.
+struct serving_figures {
+    double ttft = 0;               ///< s: from sending a request to its first token, queueing included
+    double ttft_unloaded = 0;      ///< s: the same with nobody else there
+    double tpot = 0;               ///< s per output token after the first
+    double running = 0;            ///< requests that are computed at a time, over all devices; the others wait
+    double capacity = 0;           ///< requests that the memory of all devices holds
+    double tokens_per_second = 0;  ///< output tokens of all requests
+    double devices = 1;
+    double watts = 0;             ///< of each device
+    double joules_per_token = 0;  ///< of an output token, over all devices
+};
+
+/// A model on devices under an engine.
+class server {
+public:
+    server(const model& whole, const execution& how, const engine& by, const device& on, kernel_source& from)
+        : whole_(whole), how_(how), by_(by), on_(on), from_(from), weights_(weight_bytes()) {}
+
+    /// Bytes of weights on each device.
+    [[nodiscard]] double weights() const noexcept { return weights_; }
+    /// Groups of devices with sequences of their own.
+    [[nodiscard]] std::int64_t groups() const noexcept { return how_.shards.data; }
+    /// Bytes of a sequence's cache on each device when it holds so many tokens.
+    [[nodiscard]] double cache_bytes(std::int64_t tokens) const {
+        const figures f = count_model(part(), {.sequence = 1, .past = tokens > 1 ? tokens - 1 : 0, .head = logits::none});
+        return static_cast<double>(f.cache.to_64()) * how_.cache->weight_bytes;
+    }
+    /// Sequences of so many tokens that the memory of one device holds beside the weights; below 1 it holds none.
+    [[nodiscard]] double capacity(std::int64_t tokens, std::int64_t pipeline = 1) const {
+        const auto stages = static_cast<double>(pipeline);
+        const double room = by_.memory_share * on_.memory_gigabytes * 1e9 - weights_ / stages;
+        const double each = cache_bytes(tokens) / stages;
+        return room <= 0 ? 0 : each == 0 ? 1e9 : room / each;
+    }
+
+    /// Another engine's own time beside the same kernels.
+    void replace_engine(const engine& by) noexcept { by_ = by; }
+
+    /// The figures under a load: `tpot = s·(t_decode(b, input + output / 2) + b / output · t_prefill) + a + c·b` with b
+    /// requests running on each group of devices, and what a request waits for before its first token.
+    [[nodiscard]] serving_figures operator()(const serving_load& load) {
+        const auto groups = static_cast<double>(how_.shards.data), stages = static_cast<double>(load.pipeline);
+        const std::int64_t mean = load.input + load.output / 2;
+        serving_figures f;
+        f.devices = static_cast<double>(how_.shards.devices()) * stages;
+        f.capacity = capacity(mean, load.pipeline) * groups;
+        f.running = load.concurrency < f.capacity ? load.concurrency : f.capacity;
+        if (f.running < groups && f.running < load.concurrency)
+            f.running = load.concurrency < groups ? load.concurrency : groups;
+        const double here = f.running / groups;
+        const step_cost prompt = prefill(load);
+        const double per_step = tokens_per_step(load);
+        step_cost step = decode(here / stages, load.draft + 1, mean);
+        const auto output = static_cast<double>(load.output);
+        const double shared = here / output * per_step;  // prompts that begin while a step's tokens are written
+        const double host = by_.step_seconds + by_.sequence_seconds * here;
+        const double together = by_.overlap * (step.seconds + shared * prompt.seconds) + host;
+        f.tpot = together / per_step;
+        const double alone = by_.request_seconds + by_.overlap * prompt.seconds;
+        f.ttft_unloaded = alone + by_.step_seconds;
+        f.ttft = alone + by_.steps_waited * (by_.overlap * step.seconds + host) +
+                 by_.overlap * prompt.seconds * by_.sent_together * (here - 1) / 2;
+        if (load.concurrency > f.running) f.ttft += (load.concurrency - f.running) / f.running * output * f.tpot;
+        f.tokens_per_second = f.running / f.tpot;
+        step.flops += shared * prompt.flops, step.bytes += shared * prompt.bytes;
+        step.flops /= stages, step.bytes /= stages;
+        f.watts = power_of(*how_.products).watts(on_, step, together);
+        f.joules_per_token = f.watts * f.devices / f.tokens_per_second;
+        return f;
+    }
+
+    /// The figures where requests arrive at a rate (1/s) by themselves: as many are in the system as arrive while one is
+    /// answered (Little's law). Nothing where they arrive faster than they can be answered.
+    [[nodiscard]] std::optional<serving_figures> at_rate(serving_load load, double rate) {
+        const auto arriving = [&](double concurrency) {
+            load.concurrency = concurrency;
+            const serving_figures f = (*this)(load);
+            return rate * (f.ttft + static_cast<double>(load.output) * f.tpot);
+        };
+        double low = 0, high = capacity(load.input + load.output / 2, load.pipeline) * static_cast<double>(how_.shards.data);
+        if (high < 1 || arriving(high) > high) return std::nullopt;
+        for (int i = 0; i < 40 && high - low > 1e-3 * high; ++i) {
+            const double middle = (low + high) / 2;
+            (arriving(middle) > middle ? low : high) = middle;
+        }
+        load.concurrency = high;
+        return (*this)(load);
+    }
+
+private:
+    [[nodiscard]] model part() const { return sharded(whole_, how_.shards); }
+    [[nodiscard]] double weight_bytes() const {
+        const workload any{.sequence = 1, .past = 0, .head = logits::all};
+        const auto parameters = [&](const model& m, scope_query asked) {
+            return static_cast<double>(count_model(m, any, asked).params.to_64());
+        };
+        const model shard = part();
+        const double all = parameters(shard, {}), routed = parameters(shard, scope_query{role::experts});
+        const double kept = parameters(shard, scope_query{role::embedding}) + parameters(shard, scope_query{role::head});
+        const double split = static_cast<double>(how_.shards.expert * how_.shards.expert_tensor);
+        return 2 * kept + (all - kept - routed) * how_.products->weight_bytes + routed * how_.experts->weight_bytes / split;
+    }
+    /// Tokens that a step writes per sequence: the first, and each proposed one that is kept.
+    [[nodiscard]] static double tokens_per_step(const serving_load& load) noexcept {
+        double sum = 1, chance = 1;
+        for (std::int64_t i = 0; i < load.draft; ++i) sum += chance *= load.acceptance;
+        return sum;
+    }
+    /// One prompt behind what is cached of it, in chunks.
+    [[nodiscard]] step_cost prefill(const serving_load& load) {
+        if (!prompts_) prompts_.emplace(whole_, how_, false, on_, from_);
+        auto done = static_cast<std::int64_t>(std::floor(load.prefix_hit * static_cast<double>(load.input)));
+        if (done > load.input - 1) done = load.input - 1;
+        step_cost sum;
+        while (done < load.input) {
+            const std::int64_t left = load.input - done, now = load.chunk > 0 && load.chunk < left ? load.chunk : left;
+            sum += (*prompts_)(1, now, done);
+            done += now;
+        }
+        return sum;
+    }
+    /// A step of so many sequences, which need be no whole number.
+    [[nodiscard]] step_cost decode(double batch, std::int64_t sequence, std::int64_t past) {
+        std::optional<step_plan>& plan = sequence == 1 ? steps_ : prompts_;
+        if (!plan) plan.emplace(whole_, how_, sequence == 1, on_, from_);
+        const double whole = std::floor(batch), share = batch - whole;
+        if (batch <= 1) return (*plan)(1, sequence, past);
+        step_cost low = (*plan)(static_cast<std::int64_t>(whole), sequence, past);
+        if (share == 0) return low;
+        const step_cost high = (*plan)(static_cast<std::int64_t>(whole) + 1, sequence, past);
+        low.seconds += share * (high.seconds - low.seconds);
+        low.flops += share * (high.flops - low.flops), low.bytes += share * (high.bytes - low.bytes);
+        return low;
+    }
+
+    model whole_;
+    execution how_;
+    engine by_;
+    const device& on_;
+    kernel_source& from_;
+    double weights_;
+    std::optional<step_plan> steps_, prompts_;
+};
+
+}  // namespace llmcost

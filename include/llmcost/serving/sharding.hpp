@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include <llmcost/architecture.hpp>
+
+namespace llmcost {
+
+/// How a model is split over devices: heads and inner features over `tensor` of them, sequences over `data` groups of
+/// those; routed experts over `expert` groups, each expert over `expert_tensor` devices.
+struct sharding {
+    std::int64_t tensor = 1;
+    std::int64_t data = 1;
+    std::int64_t expert_tensor = 1;
+    std::int64_t expert = 1;
+
+    [[nodiscard]] constexpr std::int64_t devices() const noexcept { return tensor * data; }
+};
+
+/// Why a model cannot be split so; empty: it can.
+[[nodiscard]] constexpr literal sharding_problem(const shape& s, const sharding& how) noexcept {
+    const auto splits = [&](std::int64_t n) { return n % how.tensor == 0; };
+    if (how.tensor < 1 || how.data < 1 || how.expert_tensor < 1 || how.expert < 1) return "needs at least one device";
+    if (!splits(s.num_attention_heads)) return "attention heads do not divide by it";
+    if (s.num_key_value_heads % how.tensor != 0 && how.tensor % s.num_key_value_heads != 0)
+        return "key and value heads neither divide by it nor divide it";
+    if (!splits(s.intermediate_size) || !splits(s.moe.shared_intermediate_size)) return "inner features do not divide by it";
+    if (!splits(s.delta.num_key_heads) || !splits(s.delta.num_value_heads))
+        return "heads of the delta rule do not divide by it";
+    if (!splits(s.ssm.intermediate_size) || !splits(s.ssm.num_heads)) return "state spaces do not divide by it";
+    if (s.moe.num_experts % how.expert != 0) return "experts do not divide by their groups";
+    if (s.moe.intermediate_size % how.expert_tensor != 0) return "an expert's features do not divide by its devices";
+    if (s.moe.num_experts > 1 && how.expert * how.expert_tensor != how.devices())
+        return "experts are on another number of devices than attention";
+    return "";
+}
+
+/// What each device of a split model computes, described as a smaller model: its share of heads and inner features, at
+/// least one key and value head, its rows of the vocabulary. Routed experts stay whole: kernels are told how they are split.
+[[nodiscard]] constexpr model sharded(model m, const sharding& how) noexcept {
+    const std::int64_t n = how.tensor;
+    if (n == 1) return m;
+    shape& s = m.dims;
+    s.num_attention_heads /= n;
+    s.num_key_value_heads = s.num_key_value_heads > n ? s.num_key_value_heads / n : 1;
+    s.intermediate_size /= n;
+    s.vocab_size = (s.vocab_size + n - 1) / n;
+    s.moe.shared_intermediate_size /= n;
+    s.delta.num_key_heads /= n;
+    s.delta.num_value_heads /= n;
+    s.ssm.intermediate_size /= n;
+    s.ssm.num_heads /= n;
+    if (s.ssm.n_groups > 1) s.ssm.n_groups = s.ssm.n_groups > n ? s.ssm.n_groups / n : 1;
+    s.encoder.num_attention_heads /= n;
+    s.encoder.intermediate_size /= n;
+    return m;
+}
+
+}  // namespace llmcost

@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <llmcost/latency/calibration.hpp>
+#include <llmcost/serving/kernels.hpp>
+
+namespace llmcost {
+
+/// Where measured kernels come from.
+class kernel_source {
+public:
+    /// What was measured of an operator's kernel; null where nobody measured it.
+    virtual const kernel_calibration* find(const operator_shape&) = 0;
+
+protected:
+    ~kernel_source() = default;
+};
+
+/// A kernel of a model with what was measured of it.
+struct known_kernel {
+    model_kernel what;
+    const kernel_calibration* known = nullptr;
+    residual_table::place_of_site where{};
+    const operator_family* other = nullptr;  ///< an all-reduce of the engine's own; what a product with known scales saves
+    const kernel_calibration* other_known = nullptr;
+    residual_table::place_of_site other_where{};
+
+    /// The other operator at this kernel's sizes.
+    [[nodiscard]] operator_shape other_shape() const noexcept {
+        operator_shape shape{.family = other, .operand = what.shape.operand};
+        shape.sizes[0] = what.shape.sizes[0], shape.sizes[1] = what.shape.sizes[reduces() ? 1 : 2];
+        return shape;
+    }
+    [[nodiscard]] bool reduces() const noexcept { return what.shape.family->sites == 1; }
+};
+
+/// Seconds of one of a model's kernels.
+///
+/// An engine takes its own all-reduce where that is faster than NCCL's. A product whose activations' scales are known
+/// beforehand saves computing them, which its measurement includes.
+[[nodiscard]] inline double predicted_seconds(const device& d, const known_kernel& k) {
+    const double seconds = predicted_seconds(d, k.what.shape, k.known, k.where);
+    if (k.other == nullptr) return seconds;
+    const double other = predicted_seconds(d, k.other_shape(), k.other_known, k.other_where);
+    if (k.reduces()) return other < seconds ? other : seconds;
+    const double least = least_seconds(d, k.what.shape.work());
+    return seconds - other > least ? seconds - other : least;
+}
+
+/// The same with its interval and what binds it.
+[[nodiscard]] inline latency_estimate estimate(const device& d, const known_kernel& k) {
+    latency_estimate e = estimate(d, k.what.shape, k.known);
+    const double seconds = predicted_seconds(d, k);
+    if (k.other != nullptr && k.reduces() && seconds < e.seconds) return estimate(d, k.other_shape(), k.other_known);
+    e.lower *= seconds / e.seconds, e.upper *= seconds / e.seconds, e.share_of_bound *= e.seconds / seconds;
+    e.seconds = seconds;
+    return e;
+}
+
+/// What kernels cost together, one after the other.
+struct step_cost {
+    double seconds = 0;
+    double flops = 0;
+    double bytes = 0;  ///< to and from memory
+
+    step_cost& operator+=(const step_cost& other) noexcept {
+        seconds += other.seconds, flops += other.flops, bytes += other.bytes;
+        return *this;
+    }
+};
+
+/// What all runs of a model's kernel cost.
+[[nodiscard]] inline step_cost cost_of(const device& d, const known_kernel& k) {
+    const auto times = static_cast<double>(k.what.times);
+    const kernel_work work = detail::work_of(k.what.shape, k.known);
+    return {times * predicted_seconds(d, k), times * work.flops, work.between_devices ? 0 : times * work.bytes};
+}
+
+/// A model's kernels with what was measured of them.
+[[nodiscard]] inline std::vector<known_kernel> with_measurements(std::vector<model_kernel> all, const execution& how,
+                                                                 kernel_source& from) {
+    std::vector<known_kernel> out;
+    out.reserve(all.size());
+    for (model_kernel& k : all) {
+        known_kernel known{std::move(k)};
+        const operator_shape& shape = known.what.shape;
+        known.known = from.find(shape);
+        const bool reduces = shape.variant == "all_reduce" && shape.sizes[1] <= execution::most_devices_of_a_node;
+        const bool saves = how.static_scales && shape.family->name == "gemm" && shape.operand == find_operand("fp8");
+        if (reduces) known.other = find_family("custom_allreduce");
+        if (saves) known.other = find_family("computescale");
+        if (known.known != nullptr) known.where = known.known->residual.locate(shape.site());
+        if (known.other != nullptr) {
+            const operator_shape other = known.other_shape();
+            known.other_known = from.find(other);
+            if (known.other_known != nullptr) known.other_where = known.other_known->residual.locate(other.site());
+        }
+        out.push_back(std::move(known));
+    }
+    return out;
+}
+
+}  // namespace llmcost

@@ -1,0 +1,243 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include "../unit/laws.hpp"
+
+#include <llmcost/devices.hpp>
+#include <llmcost/models.hpp>
+#include <llmcost/serving/plan.hpp>
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+using namespace llmcost;
+using namespace llmcost::testing;
+
+namespace {
+
+const device& h200 = *find_device("h200_sxm");
+
+/// Nobody has measured anything.
+struct unmeasured final : kernel_source {
+    const kernel_calibration* find(const operator_shape&) override { return nullptr; }
+};
+
+std::string line_of(const model_kernel& k) {
+    std::string text = k.name + ' ' + std::string(k.shape.family->name);
+    for (std::size_t i = 0; i < k.shape.family->size_count; ++i) text += ' ' + std::to_string(k.shape.sizes[i]);
+    return text + " x" + std::to_string(k.times);
+}
+std::vector<std::string> lines_of(const std::vector<model_kernel>& kernels) {
+    std::vector<std::string> all;
+    for (const model_kernel& k : kernels) all.push_back(line_of(k));
+    return all;
+}
+
+/// Work of all kernels of a family; every one where it is empty.
+kernel_work work_of(const std::vector<model_kernel>& kernels, string_ref family = {}) {
+    kernel_work sum;
+    for (const model_kernel& k : kernels) {
+        if (!family.empty() && !(k.shape.family->name == family)) continue;
+        sum.flops += static_cast<double>(k.times) * k.shape.work().flops;
+        sum.bytes += static_cast<double>(k.times) * k.shape.work().bytes;
+    }
+    return sum;
+}
+
+bool mixes_linearly(const model& m) {
+    for (std::int64_t i = 0; i < m.dims.num_hidden_layers; ++i)
+        if (layer_kind::from(m.dims.layers[i]).mixer == mixer_kind::linear) return true;
+    return m.dims.ssm.state_size > 0;
+}
+
+double seconds_of_walk(const model& m, const workload& load, const execution& how) {
+    unmeasured nobody;
+    double sum = 0;
+    for (const known_kernel& k : with_measurements(kernels_of(m, load, how), how, nobody))
+        sum += static_cast<double>(k.what.times) * predicted_seconds(h200, k);
+    return sum;
+}
+
+}  // namespace
+
+// Llama-3.2-1B: 16 layers, width 2048, 32 heads of 64 with 8 keys, 8192 inside, 128256 words; 16 sequences are 32,768
+// elements. The activation reads gate and up and writes once.
+TEST_CASE("a decoder's step is the kernels that an engine runs") {
+    const std::vector<std::string> lines =
+        lines_of(kernels_of(models::llama_3_2_1b, {.batch = 16, .sequence = 1, .past = 1000, .head = logits::last}, {}));
+    const std::vector<std::string> products{
+        "model.layers.*.self_attn.q_proj+k_proj+v_proj gemm 16 3072 2048 x16",
+        "model.layers.*.self_attn generation_attention 16 1000 32 8 64 0 x16",
+        "model.layers.*.self_attn.o_proj gemm 16 2048 2048 x16",
+        "model.layers.*.mlp.gate_proj+up_proj gemm 16 16384 2048 x16",
+        "model.layers.*.mlp.act_fn elementwise 1 393216 x16",  // 3 · 16 · 8192
+        "model.layers.*.mlp.down_proj gemm 16 2048 8192 x16",
+        "model.layers.* elementwise 1 133120 x31",  // the sum, and the norm of it: 4 · 32768 and the norm's weight
+        "lm_head gemm 16 128256 2048 x1"};
+    for (const std::string& line : products) {
+        INFO(line);
+        CHECK(std::count(lines.begin(), lines.end(), line) == 1);
+    }
+    CHECK(lines.size() == 11);  // and the embedding with the first norm, the rotation, the last norm
+    CHECK(lines.front().starts_with("model.embed_tokens elementwise 1 "));
+    CHECK(lines[lines.size() - 2] == "model.layers.* elementwise 1 100352 x1");  // the last sum is read by its norm alone
+}
+
+TEST_CASE("a prompt's attention is one kernel that sees its past") {
+    const std::vector<std::string> lines =
+        lines_of(kernels_of(models::llama_3_2_1b, {.batch = 2, .sequence = 100, .past = 30, .head = logits::last}, {}));
+    CHECK(std::count(lines.begin(), lines.end(), "model.layers.*.self_attn context_attention 2 100 32 8 64 0 30 x16") == 1);
+    CHECK(std::count(lines.begin(), lines.end(), "lm_head gemm 2 128256 2048 x1") == 1);
+}
+
+// decoding sees all that was there, so that no score is masked: what eager executes and what kernels do is the same
+TEST_CASE("kernels execute the products of the reference, all of them and no more") {
+    std::size_t held = 0;
+    for_all(
+        {{.batch = 3, .sequence = 1, .past = 4, .head = logits::last}, {.batch = 2, .sequence = 1, .past = 0}},
+        [&](const model& m, const workload& load) {
+            const std::vector<model_kernel> kernels = kernels_of(m, load, {});
+            if (m.dims.mla.kv_lora_rank > 0 || mixes_linearly(m) || load.sequence != 1) return;
+            const count whole = count_model(m, load).torch_flops;
+            const count routed = count_model(m, load, scope_query{role::experts}).torch_flops;
+            CHECK(work_of(kernels).flops - work_of(kernels, "moe").flops == static_cast<double>((whole - routed).to_64()));
+            ++held;
+        });
+    CHECK(held > 100);
+}
+
+TEST_CASE("one latent is compared where it is cached, a prompt's is expanded") {
+    for (const golden_model& g : golden_models()) {
+        const mla_shape& mla = g.built.dims.mla;
+        if (mla.kv_lora_rank == 0) continue;
+        const std::int64_t heads = g.built.dims.num_attention_heads, layers = g.built.dims.num_hidden_layers;
+        INFO(g.golden.name);
+        const auto step = kernels_of(g.built, {.batch = 2, .sequence = 1, .past = 5}, {});
+        const auto prompt = kernels_of(g.built, {.batch = 2, .sequence = 6, .past = 1}, {});
+        std::int64_t absorbed = 0, expanded = 0;
+        for (const model_kernel& k : step)
+            if (k.name.ends_with("kv_b_proj")) absorbed += k.times * k.shape.sizes[1] * k.shape.sizes[2];
+        for (const model_kernel& k : prompt)
+            if (k.name.ends_with("kv_b_proj")) {
+                CHECK(k.shape.sizes[0] == 2 * 7);
+                expanded += k.times * k.shape.sizes[1] * k.shape.sizes[2];
+            }
+        // the same weights either way
+        CHECK(absorbed == layers * heads * (mla.qk_nope_head_dim + mla.v_head_dim) * mla.kv_lora_rank);
+        CHECK(expanded == absorbed);
+    }
+}
+
+TEST_CASE("a window reaches the kernel, and bounds what it reads") {
+    for (const golden_model& g : golden_models()) {
+        if (g.built.dims.sliding_window == 0 || g.built.dims.num_hidden_layers == 0) continue;
+        const workload load = fitted(g.built, {.batch = 1, .sequence = 1, .past = 100000});
+        const std::int64_t window = g.built.dims.sliding_window;
+        for (const model_kernel& k : kernels_of(g.built, load, {})) {
+            if (!(k.shape.family->name == "generation_attention") || k.shape.sizes[5] == 0) continue;
+            INFO(g.golden.name);
+            CHECK(k.shape.sizes[5] == window);
+            const double seen = static_cast<double>(std::min(window, load.past + 1));
+            CHECK(k.shape.work().flops == 4.0 * static_cast<double>(k.shape.sizes[2] * k.shape.sizes[4]) * seen);
+        }
+    }
+}
+
+TEST_CASE("a step's plan and its walk have the same kernels, for every model and workload") {
+    unmeasured nobody;
+    for (const golden_model& g : golden_models()) {
+        INFO(g.golden.name);
+        for (const bool decodes : {true, false}) {
+            step_plan plan(g.built, {}, decodes, h200, nobody);
+            for (const auto& [batch, sequence, past] : std::vector<std::array<std::int64_t, 3>>{
+                     {1, 1, 1}, {7, 1, 33}, {64, 1, 900}, {1, 2, 0}, {3, 65, 0}, {2, 300, 0}, {2, 5, 40}}) {
+                if (decodes != (sequence == 1)) continue;
+                const workload load =
+                    fitted(g.built, {.batch = batch, .sequence = sequence, .past = past, .head = logits::last});
+                if (load.sequence != sequence || load.past != past || batch == 1) continue;
+                INFO(text_of(load));
+                CHECK(plan.seconds(batch, sequence, past) ==
+                      doctest::Approx(seconds_of_walk(g.built, load, {})).epsilon(1e-12));
+            }
+        }
+    }
+}
+
+TEST_CASE("plans hold for decoders, so that sweeps are fast") {
+    unmeasured nobody;
+    for (const model& m : {models::llama_3_2_1b, models::llama_3_1_70b, models::deepseek_v3, models::gpt_oss_20b}) {
+        CHECK(step_plan(m, {}, true, h200, nobody).holds());
+        CHECK(step_plan(m, {}, false, h200, nobody).holds());
+    }
+}
+
+TEST_CASE("devices that share a model do its products together") {
+    const model& m = models::llama_3_1_70b;  // 64 heads, 8 of keys and values
+    const workload load{.batch = 4, .sequence = 1, .past = 100, .head = logits::last};
+    const double whole = work_of(kernels_of(m, load, {}), "gemm").flops;
+    for (const std::int64_t n : {2, 4, 8}) {
+        execution how;
+        how.shards.tensor = n;
+        const auto kernels = kernels_of(m, load, how);
+        CHECK(work_of(kernels, "gemm").flops * static_cast<double>(n) == whole);
+        std::int64_t sums = 0;
+        for (const model_kernel& k : kernels)
+            if (k.shape.family->name == "nccl" && k.shape.variant == "all_reduce") {
+                CHECK(k.shape.sizes[0] == 4 * 8192);
+                CHECK(k.shape.sizes[1] == n);
+                sums += k.times;
+            }
+        CHECK(sums == 2 * 80 + 1);  // attention and feed-forward of each layer, the embedding
+    }
+    execution many;
+    many.shards.tensor = 16;  // each key is on two devices
+    for (const model_kernel& k : kernels_of(m, load, many))
+        if (k.shape.family->name == "generation_attention") CHECK(k.shape.sizes[3] == 1);
+}
+
+TEST_CASE("experts are told how they are split, and tokens of all groups come to them") {
+    execution how;
+    how.shards = {.tensor = 2, .data = 4, .expert_tensor = 1, .expert = 8};
+    std::int64_t seen = 0, gathered = 0, scattered = 0;
+    for (const model_kernel& k :
+         kernels_of(models::deepseek_v3, {.batch = 3, .sequence = 1, .past = 9, .head = logits::last}, how)) {
+        if (k.shape.family->name == "moe") {
+            CHECK(line_of(k) == "model.layers.*.mlp.experts moe 12 7168 2048 8 256 1 8 x58");
+            seen += k.times;
+        }
+        if (k.shape.variant == "all_gather" && k.shape.sizes[1] == 4) gathered += k.times;
+        if (k.shape.variant == "reduce_scatter") scattered += k.times;
+    }
+    CHECK(seen == 58);
+    CHECK(gathered == 58);
+    CHECK(scattered == 58);
+}
+
+TEST_CASE("what cannot be split is said") {
+    const shape& llama = models::llama_3_2_1b.dims;
+    CHECK(string_ref(sharding_problem(llama, {.tensor = 3})) == "attention heads do not divide by it");
+    CHECK(string_ref(sharding_problem(llama, {.tensor = 4})).empty());
+    CHECK(string_ref(sharding_problem(llama, {.tensor = 0})) == "needs at least one device");
+    CHECK(string_ref(sharding_problem(models::deepseek_v3.dims, {.tensor = 8})) ==
+          "experts are on another number of devices than attention");
+    CHECK(string_ref(sharding_problem(models::deepseek_v3.dims, {.tensor = 8, .expert = 8})).empty());
+}
+
+TEST_CASE("no step is faster than physics, and more of anything takes no less time") {
+    unmeasured nobody;
+    step_plan steps(models::llama_3_1_70b, {}, true, h200, nobody), prompts(models::llama_3_1_70b, {}, false, h200, nobody);
+    const double weights = 2.0 * 70e9;
+    CHECK(steps.seconds(1, 1, 1) > weights / (h200.memory_bandwidth * 1e9));
+    for (std::int64_t n = 1; n < 4096; n *= 2) {
+        CHECK(steps.seconds(2 * n, 1, 500) >= steps.seconds(n, 1, 500));
+        CHECK(steps.seconds(4, 1, 2 * n) >= steps.seconds(4, 1, n));
+        CHECK(prompts.seconds(1, 2 * n, 0) >= prompts.seconds(1, n, 0));
+    }
+}

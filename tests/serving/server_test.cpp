@@ -1,0 +1,161 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include <llmcost/cli/kernel_library.hpp>
+#include <llmcost/llmcost.hpp>
+#include <llmcost/models.hpp>
+#include <llmcost/serving/server.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+using namespace llmcost;
+
+namespace {
+
+const device& h200 = *find_device("h200_sxm");
+
+struct unmeasured final : kernel_source {
+    const kernel_calibration* find(const operator_shape&) override { return nullptr; }
+};
+unmeasured nobody;
+
+execution in(literal type, std::int64_t tensor) {
+    execution how;
+    how.products = how.experts = find_operand(type);
+    how.shards.tensor = tensor;
+    return how;
+}
+server llama_70b(const engine& by = {}, std::int64_t tensor = 4) {
+    return {models::llama_3_1_70b, in("fp8", tensor), by, h200, nobody};
+}
+
+}  // namespace
+
+// 70,553,706,496 parameters, of which 2 · 128256 · 8192 are the embedding and the head in 16 bits; 8 keys of 128 and as many
+// values in 80 layers of 16 bits
+TEST_CASE("memory holds weights and caches, to the byte") {
+    const server one = llama_70b({}, 1);
+    const double words = 128256.0 * 8192.0;
+    CHECK(one.weights() == 70553706496.0 - 2 * words + 2 * 2 * words);
+    CHECK(one.cache_bytes(1000) == 1000.0 * 80 * 2 * 8 * 128 * 2);
+    CHECK(one.capacity(1000) == doctest::Approx((0.9 * 141e9 - one.weights()) / one.cache_bytes(1000)));
+    const server four = llama_70b({}, 4);
+    CHECK(four.weights() * 4 == doctest::Approx(one.weights()).epsilon(1e-4));  // norms are on every device
+    CHECK(four.cache_bytes(1000) * 4 == one.cache_bytes(1000));
+    CHECK(four.capacity(1000, 2) > 2 * four.capacity(1000));  // two stages hold half of the layers each
+}
+
+// time per token: s·(t_decode(b, input + output / 2) + b / output · t_prefill) + a + c·b
+TEST_CASE("an engine's own time is added to its kernels'") {
+    const engine busy{"busy", "", false, 0.5, 1e-3, 1e-5, 0.01, 2, 0.1, 0.9};
+    step_plan steps(models::llama_3_1_70b, in("fp8", 4), true, h200, nobody);
+    step_plan prompts(models::llama_3_1_70b, in("fp8", 4), false, h200, nobody);
+    const serving_load load{.input = 1000, .output = 500, .concurrency = 16};
+    const double step = steps.seconds(16, 1, 1250), prompt = prompts.seconds(1, 1000, 0);
+    server on = llama_70b(busy);
+    const serving_figures f = on(load);
+    const double host = 1e-3 + 16e-5;
+    CHECK(f.tpot == doctest::Approx(0.5 * (step + 16.0 / 500 * prompt) + host));
+    CHECK(f.ttft_unloaded == doctest::Approx(0.01 + 0.5 * prompt + 1e-3));
+    CHECK(f.ttft == doctest::Approx(0.01 + 0.5 * prompt + 2 * (0.5 * step + host) + 0.5 * prompt * 0.1 * 15 / 2));
+    CHECK(f.tokens_per_second == doctest::Approx(16 / f.tpot));
+    CHECK(f.running == 16);
+    CHECK(f.devices == 4);
+}
+
+TEST_CASE("more requests are served faster together and slower each") {
+    server on = llama_70b(*find_engine("trtllm"));
+    serving_figures before = on({.concurrency = 1});
+    for (double n = 2; n <= 1024; n *= 2) {
+        const serving_figures f = on({.concurrency = n});
+        CHECK(f.tpot >= before.tpot);
+        CHECK(f.ttft >= before.ttft);
+        CHECK(f.tokens_per_second >= before.tokens_per_second);
+        CHECK(f.watts <= h200.watts);
+        before = f;
+    }
+}
+
+TEST_CASE("what memory does not hold waits") {
+    server on = llama_70b();
+    const double room = on.capacity(1024 + 512);
+    const serving_figures full = on({.concurrency = room}), over = on({.concurrency = 3 * room});
+    CHECK(over.running == doctest::Approx(room));
+    CHECK(over.tpot == doctest::Approx(full.tpot));
+    CHECK(over.ttft == doctest::Approx(full.ttft + 2 * 1024 * full.tpot));  // two thirds wait for a whole answer each
+}
+
+TEST_CASE("cached prefixes, chunks and proposed tokens cost what their tokens cost") {
+    server on = llama_70b();
+    const serving_load plain{.input = 4096, .output = 256, .concurrency = 8};
+    serving_load cached = plain, chunked = plain, drafted = plain, hopeless = plain;
+    cached.prefix_hit = 0.75, chunked.chunk = 512;
+    drafted.draft = 3, drafted.acceptance = 1, hopeless.draft = 3, hopeless.acceptance = 0;
+    const double alone = on(plain).ttft_unloaded;
+    CHECK(on(cached).ttft_unloaded < 0.5 * alone);
+    CHECK(on(cached).ttft_unloaded > 0.2 * alone);
+    CHECK(on(chunked).ttft_unloaded > alone);  // weights are read for each chunk
+    CHECK(on(drafted).tpot < on(plain).tpot);
+    CHECK(on(hopeless).tpot > on(plain).tpot);
+    drafted.acceptance = 0.5;  // 1 + 1/2 + 1/4 + 1/8 tokens per step
+    hopeless.acceptance = 0.5, hopeless.draft = 1;
+    CHECK(on(drafted).tokens_per_second == doctest::Approx(8 / on(drafted).tpot));
+    cached.prefix_hit = 1;  // the last token is always computed
+    CHECK(on(cached).ttft_unloaded > 0);
+}
+
+TEST_CASE("requests that arrive at a rate are as many as Little's law says, or too many") {
+    server on = llama_70b(*find_engine("vllm"));
+    const serving_load load{.input = 512, .output = 128};
+    const std::optional<serving_figures> calm = on.at_rate(load, 3);
+    REQUIRE(calm.has_value());
+    CHECK(calm->running == doctest::Approx(3 * (calm->ttft + 128 * calm->tpot)).epsilon(0.01));
+    CHECK_FALSE(on.at_rate(load, 1e6).has_value());
+}
+
+TEST_CASE("an engine without kernels of its own on a device takes those of the same chip, then of another generation") {
+    const std::string measured = LLMCOST_TEST_DIR "/../configs/calibrations";
+    const operator_shape experts{.family = find_family("moe"),
+                                 .sizes = {16, 4096, 1536, 8, 128, 1, 4},
+                                 .operand = find_operand("fp8_block"),
+                                 .variant = "balanced"};
+    cli::kernel_library h100("h100_sxm", "trtllm", "", measured), b200("b200_sxm", "trtllm", "", measured),
+        own("h200_sxm", "trtllm", "", measured), none("b200_sxm", "trtllm", "", "none");
+    const kernel_calibration* there = own.find(experts);
+    REQUIRE(there != nullptr);
+    REQUIRE(h100.find(experts) != nullptr);
+    CHECK(h100.find(experts)->software == "trtllm");
+    CHECK(h100.find(experts)->error.high == there->error.high);
+    REQUIRE(b200.find(experts) != nullptr);
+    CHECK(b200.find(experts)->error.high > there->error.high);  // across generations less is certain
+    CHECK(none.find(experts) == nullptr);
+}
+
+TEST_CASE("an all-reduce is the faster of an engine's own and NCCL's") {
+    cli::kernel_library library("h200_sxm", "vllm", "", LLMCOST_TEST_DIR "/../configs/calibrations");
+    execution how;
+    model_kernel k;
+    k.shape = {
+        .family = find_family("nccl"), .sizes = {8192, 8}, .operand = find_operand("float16"), .variant = "all_reduce"};
+    const known_kernel small = with_measurements({k}, how, library).front();
+    CHECK(predicted_seconds(h200, small) < predicted_seconds(h200, small.what.shape, small.known, small.where));
+    k.shape.sizes[1] = 16;  // beyond a node there is NCCL alone
+    CHECK(with_measurements({k}, how, library).front().other == nullptr);
+}
+
+TEST_CASE("a product with known scales saves computing them, and nothing else does") {
+    cli::kernel_library library("h200_sxm", "trtllm", "", LLMCOST_TEST_DIR "/../configs/calibrations");
+    model_kernel k;
+    k.shape = {.family = find_family("gemm"), .sizes = {16, 8192, 8192}, .operand = find_operand("fp8")};
+    execution known = in("fp8", 1), unknown = known;
+    known.static_scales = true, unknown.static_scales = false;
+    const double with = predicted_seconds(h200, with_measurements({k}, known, library).front());
+    const double without = predicted_seconds(h200, with_measurements({k}, unknown, library).front());
+    CHECK(with < without);
+    CHECK(with >= least_seconds(h200, k.shape.work()));
+    k.shape.operand = find_operand("bfloat16");
+    CHECK(with_measurements({k}, known, library).front().other == nullptr);
+}
