@@ -68,7 +68,8 @@ inline std::string words_of_roles(std::string_view between) {
 [[nodiscard]] inline std::string help_text() {
     std::string out =
         "Usage: llmcost (--model NAME | --config FILE) [option]... [metric]... [scope]\n"
-        "       llmcost models | devices | op --help    what is known; times of operators\n"
+        "       llmcost models | devices                what is known\n"
+        "       llmcost op | latency | serve --help     times: operators, a step, serving\n"
         "What a transformer costs, exactly, from its config.json. With neither metric\n"
         "nor scope: the front page. metric: add mult div sqrt exp ... flops params cache\n"
         "act; scope: attn mlp norm ... all, torch.nn.Linear, model.layers.*.mlp\n\n";

@@ -16,8 +16,10 @@
 #include <llmcost/cli/front_page.hpp>
 #include <llmcost/cli/help.hpp>
 #include <llmcost/cli/json_output.hpp>
+#include <llmcost/cli/latency.hpp>
 #include <llmcost/cli/models.hpp>
 #include <llmcost/cli/op.hpp>
+#include <llmcost/cli/serve.hpp>
 #include <llmcost/cli/shell.hpp>
 #include <llmcost/cli/source.hpp>
 #include <llmcost/cli/streams.hpp>
@@ -141,8 +143,11 @@ inline int fail(const streams& io, std::string_view message, exit_code code) {
 [[nodiscard]] inline int run(std::span<const std::string_view> args, const streams& io) {
     std::string text;
     try {
-        const bool prices_operators = !args.empty() && args.front() == "op";
-        text = prices_operators ? op_answer(args.subspan(1), io) : detail::output_of(arguments(args), io);
+        const std::string_view command = args.empty() ? std::string_view{} : args.front();
+        text = command == "op"        ? op_answer(args.subspan(1), io)
+               : command == "latency" ? latency_answer(args.subspan(1), io)
+               : command == "serve"   ? serve_answer(args.subspan(1), io)
+                                      : detail::output_of(arguments(args), io);
     } catch (const error& e) {
         return detail::fail(io, e.what(), exit_code_of(e.code()));
     } catch (const overflow_error& e) {

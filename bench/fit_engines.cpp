@@ -1,0 +1,211 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+// Fits what engines add to their kernels to measured serving runs, and says how far predictions are from them:
+//
+//     fit_engines ACCURACY.md CONFIGS CALIBRATIONS SOURCE RUNS.csv
+//
+// CONFIGS has org__name.json for each model of the runs. Fitted are runs on one node of devices whose kernels have been
+// measured; each model's errors are those of constants that were fitted without it.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <exception>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <llmcost/cli/serve_table.hpp>
+#include <llmcost/latency/fit.hpp>
+#include <llmcost/llmcost.hpp>
+
+namespace {
+
+using namespace llmcost;
+using constants = detail::roofline_point;
+
+/// A run with what its prediction is made of; seconds.
+struct run {
+    std::string model, system;
+    const engine* by = nullptr;
+    double step = 0, prompt = 0;  ///< of kernels: a step with its share of prompts, a prompt alone
+    double alone = 0;             ///< a step without prompts
+    double here = 0;              ///< running on a group of devices
+    double concurrency = 0, running = 0, output = 0;
+    double tpot = 0, ttft = 0;  ///< measured
+    bool fitted = false;
+};
+
+run read_run(cli::serve_table& table) {
+    const cli::serving_run r = table.current();
+    run out;
+    out.model = r.model, out.system = r.where->names[0], out.by = r.by;
+    engine bare;
+    bare.memory_share = r.by->memory_share;
+    r.on->replace_engine(bare);
+    const serving_figures f = (*r.on)(r.load);
+    bare.steps_waited = 1;
+    r.on->replace_engine(bare);
+    out.step = f.tpot, out.prompt = f.ttft_unloaded;
+    out.running = f.running, out.concurrency = r.load.concurrency, out.output = static_cast<double>(r.load.output);
+    out.here = f.running / static_cast<double>(r.on->groups());
+    const double queued =
+        out.concurrency > out.running ? (out.concurrency - out.running) / out.running * out.output * f.tpot : 0;
+    out.alone = (*r.on)(r.load).ttft - f.ttft_unloaded - queued;
+    out.tpot = 1e-3 * std::stod(table.word("silicon_tpot_ms")), out.ttft = 1e-3 * std::stod(table.word("silicon_ttft_ms"));
+    // one node, of a chip whose attention and experts were measured
+    out.fitted = r.devices <= execution::most_devices_of_a_node && (out.system == "h100_sxm" || out.system == "h200_sxm");
+    return out;
+}
+
+/// An engine with constants of both fits.
+engine with(const engine& by, const constants& step, const constants& request) {
+    engine e = by;
+    e.overlap = std::exp(step[0]), e.step_seconds = 1e-3 * std::fabs(step[1]);
+    e.sequence_seconds = 1e-5 * std::fabs(step[2]);
+    e.request_seconds = 1e-2 * std::fabs(request[0]), e.steps_waited = std::fabs(request[1]);
+    e.sent_together = 0.1 * std::fabs(request[2]);
+    return e;
+}
+double host(const engine& e, const run& r) { return e.step_seconds + e.sequence_seconds * r.here; }
+double tpot(const engine& e, const run& r) { return e.overlap * r.step + host(e, r); }
+double ttft(const engine& e, const run& r) {
+    double t = e.request_seconds + e.overlap * r.prompt * (1 + e.sent_together * (r.here - 1) / 2) +
+               e.steps_waited * (e.overlap * r.alone + host(e, r));
+    if (r.concurrency > r.running) t += (r.concurrency - r.running) / r.running * r.output * tpot(e, r);
+    return t;
+}
+
+/// Mean of a soft absolute error of logarithms, every model with the same weight.
+double loss(const std::vector<const run*>& runs, const std::function<double(const run&)>& ratio, double soft) {
+    std::map<std::string, std::pair<double, double>> of_model;
+    for (const run* r : runs) {
+        const double off = std::log(ratio(*r)) / soft;
+        of_model[r->model].first += std::sqrt(1 + off * off) - 1;
+        of_model[r->model].second += 1;
+    }
+    double sum = 0;
+    for (const auto& [name, part] : of_model) sum += part.first / part.second;
+    return sum / static_cast<double>(of_model.size());
+}
+
+/// The constants that follow runs best; those that the runs hardly tell stay near one overlap and no host time.
+engine fit(const engine& by, const std::vector<const run*>& runs) {
+    const auto of_step = [&](const constants& p) {
+        const engine e = with(by, p, {});
+        const double pulled = std::pow(p[0] / 0.15, 2) + std::pow(p[1] / 2, 2) + std::pow(p[2] / 5, 2);
+        return loss(
+                   runs, [&](const run& r) { return tpot(e, r) / r.tpot; }, 0.05) +
+               0.05 * pulled;
+    };
+    const constants step = detail::simplex_minimum(of_step, {-0.05, 0.5, 1, 0});
+    const auto of_request = [&](const constants& p) {
+        const engine e = with(by, step, p);
+        const double pulled = std::pow(p[0] / 5, 2) + std::pow(p[1] / 5, 2) + std::pow(p[2] / 2, 2);
+        return loss(
+                   runs, [&](const run& r) { return ttft(e, r) / r.ttft; }, 0.15) +
+               0.02 * pulled;
+    };
+    return with(by, step, detail::simplex_minimum(of_request, {1, 1, 1, 0}));
+}
+
+double median(std::vector<double> values) {
+    if (values.empty()) return NAN;
+    std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
+    return values[values.size() / 2];
+}
+std::string percent(const std::vector<double>& values) {
+    if (values.empty()) return "-";
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.1f %%", 100 * median(values));
+    return text.data();
+}
+
+/// Errors of a group of runs: of time per token, of time to the first token of few requests and of many.
+struct errors {
+    std::vector<double> tpot, few, many, kernels;
+
+    void add(const engine& e, const run& r) {
+        const auto off = [](double predicted, double measured) { return std::fabs(predicted / measured - 1); };
+        tpot.push_back(off(::tpot(e, r), r.tpot));
+        kernels.push_back(off(r.step, r.tpot));
+        (r.concurrency <= 4 ? few : many).push_back(off(ttft(e, r), r.ttft));
+    }
+    [[nodiscard]] std::string row() const {
+        return std::to_string(tpot.size()) + " | " + percent(tpot) + " | " + percent(kernels) + " | " + percent(few) +
+               " | " + percent(many) + " |\n";
+    }
+};
+
+/// A time below a nanosecond is none.
+double settled(double seconds) { return seconds < 1e-9 ? 0 : seconds; }
+
+constexpr const char* head =
+    "# How far predicted serving is from measured runs\n\n"
+    "Made by `fit_engines` (bench/fit_engines.cpp); not written by hand. Errors are medians of |predicted / measured - 1|.\n"
+    "An engine's constants are fitted to runs on one node of H100 or H200, whose kernels have been measured. There each\n"
+    "model's errors are those of constants fitted without it; elsewhere (other devices, several nodes) of the constants\n"
+    "of all. `kernels alone` is the time per token without any constant. Few: up to 4 requests at a time.\n\n";
+constexpr const char* columns = "runs | time per token | kernels alone | first token, few | first token, many |\n";
+
+int fit_all(const std::vector<std::string>& arguments) {
+    if (arguments.size() != 5)
+        throw std::runtime_error("usage: fit_engines ACCURACY.md CONFIGS CALIBRATIONS SOURCE RUNS.csv");
+    std::ifstream in(arguments[4], std::ios::binary);
+    if (!in) throw std::runtime_error(arguments[4] + ": cannot be read");
+    cli::serve_table table(arguments[1], arguments[2]);
+    (void)table.read_header(in);
+    std::vector<run> runs;
+    while (table.next(in)) runs.push_back(read_run(table));
+    std::string page = head, rows;
+    page += "Runs: " + arguments[3] + ".\n\n| | engine | device | model | " + std::string(columns) +
+            "|---|---|---|---|---|---|---|---|---|\n";
+    errors held_out;
+    for (const engine& by : engines) {
+        std::vector<const run*> own;
+        std::set<std::string> models;
+        for (const run& r : runs)
+            if (r.by == &by && r.fitted) own.push_back(&r), models.insert(r.model);
+        if (own.empty()) continue;
+        const engine whole = fit(by, own);
+        std::map<std::tuple<bool, std::string, std::string>, errors> groups;
+        for (const std::string& model : models) {
+            std::vector<const run*> others;
+            for (const run* r : own)
+                if (r->model != model) others.push_back(r);
+            if (others.empty()) continue;
+            const engine without = fit(by, others);
+            for (const run* r : own)
+                if (r->model == model) groups[{false, r->system, model}].add(without, *r), held_out.add(without, *r);
+        }
+        for (const run& r : runs)
+            if (r.by == &by && !r.fitted) groups[{true, r.system, r.model}].add(whole, r);
+        for (const auto& [key, e] : groups) {
+            const auto& [elsewhere, system, model] = key;
+            rows += std::string(elsewhere ? "| elsewhere | " : "| held out | ") + std::string(by.name) + " | " + system +
+                    " | " + model + " | " + e.row();
+        }
+        std::printf("    {\"%s\", \"%s\", %s, %.3g, %.3g, %.3g, %.3g, %.3g, %.3g, %.3g},\n", std::string(by.name).c_str(),
+                    std::string(by.software).c_str(), by.static_scales ? "true" : "false", whole.overlap,
+                    settled(whole.step_seconds), settled(whole.sequence_seconds), whole.request_seconds, whole.steps_waited,
+                    whole.sent_together, whole.memory_share);
+    }
+    page += rows + "| held out | all | h100_sxm, h200_sxm | all | " + held_out.row();
+    std::ofstream out(arguments[0], std::ios::binary);
+    out.write(page.data(), static_cast<std::streamsize>(page.size()));
+    if (!out.flush()) throw std::runtime_error(arguments[0] + ": cannot be written");
+    return 0;
+}
+
+}  // namespace
+
+int main(int count, char** values) try { return fit_all({values + 1, values + count}); } catch (const std::exception& e) {
+    std::cerr << "fit_engines: " << e.what() << '\n';
+    return 1;
+}

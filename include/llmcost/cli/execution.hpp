@@ -1,0 +1,188 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <llmcost/cli/kernel_library.hpp>
+#include <llmcost/cli/named_options.hpp>
+#include <llmcost/cli/question.hpp>
+#include <llmcost/cli/source.hpp>
+#include <llmcost/serving/engines.hpp>
+#include <llmcost/serving/kernels.hpp>
+
+// What `llmcost latency` and `llmcost serve` have in common: a model, a device, and how an engine runs one on the other.
+namespace llmcost::cli {
+
+namespace detail {
+
+// clang-format off
+inline std::vector<named_option> execution_options() {
+    return {
+        {"--device",        "NAME|FILE",   "a name of llmcost devices, or a device's file"},
+        {"--engine",        "ENGINE",      "trtllm, vllm, sglang: its kernels and its own time"},
+        {"--version",       "VERSION",     "of the engine's measured kernels (the newest)"},
+        {"--calibration",   "FILE|FOLDER", "measured kernels, a folder of them, or none"},
+        {"--dtype",         "TYPE",        "of linear layers: bfloat16, fp8, fp8_block, nvfp4 ..."},
+        {"--experts-dtype", "TYPE",        "of routed experts (as linear layers)"},
+        {"--cache-dtype",   "TYPE",        "of the cache (8 bits where linear layers have fewer than 16)"},
+        {"--routing",       "WORD",        "of tokens: balanced, power_law_1.01, power_law_1.2"},
+        {"--tp",            "N",           "devices that share each layer (1)"},
+        {"--dp",            "N",           "groups of those, each with sequences of its own (1)"},
+        {"--ep",            "N",           "groups of devices that share the routed experts (1)"},
+        {"--price",         "X",           "of a device for an hour, in any currency"},
+        {"--carbon",        "X",           "grams of CO2 per kWh"},
+        {"--format",        "text|json",   ""},
+    };
+}
+// clang-format on
+enum execution_option_id : std::size_t {
+    ex_device,
+    ex_engine,
+    ex_version,
+    ex_calibration,
+    ex_dtype,
+    ex_experts_dtype,
+    ex_cache_dtype,
+    ex_routing,
+    ex_tp,
+    ex_dp,
+    ex_ep,
+    ex_price,
+    ex_carbon,
+    ex_format,
+    ex_count
+};
+
+/// What weights are held in, by a configuration's `quantization_config` or its `dtype`.
+struct stored_as {
+    std::string_view products = "bfloat16";
+    std::string_view experts = "bfloat16";
+};
+
+/// Reads `quantization_config` as checkpoints in fp8, modelopt, compressed-tensors, mxfp4, awq and gptq write it.
+inline stored_as stored_as_of(config_view root) {
+    const auto quantized = root.optional_object("quantization_config");
+    if (!quantized)
+        return root.string("dtype", root.string("torch_dtype", "")) == "float16" ? stored_as{"float16", "float16"}
+                                                                                 : stored_as{};
+    const string_ref method = quantized->string("quant_method", "");
+    const auto both = [](std::string_view type) { return stored_as{type, type}; };
+    if (method == "mxfp4") return {"bfloat16", "w4a16_mxfp4"};  // attention, routers and head are left in 16 bits
+    if (method == "fp8") return both(quantized->contains("weight_block_size") ? "fp8_block" : "fp8");
+    if (method == "modelopt") return both(quantized->string("quant_algo", "") == "NVFP4" ? "nvfp4" : "fp8");
+    if (method == "awq" || method == "gptq") return both(quantized->non_negative("bits", 4) == 8 ? "int8" : "int4_wo");
+    if (method == "compressed-tensors")
+        if (const auto groups = quantized->optional_object("config_groups"))
+            for (const config_view group : *groups)
+                if (const auto weights = group.as_object().optional_object("weights"))
+                    return weights->non_negative("num_bits", 8) == 4
+                               ? both(weights->string("type", "") == "float" ? "nvfp4" : "int4_wo")
+                           : weights->string("type", "") == "float" ? both("fp8")
+                                                                    : both("int8");
+    refuse("quantization_config", "quant_method " + in_quotes(method) + " is not known here: say --dtype");
+}
+
+inline const operand_row& operand_of(std::string_view option, std::string_view name) {
+    if (const operand_row* row = find_operand(name)) return *row;
+    nearest_names near(name);
+    for (const operand_row& row : operand_table) near.offer(row.name);
+    refuse(option, "no operand " + in_quotes(name) + "; nearest: " + near.text());
+}
+
+/// What 16 bits of weights keep in the cache, and fewer bits 8.
+inline const operand_row& usual_cache(const operand_row& products, const operand_row& experts) {
+    const bool narrow = products.weight_bytes < 2 || experts.weight_bytes < 2;
+    return operand_of("--cache-dtype", narrow ? "fp8" : products.name);
+}
+
+inline const engine& engine_of(std::string_view option, std::string_view name) {
+    if (const engine* known = find_engine(name)) return *known;
+    nearest_names near(name);
+    for (const engine& e : engines) near.offer(e.name);
+    refuse(option, "no engine " + in_quotes(name) + "; nearest: " + near.text());
+}
+
+}  // namespace detail
+
+/// A model on a device under an engine, as a command line says it.
+struct placement {
+    model subject{};
+    model_identity who{};
+    execution how{};
+    engine by{};
+    std::unique_ptr<kernel_library> kernels{};
+    const device* on = nullptr;
+    double price_per_hour = 0;  ///< of a device
+    double grams_per_kwh = 0;
+};
+
+/// Refuses what cannot be split as it is asked for.
+inline void check_sharding(const model& m, const sharding& s) {
+    if (const literal problem = sharding_problem(m.dims, s); !is_empty(problem))
+        refuse("--tp", std::to_string(s.tensor) + " with --dp " + std::to_string(s.data) + ", --ep " +
+                           std::to_string(s.expert) + ": " + std::string(problem));
+}
+
+/// Reads a placement; `others` are the options of the model and its workload.
+inline placement read_placement(const named_options& given, const arguments& others, const streams& io) {
+    if (!given.has(detail::ex_device)) refuse("--device", "say which: a name of llmcost devices, or a file");
+    placement p;
+    const found_config found = find_config(others, io);
+    p.subject = model_of(found.document, others);
+    p.who = found.who;
+    const detail::stored_as stored =
+        given.has(detail::ex_dtype) ? detail::stored_as{} : found.document.read_with(detail::stored_as_of);
+    p.how.products = &detail::operand_of("--dtype", given.text(detail::ex_dtype, stored.products));
+    const std::string_view of_experts =
+        given.has(detail::ex_dtype) ? std::string_view(p.how.products->name) : stored.experts;
+    p.how.experts = &detail::operand_of("--experts-dtype", given.text(detail::ex_experts_dtype, of_experts));
+    p.how.cache = given.has(detail::ex_cache_dtype)
+                      ? &detail::operand_of("--cache-dtype", given.text(detail::ex_cache_dtype))
+                      : &detail::usual_cache(*p.how.products, *p.how.experts);
+    if (given.has(detail::ex_routing)) {
+        const std::string word = given.text(detail::ex_routing);
+        string_ref known{};
+        for (const string_ref w : {string_ref("balanced"), string_ref("power_law_1.01"), string_ref("power_law_1.2")})
+            if (w == word) known = w;
+        if (known.empty())
+            refuse("--routing", "expected one of balanced, power_law_1.01, power_law_1.2; found " + in_quotes(word));
+        p.how.distribution = known;
+    }
+    p.by = given.has(detail::ex_engine) ? detail::engine_of("--engine", given.text(detail::ex_engine)) : engine{};
+    p.how.static_scales = p.by.static_scales;
+    sharding& s = p.how.shards;
+    s.tensor = given.number(detail::ex_tp, 1), s.data = given.number(detail::ex_dp, 1);
+    s.expert = given.number(detail::ex_ep, 1), s.expert_tensor = 1;
+    if (p.subject.dims.moe.num_experts > 1) s.expert_tensor = s.devices() % s.expert == 0 ? s.devices() / s.expert : 0;
+    check_sharding(p.subject, s);
+    p.kernels = std::make_unique<kernel_library>(given.text(detail::ex_device), std::string(p.by.software),
+                                                 given.text(detail::ex_version), given.text(detail::ex_calibration));
+    p.on = &p.kernels->on();
+    p.price_per_hour = given.real(detail::ex_price, p.on->price_per_hour, 0, 1e9);
+    p.grams_per_kwh = given.real(detail::ex_carbon, 0, 0, 1e6);
+    return p;
+}
+
+/// The options of a model and its workload among those that a command does not know itself; `allowed` besides the model's.
+inline arguments model_arguments(std::string_view command, std::span<const std::string_view> rest,
+                                 std::initializer_list<option> allowed) {
+    const arguments args(rest);
+    for (const option_row& row : option_table) {
+        bool good = row.id <= option::offline;
+        for (const option o : allowed) good = good || o == row.id;
+        if (!good && args.has(row.id)) refuse(row.name, "means nothing to llmcost " + std::string(command));
+    }
+    if (!args.words().empty()) refuse(command, "expected options, found " + in_quotes(args.words().front()));
+    return args;
+}
+
+}  // namespace llmcost::cli

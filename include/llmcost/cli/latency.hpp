@@ -1,0 +1,211 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <llmcost/cli/execution.hpp>
+#include <llmcost/cli/job.hpp>
+#include <llmcost/cli/op.hpp>
+#include <llmcost/serving/power.hpp>
+#include <llmcost/serving/step.hpp>
+
+// `llmcost latency`: the time of one step of a model, kernel by kernel.
+namespace llmcost::cli {
+
+namespace detail {
+
+struct timed_kernel {
+    known_kernel kernel;
+    latency_estimate each{};
+};
+
+/// A step, priced.
+struct timed_step {
+    std::vector<timed_kernel> kernels;
+    double seconds = 0;
+    double lower = 0;
+    double upper = 0;
+    bound_by bound = bound_by::launch;
+    step_cost done{};
+    std::size_t calibrated = 0;
+};
+
+/// Kernels of several groups of requests as one step: what rows go through one by one is done for all of them together.
+inline void join(std::vector<model_kernel>& all, std::vector<model_kernel> more) {
+    for (model_kernel& k : more) {
+        const operator_family& family = *k.shape.family;
+        const bool by_rows = family.axes == 1;
+        const std::size_t grows = family.name == "elementwise" ? 1 : 0;
+        model_kernel* same = nullptr;
+        for (model_kernel& known : all) {
+            bool equal = by_rows && known.shape.family == k.shape.family && known.name == k.name && known.times == k.times;
+            for (std::size_t i = 0; i < family.size_count; ++i)
+                equal = equal && (i == grows || known.shape.sizes[i] == k.shape.sizes[i]);
+            if (equal) same = &known;
+        }
+        if (same != nullptr)
+            same->shape.sizes[grows] += k.shape.sizes[grows];
+        else
+            all.push_back(std::move(k));
+    }
+}
+
+/// Times of a step; errors of kernels are taken as independent of each other, those of one kernel's runs as the same.
+inline timed_step timed(const placement& p, std::vector<model_kernel> kernels) {
+    timed_step step;
+    double below = 0, above = 0, by[3]{};
+    for (known_kernel& k : with_measurements(std::move(kernels), p.how, *p.kernels)) {
+        const latency_estimate e = estimate(*p.on, k);
+        const auto times = static_cast<double>(k.what.times);
+        step.seconds += times * e.seconds;
+        below += times * times * (e.seconds - e.lower) * (e.seconds - e.lower);
+        above += times * times * (e.upper - e.seconds) * (e.upper - e.seconds);
+        by[static_cast<std::size_t>(e.bound)] += times * e.seconds;
+        step.done += cost_of(*p.on, k);
+        step.calibrated += e.calibrated ? 1 : 0;
+        step.kernels.push_back({std::move(k), e});
+    }
+    step.lower = step.seconds - std::sqrt(below), step.upper = step.seconds + std::sqrt(above);
+    for (const bound_by b : {bound_by::compute, bound_by::memory})
+        if (by[static_cast<std::size_t>(b)] > by[static_cast<std::size_t>(step.bound)]) step.bound = b;
+    return step;
+}
+
+/// `16 x 1,280 x 8,192` and the like: the sizes of a kernel that say something.
+inline std::string sizes_of(const operator_shape& shape) {
+    std::string out;
+    for (std::size_t i = 0; i < shape.family->size_count; ++i) {
+        const operator_size& size = shape.family->sizes[i];
+        if (!size.required && shape.sizes[i] == size.otherwise) continue;
+        if (shape.family->name == "elementwise" && i == 0) continue;
+        out += (out.empty() ? "" : " ") + grouped(count(shape.sizes[i]));
+    }
+    return out;
+}
+
+inline std::string latency_json(const placement& p, const workload& load, const timed_step& step, double watts) {
+    json_writer json;
+    json.object().member("seconds", step.seconds).member("lower", step.lower).member("upper", step.upper);
+    json.member("bound", name_of(step.bound)).member("flops", step.done.flops).member("bytes", step.done.bytes);
+    json.member("watts", watts).member("joules", watts * step.seconds * static_cast<double>(p.how.shards.devices()));
+    json.member("model", p.who.name).member("device", p.on->names[0]).member("devices", p.how.shards.devices());
+    json.member("dtype", p.how.products->name).member("cache_dtype", p.how.cache->name);
+    json.member("batch", load.batch).member("sequence", load.sequence).member("past", load.past);
+    json.key("ops").array();
+    for (const timed_kernel& t : step.kernels) {
+        const model_kernel& k = t.kernel.what;
+        const auto times = static_cast<double>(k.times);
+        const kernel_work work = llmcost::detail::work_of(k.shape, t.kernel.known);
+        json.object().member("name", k.name).member("kind", k.shape.family->name).member("times", k.times);
+        json.member("seconds", times * t.each.seconds).member("lower", times * t.each.lower);
+        json.member("upper", times * t.each.upper).member("flops", times * work.flops).member("bytes", times * work.bytes);
+        json.member("bound", name_of(t.each.bound)).member("share_of_bound", t.each.share_of_bound);
+        json.member("calibrated", t.each.calibrated).key("sizes").object();
+        for (std::size_t i = 0; i < k.shape.family->size_count; ++i)
+            json.member(k.shape.family->sizes[i].name, k.shape.sizes[i]);
+        json.end_object().end_object();
+    }
+    json.end_array().end_object();
+    return json.text() + '\n';
+}
+
+inline std::string formatted(const char* format, double a, double b = 0, double c = 0) {
+    std::array<char, 160> text{};
+    std::snprintf(text.data(), text.size(), format, a, b, c);
+    return text.data();
+}
+
+inline std::string title_of(const placement& p) {
+    const std::int64_t n = p.how.shards.devices();
+    std::string out = printable(p.who.name) + " on " + (n > 1 ? std::to_string(n) + " x " : "") + printable(p.on->title);
+    if (!p.by.name.empty()) out += ", " + std::string(p.by.name);
+    out += ", " + std::string(p.how.products->name);
+    if (p.subject.dims.moe.num_experts > 1 && p.how.experts != p.how.products)
+        out += ", experts " + std::string(p.how.experts->name);
+    return out + ", cache " + std::string(p.how.cache->name);
+}
+
+inline std::string latency_text(const placement& p, const std::string& asked, const timed_step& step, double watts) {
+    std::string out = title_of(p) + '\n' + asked + ": " + duration(step.seconds) + "  (" + duration(step.lower) + " to " +
+                      duration(step.upper) + ", bound by " + std::string(name_of(step.bound)) + ")\n\n";
+    std::size_t widest = 10, sizes = 5;
+    for (const timed_kernel& t : step.kernels) {
+        widest = std::max(widest, t.kernel.what.name.size());
+        sizes = std::max(sizes, t.kernel.what.shape.family->name.size() + 1 + sizes_of(t.kernel.what.shape).size());
+    }
+    out += left("module", widest + 2) + left("kernel", sizes + 2) + right("times", 7) + right("each", 12) +
+           right("together", 12) + right("share", 8) + "  bound\n";
+    for (const timed_kernel& t : step.kernels) {
+        const model_kernel& k = t.kernel.what;
+        const double together = static_cast<double>(k.times) * t.each.seconds;
+        const bool links = t.each.bound == bound_by::memory && k.shape.work().between_devices;
+        out += left(printable(k.name), widest + 2) +
+               left(std::string(k.shape.family->name) + ' ' + sizes_of(k.shape), sizes + 2) +
+               right(std::to_string(k.times), 7) + right(duration(t.each.seconds), 12) + right(duration(together), 12) +
+               right(formatted("%.1f %%", 100 * together / step.seconds), 8) + "  " +
+               std::string(links ? "links" : name_of(t.each.bound)) + (t.each.calibrated ? "\n" : " *\n");
+    }
+    const auto devices = static_cast<double>(p.how.shards.devices());
+    out += formatted("\neach device: %.1f TFLOP/s, %.0f GB/s of memory", step.done.flops / step.seconds / 1e12,
+                     step.done.bytes / step.seconds / 1e9);
+    if (p.on->watts > 0) {
+        const double joules = watts * step.seconds * devices;
+        out += formatted(", %.0f W (within 30 %%); %.3g J in all", watts, joules);
+        if (p.grams_per_kwh > 0) out += formatted(", %.3g g CO2", joules / 3.6e6 * p.grams_per_kwh);
+    }
+    if (p.price_per_hour > 0)
+        out += formatted("; %.3g per million steps", 1e6 * step.seconds / 3600 * p.price_per_hour * devices);
+    if (step.calibrated < step.kernels.size()) out += "\n* not measured: datasheet and typical efficiencies";
+    return out + "\nkernels one behind the other in a CUDA graph; the engine's own time is not in here (llmcost serve)\n";
+}
+
+inline std::string latency_help() {
+    std::string out =
+        "Usage: llmcost latency (--model NAME | --config FILE) --device NAME [option]...\n"
+        "The time of one step, kernel by kernel, as an engine fuses them.\n\n";
+    for (const named_option& o : execution_options()) out += "  " + left(o.name + ' ' + o.value, 28) + o.help + '\n';
+    return out +
+           "\nand of the workload: --batch --sequence --past --encoder-sequence --requests\n"
+           "--logits (last); of the model: --set --part --revision --offline (llmcost --help)\n";
+}
+
+}  // namespace detail
+
+/// What `llmcost latency …` prints.
+[[nodiscard]] inline std::string latency_answer(std::span<const std::string_view> args, const streams& io) {
+    for (const std::string_view arg : args)
+        if (arg == "--help" || arg == "-h") return detail::latency_help();
+    std::vector<std::string_view> rest;
+    const named_options given("latency", detail::execution_options(), args, &rest);
+    const arguments others = model_arguments("latency", rest,
+                                             {option::batch, option::sequence, option::past, option::encoder_sequence,
+                                              option::requests, option::logits, option::attention});
+    const std::string format = given.text(detail::ex_format, "text");
+    if (format != "text" && format != "json") refuse("--format", "expected one of text, json; found " + in_quotes(format));
+    job work = read_job(others);
+    work.base.head = static_cast<logits>(others.choice(option::logits, static_cast<int>(logits::last)));
+    if (!others.has(option::sequence) && !others.has(option::requests)) work.base.sequence = 1;
+    const placement p = read_placement(given, others, io);
+    std::vector<model_kernel> kernels;
+    std::string asked;
+    for (const phase& all : phases_of(work))
+        for (const stretch& part : all.parts) {
+            detail::join(kernels, kernels_of(p.subject, part.load, p.how));
+            asked += (asked.empty() ? "a step: " : " and ") + std::to_string(part.load.batch) + " x " +
+                     grouped(count(part.load.sequence)) + (part.load.sequence == 1 ? " token" : " tokens") + " behind " +
+                     grouped(count(part.load.past));
+        }
+    const detail::timed_step step = detail::timed(p, std::move(kernels));
+    const double watts = power_of(*p.how.products).watts(*p.on, step.done, step.seconds);
+    return format == "json" ? detail::latency_json(p, work.base, step, watts) : detail::latency_text(p, asked, step, watts);
+}
+
+}  // namespace llmcost::cli

@@ -1,0 +1,248 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <llmcost/cli/execution.hpp>
+#include <llmcost/cli/latency.hpp>
+#include <llmcost/cli/serve_table.hpp>
+#include <llmcost/serving/server.hpp>
+
+// `llmcost serve`: how many tokens a second, and how soon.
+namespace llmcost::cli {
+
+namespace detail {
+
+// clang-format off
+inline std::vector<named_option> serve_options() {
+    std::vector<named_option> all = execution_options();
+    for (named_option more : {
+             named_option{"--input",       "N",    "tokens of a prompt (1024)"},
+             named_option{"--output",      "N",    "tokens written for it (1024)"},
+             named_option{"--concurrency", "N",    "requests in the system (1)"},
+             named_option{"--rate",        "X",    "requests that arrive in a second, instead"},
+             named_option{"--slo",         "LIST", "ttft=0.5s,tpot=30ms: the most requests under it"},
+             named_option{"--sweep",       "",     "1, 2, 4 ... requests, as many as memory holds"},
+             named_option{"--pp",          "N",    "devices that hold layers one behind the other (1)"},
+             named_option{"--chunk",       "N",    "new tokens of a prompt per step (all)"},
+             named_option{"--prefix-hit",  "X",    "share of prompts that is cached already (0)"},
+             named_option{"--draft",       "N",    "tokens proposed per step, at no cost (0)"},
+             named_option{"--acceptance",  "X",    "chance that a proposed token is kept (0.7)"},
+             named_option{"--configs",     "DIR",  "of rows from the standard input: org__name.json"}})
+        all.push_back(std::move(more));
+    return all;
+}
+// clang-format on
+enum serve_option_id : std::size_t {
+    sv_input = ex_count,
+    sv_output,
+    sv_concurrency,
+    sv_rate,
+    sv_slo,
+    sv_sweep,
+    sv_pp,
+    sv_chunk,
+    sv_prefix_hit,
+    sv_draft,
+    sv_acceptance,
+    sv_configs
+};
+
+/// Bounds that a service keeps to; 0: none.
+struct service_level {
+    double ttft = 0;
+    double tpot = 0;
+
+    [[nodiscard]] bool holds(const serving_figures& f) const noexcept {
+        return (ttft == 0 || f.ttft <= ttft) && (tpot == 0 || f.tpot <= tpot);
+    }
+};
+
+/// Reads `ttft=0.5s,tpot=30ms`.
+inline service_level read_service_level(std::string_view list) {
+    service_level level;
+    while (!list.empty()) {
+        const std::size_t comma = list.find(',');
+        const std::string_view item = list.substr(0, comma);
+        list.remove_prefix(comma == std::string_view::npos ? list.size() : comma + 1);
+        const std::size_t sign = item.find('=');
+        const std::string_view name = item.substr(0, sign);
+        std::string_view time = sign == std::string_view::npos ? std::string_view{} : item.substr(sign + 1);
+        if (name != "ttft" && name != "tpot") refuse("--slo", "expected ttft=0.5s,tpot=30ms; found " + in_quotes(item));
+        double scale = 0;
+        for (const auto& [unit, seconds] : {std::pair<std::string_view, double>{"ms", 1e-3}, {"us", 1e-6}, {"s", 1}})
+            if (scale == 0 && time.ends_with(unit)) scale = seconds, time.remove_suffix(unit.size());
+        if (scale == 0) refuse("--slo", "expected a time with its unit, 30ms or 0.5s; found " + in_quotes(item));
+        (name == "ttft" ? level.ttft : level.tpot) = scale * read_real("--slo", time, 1e-6, 1e9);
+    }
+    return level;
+}
+
+inline double money_per_million(const placement& p, const serving_figures& f) {
+    return 1e6 / f.tokens_per_second / 3600 * p.price_per_hour * f.devices;
+}
+inline double grams_per_million(const placement& p, const serving_figures& f) {
+    return 1e6 * f.joules_per_token / 3.6e6 * p.grams_per_kwh;
+}
+
+inline void put_figures(json_writer& json, const placement& p, const serving_load& load, const serving_figures& f) {
+    json.member("concurrency", load.concurrency);
+    json.member("ttft_seconds", f.ttft).member("ttft_unloaded_seconds", f.ttft_unloaded).member("tpot_seconds", f.tpot);
+    json.member("tokens_per_second", f.tokens_per_second);
+    json.member("tokens_per_second_per_device", f.tokens_per_second / f.devices);
+    json.member("tokens_per_second_per_request", 1 / f.tpot);
+    json.member("requests_per_second", f.tokens_per_second / static_cast<double>(load.output));
+    json.member("running", f.running).member("capacity", f.capacity).member("devices", f.devices);
+    json.member("watts_per_device", f.watts).member("joules_per_token", f.joules_per_token);
+    if (p.price_per_hour > 0) json.member("price_per_million_tokens", money_per_million(p, f));
+    if (p.grams_per_kwh > 0) json.member("grams_co2_per_million_tokens", grams_per_million(p, f));
+}
+
+inline std::string serve_text(const placement& p, const serving_load& load, const serving_figures& f, server& on) {
+    const auto devices = static_cast<double>(p.how.shards.devices() * load.pipeline);
+    std::string out = title_of(p) + '\n' + grouped(count(load.input)) + " tokens in, " + grouped(count(load.output)) +
+                      " out, " + formatted("%.4g requests at a time", load.concurrency) + '\n';
+    const auto line = [&](std::string_view name, const std::string& text) { out += "  " + left(name, 26) + text + '\n'; };
+    line("time to first token", duration(f.ttft) + "  (alone " + duration(f.ttft_unloaded) + ')');
+    line("time per output token", duration(f.tpot) + formatted("  (%.1f tokens/s each)", 1 / f.tpot));
+    line("tokens per second", formatted("%.0f  (%.0f per device)", f.tokens_per_second, f.tokens_per_second / devices));
+    line("memory of a device", formatted("%.1f GB of weights, room for %.0f requests",
+                                         on.weights() / 1e9 / static_cast<double>(load.pipeline), f.capacity));
+    if (load.concurrency > f.running)
+        line("waiting", formatted("%.0f requests: %.0f run at a time", load.concurrency - f.running, f.running));
+    if (p.on->watts > 0)
+        line("energy (within 30 %)", formatted("%.0f W per device, %.3g J per output token", f.watts, f.joules_per_token));
+    if (p.price_per_hour > 0) line("money", formatted("%.3g per million output tokens", money_per_million(p, f)));
+    if (p.grams_per_kwh > 0) line("carbon", formatted("%.3g g CO2 per million output tokens", grams_per_million(p, f)));
+    if (p.by.name.empty()) out += "  no --engine: kernels alone, without the engine's own time\n";
+    return out;
+}
+
+/// The most requests at a time that keep to a level; 0 where one alone does not.
+inline double most_under(server& on, serving_load load, const service_level& level) {
+    const auto holds = [&](double n) {
+        load.concurrency = n;
+        return level.holds(on(load));
+    };
+    const double most =
+        std::floor(on.capacity(load.input + load.output / 2, load.pipeline) * static_cast<double>(on.groups()));
+    if (most < 1 || !holds(1)) return 0;
+    double low = 1, high = most;
+    if (holds(high)) return high;
+    while (high - low > 1) {
+        const double middle = std::floor((low + high) / 2);
+        (holds(middle) ? low : high) = middle;
+    }
+    return low;
+}
+
+inline std::string sweep_text(const placement& p, const std::vector<std::pair<serving_load, serving_figures>>& all) {
+    std::string out = title_of(p) + "\n" + right("requests", 9) + right("first token", 13) + right("per token", 12) +
+                      right("tokens/s", 11) + right("per device", 12) + right("J/token", 10) + '\n';
+    for (const auto& [load, f] : all)
+        out += right(formatted("%.0f", load.concurrency), 9) + right(duration(f.ttft), 13) + right(duration(f.tpot), 12) +
+               right(formatted("%.0f", f.tokens_per_second), 11) +
+               right(formatted("%.0f", f.tokens_per_second / f.devices), 12) +
+               right(formatted("%.3g", f.joules_per_token), 10) + '\n';
+    return out;
+}
+
+inline std::string serve_help() {
+    std::string out =
+        "Usage: llmcost serve (--model NAME | --config FILE) --device NAME [option]...\n"
+        "       llmcost serve --configs DIR [option]... < RUNS.csv\n"
+        "Time to first token, time per output token and throughput of continuous batching.\n"
+        "RUNS.csv: model_path, system, backend, isl, osl, batch_size, tp_size ...; behind\n"
+        "each row predicted_ttft_ms and predicted_tpot_ms (docs/cli.md).\n\n";
+    for (const named_option& o : serve_options()) out += "  " + left(o.name + ' ' + o.value, 28) + o.help + '\n';
+    return out + "\nof the model: --set --part --revision --offline (llmcost --help)\n";
+}
+
+}  // namespace detail
+
+/// What `llmcost serve …` prints.
+[[nodiscard]] inline std::string serve_answer(std::span<const std::string_view> args, const streams& io) {
+    for (const std::string_view arg : args)
+        if (arg == "--help" || arg == "-h") return detail::serve_help();
+    std::vector<std::string_view> rest;
+    const named_options given("serve", detail::serve_options(), args, &rest);
+    const arguments others = model_arguments("serve", rest, {});
+    const std::string format = given.text(detail::ex_format, "text");
+    if (format != "text" && format != "json") refuse("--format", "expected one of text, json; found " + in_quotes(format));
+    if (given.has(detail::sv_configs)) {
+        for (std::size_t id = 0; id < given.rows().size(); ++id)
+            if (id != detail::sv_configs && id != detail::ex_calibration && given.has(id))
+                refuse(given.name(id), "cannot stand together with --configs: rows say it");
+        return serve_table(given.text(detail::sv_configs), given.text(detail::ex_calibration)).priced(io.in);
+    }
+    serving_load load;
+    load.input = given.number(detail::sv_input, 1024), load.output = given.number(detail::sv_output, 1024);
+    load.concurrency = given.real(detail::sv_concurrency, 1, 1, 1e9);
+    load.pipeline = given.number(detail::sv_pp, 1), load.chunk = given.number(detail::sv_chunk, 0);
+    load.prefix_hit = given.real(detail::sv_prefix_hit, 0, 0, 1);
+    load.draft = given.number(detail::sv_draft, 0, 0);
+    load.acceptance = given.real(detail::sv_acceptance, 0.7, 0, 1);
+    if (load.draft > 64) refuse("--draft", "expected a number up to 64");
+    const bool several = given.has(detail::sv_slo) + given.has(detail::sv_sweep) + given.has(detail::sv_rate) +
+                             given.has(detail::sv_concurrency) >
+                         1;
+    if (several) refuse("--concurrency", "one of --concurrency, --rate, --slo and --sweep at a time");
+    placement p = read_placement(given, others, io);
+    server on(p.subject, p.how, p.by, *p.on, *p.kernels);
+    const double room = on.capacity(load.input + load.output / 2, load.pipeline);
+    if (room < 1)
+        refuse("--device",
+               "does not hold it: " +
+                   detail::formatted("%.1f GB of weights on each device of %.0f GB",
+                                     on.weights() / 1e9 / static_cast<double>(load.pipeline), p.on->memory_gigabytes) +
+                   " leave no room for a request (--tp, --pp, --dtype)");
+    json_writer json;
+    if (given.has(detail::sv_sweep)) {
+        std::vector<std::pair<serving_load, serving_figures>> all;
+        const double most = std::floor(room * static_cast<double>(on.groups()));
+        for (double n = 1;; n = n * 2 < most ? n * 2 : most) {
+            load.concurrency = n;
+            all.emplace_back(load, on(load));
+            if (n >= most) break;
+        }
+        if (format == "text") return detail::sweep_text(p, all);
+        json.object().member("model", p.who.name).member("device", p.on->names[0]).key("sweep").array();
+        for (const auto& [at, f] : all) json.object(), detail::put_figures(json, p, at, f), json.end_object();
+        return json.end_array().end_object().text() + '\n';
+    }
+    serving_figures f;
+    if (given.has(detail::sv_slo)) {
+        load.concurrency = detail::most_under(on, load, detail::read_service_level(given.text(detail::sv_slo)));
+        if (load.concurrency == 0) {
+            load.concurrency = 1;
+            const serving_figures one = on(load);
+            refuse("--slo", "one request alone takes " + detail::duration(one.ttft) + " to its first token and " +
+                                detail::duration(one.tpot) + " for each after it");
+        }
+        f = on(load);
+    } else if (given.has(detail::sv_rate)) {
+        const double rate = given.real(detail::sv_rate, 1, 1e-9, 1e9);
+        const auto steady = on.at_rate(load, rate);
+        if (!steady) refuse("--rate", "requests arrive faster than they can be answered");
+        f = *steady, load.concurrency = rate * (f.ttft + static_cast<double>(load.output) * f.tpot);
+    } else {
+        f = on(load);
+    }
+    if (format == "text") return detail::serve_text(p, load, f, on);
+    json.object();
+    detail::put_figures(json, p, load, f);
+    json.member("input", load.input).member("output", load.output).member("model", p.who.name);
+    json.member("device", p.on->names[0]).member("engine", p.by.name).member("dtype", p.how.products->name);
+    json.member("cache_dtype", p.how.cache->name)
+        .member("weight_bytes_per_device", on.weights() / static_cast<double>(load.pipeline));
+    return json.end_object().text() + '\n';
+}
+
+}  // namespace llmcost::cli

@@ -1,0 +1,165 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <istream>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <llmcost/cli/execution.hpp>
+#include <llmcost/cli/op_table.hpp>
+#include <llmcost/serving/server.hpp>
+
+namespace llmcost::cli {
+
+/// A measured or planned run of a server, as a row says it.
+struct serving_run {
+    server* on = nullptr;
+    const engine* by = nullptr;
+    const device* where = nullptr;
+    serving_load load{};
+    std::int64_t devices = 1;
+    std::string model;
+};
+
+/// Runs of servers, row by row: CSV whose header names columns as `serving.csv` does (docs/cli.md).
+class serve_table {
+public:
+    /// `folder` has `org__name.json` for each model_path.
+    serve_table(std::string folder, std::string calibration)
+        : folder_(std::move(folder)), calibration_(std::move(calibration)) {}
+
+    /// The rows with `predicted_ttft_ms` and `predicted_tpot_ms` behind them.
+    [[nodiscard]] std::string priced(std::istream& in) {
+        std::string out = read_header(in) + ",predicted_ttft_ms,predicted_tpot_ms\n";
+        while (next(in)) {
+            const serving_run run = current();
+            const serving_figures f = (*run.on)(run.load);
+            std::array<char, 64> text{};
+            const int n = std::snprintf(text.data(), text.size(), ",%.5g,%.5g\n", 1e3 * f.ttft, 1e3 * f.tpot);
+            out += line_;
+            out.append(text.data(), static_cast<std::size_t>(n));
+        }
+        return out;
+    }
+
+    /// Reads the first line.
+    std::string read_header(std::istream& in) {
+        if (!std::getline(in, line_)) refuse("standard input", "expected CSV with a header, found nothing");
+        strip();
+        detail::split_csv(line_, fields_);
+        for (std::size_t i = 0; i < fields_.size(); ++i) places_.emplace(fields_[i], i);
+        for (const std::string_view name : {"model_path", "system", "isl", "osl", "batch_size"})
+            if (!places_.contains(name)) refuse("line 1", "expected a column " + in_quotes(name));
+        return line_;
+    }
+    /// Reads the next row that is not empty; false at the end.
+    bool next(std::istream& in) {
+        do {
+            ++number_;
+            if (!std::getline(in, line_)) return false;
+            strip();
+        } while (line_.empty());
+        detail::split_csv(line_, fields_);
+        return true;
+    }
+    /// A field of the current row; empty where there is none.
+    [[nodiscard]] std::string word(std::string_view name) const {
+        const auto at = places_.find(name);
+        return at == places_.end() || at->second >= fields_.size() ? std::string{} : fields_[at->second];
+    }
+    /// What the current row asks for.
+    [[nodiscard]] serving_run current() {
+        try {
+            return read_row();
+        } catch (const error& e) {
+            refuse("line " + std::to_string(number_), e.what());
+        }
+    }
+
+private:
+    void strip() {
+        if (!line_.empty() && line_.back() == '\r') line_.pop_back();
+    }
+    [[nodiscard]] std::int64_t number(std::string_view name, std::int64_t otherwise) const {
+        const std::string text = word(name);
+        return text.empty() ? otherwise : read_number(name, text, 1);
+    }
+    struct known_model {
+        config_document file;
+        model subject;
+        detail::stored_as stored;
+    };
+    const known_model& model_of_row(const std::string& path) {
+        if (const auto known = models_.find(path); known != models_.end()) return known->second;
+        std::string name = path;
+        for (std::size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash))
+            name.replace(slash, 1, "__");
+        config_document file = read_config_file((std::filesystem::path(folder_) / (name + ".json")).string());
+        const model subject = file.read_with([](config_view root) { return read_model(root); });
+        const detail::stored_as stored = file.read_with(detail::stored_as_of);
+        return models_.emplace(path, known_model{std::move(file), subject, stored}).first->second;
+    }
+    /// The operand of a row, or what the checkpoint is stored as where the row leaves it open, or calls blocks of fp8 plain
+    /// fp8, or 4 bits what the model keeps in 16.
+    static const operand_row* operand(const std::string& said, std::string_view stored) {
+        const bool by_checkpoint =
+            said.empty() || (said == "fp8" && stored == "fp8_block") || (said == "nvfp4" && (stored == "w4a16_mxfp4"));
+        return &detail::operand_of("gemm_quant_mode", by_checkpoint ? std::string(stored) : said);
+    }
+    serving_run read_row() {
+        const known_model& m = model_of_row(word("model_path"));
+        execution how;
+        const bool splits_types = m.stored.products != m.stored.experts;  // a checkpoint whose experts alone are narrow
+        how.products = operand(splits_types ? std::string{} : word("gemm_quant_mode"), m.stored.products);
+        how.experts = operand(word("moe_quant_mode"), m.stored.experts);
+        how.cache = &detail::usual_cache(*how.products, *how.experts);
+        sharding& s = how.shards;
+        s.tensor = number("tp_size", 1), s.data = number("attention_dp_size", 1);
+        s.expert = number("moe_ep_size", 1), s.expert_tensor = number("moe_tp_size", 1);
+        if (m.subject.dims.moe.num_experts <= 1) s.expert = s.expert_tensor = 1;
+        const std::int64_t of_experts = s.expert * s.expert_tensor;
+        if (word("attention_dp_size").empty() && of_experts % s.tensor == 0 && m.subject.dims.moe.num_experts > 1)
+            s.data = of_experts / s.tensor;
+        check_sharding(m.subject, s);
+        serving_run run;
+        run.by = &detail::engine_of("backend", word("backend").empty() ? "vllm" : word("backend"));
+        how.static_scales = run.by->static_scales;
+        run.model = word("model_path");
+        run.devices = s.devices();
+        run.load.input = number("isl", 1), run.load.output = number("osl", 1);
+        run.load.concurrency = static_cast<double>(number("batch_size", 1));
+        run.load.pipeline = number("pp_size", 1);
+        const std::string system = word("system");
+        auto& kernels = kernels_[{system, std::string(run.by->name)}];
+        if (!kernels) kernels = std::make_unique<kernel_library>(system, std::string(run.by->software), "", calibration_);
+        run.where = &kernels->on();
+        auto& on = servers_[{run.model, system, std::string(run.by->name), how.products, how.experts,
+                             std::array{s.tensor, s.data, s.expert, s.expert_tensor}}];
+        if (!on) on = std::make_unique<server>(m.subject, how, *run.by, *run.where, *kernels);
+        run.on = on.get();
+        return run;
+    }
+
+    using server_key = std::tuple<std::string, std::string, std::string, const operand_row*, const operand_row*,
+                                  std::array<std::int64_t, 4>>;
+    std::string folder_, calibration_, line_;
+    std::vector<std::string> fields_;
+    std::map<std::string, std::size_t, std::less<>> places_;
+    std::size_t number_ = 1;
+    std::map<std::string, known_model> models_;
+    std::map<std::pair<std::string, std::string>, std::unique_ptr<kernel_library>> kernels_;
+    std::map<server_key, std::unique_ptr<server>> servers_;
+};
+
+}  // namespace llmcost::cli
