@@ -16,6 +16,7 @@
 #include <llmcost/cli/op.hpp>
 #include <llmcost/serving/power.hpp>
 #include <llmcost/serving/step.hpp>
+#include <llmcost/serving/training.hpp>
 
 // `llmcost latency`: the time of one step of a model, kernel by kernel.
 namespace llmcost::cli {
@@ -91,6 +92,26 @@ inline std::string sizes_of(const operator_shape& shape) {
     return out;
 }
 
+/// The end of a path, which tells kernels apart: `self_attn.q_proj+k_proj+v_proj`.
+inline std::string short_name(const model_kernel& k) {
+    std::string name = k.name;
+    for (std::size_t star = name.find(".*"); star != std::string::npos; star = name.find(".*")) name.erase(star, 2);
+    std::size_t at = name.rfind('.');
+    if (at != std::string::npos && at > 0) at = name.rfind('.', at - 1);
+    return at == std::string::npos ? name : name.substr(at + 1);
+}
+/// `gemm 16 1,280 8,192`; names of families shortened.
+inline std::string kernel_words(const operator_shape& shape) {
+    std::string family(shape.family->name);
+    for (const auto& [whole, shorter] : {std::pair<std::string_view, std::string_view>{"generation_", ""},
+                                         {"context_attention", "prompt_attention"},
+                                         {"elementwise", "map"},
+                                         {"nccl", ""}})
+        if (family.starts_with(whole)) family.replace(0, whole.size(), shorter);
+    if (family.empty()) family = std::string(shape.variant);
+    return family + ' ' + sizes_of(shape);
+}
+
 inline std::string latency_json(const placement& p, const workload& load, const timed_step& step, double watts) {
     json_writer json;
     json.object().member("seconds", step.seconds).member("lower", step.lower).member("upper", step.upper);
@@ -136,20 +157,19 @@ inline std::string title_of(const placement& p) {
 inline std::string latency_text(const placement& p, const std::string& asked, const timed_step& step, double watts) {
     std::string out = title_of(p) + '\n' + asked + ": " + duration(step.seconds) + "  (" + duration(step.lower) + " to " +
                       duration(step.upper) + ", bound by " + std::string(name_of(step.bound)) + ")\n\n";
-    std::size_t widest = 10, sizes = 5;
+    std::size_t widest = 6, sizes = 6;
     for (const timed_kernel& t : step.kernels) {
-        widest = std::max(widest, t.kernel.what.name.size());
-        sizes = std::max(sizes, t.kernel.what.shape.family->name.size() + 1 + sizes_of(t.kernel.what.shape).size());
+        widest = std::max(widest, short_name(t.kernel.what).size());
+        sizes = std::max(sizes, kernel_words(t.kernel.what.shape).size());
     }
-    out += left("module", widest + 2) + left("kernel", sizes + 2) + right("times", 7) + right("each", 12) +
-           right("together", 12) + right("share", 8) + "  bound\n";
+    out += left("module", widest + 1) + left("kernel", sizes) + right("runs", 5) + right("each", 10) + right("share", 8) +
+           "  bound\n";
     for (const timed_kernel& t : step.kernels) {
         const model_kernel& k = t.kernel.what;
         const double together = static_cast<double>(k.times) * t.each.seconds;
         const bool links = t.each.bound == bound_by::memory && k.shape.work().between_devices;
-        out += left(printable(k.name), widest + 2) +
-               left(std::string(k.shape.family->name) + ' ' + sizes_of(k.shape), sizes + 2) +
-               right(std::to_string(k.times), 7) + right(duration(t.each.seconds), 12) + right(duration(together), 12) +
+        out += left(printable(short_name(k)), widest + 1) + left(kernel_words(k.shape), sizes) +
+               right(std::to_string(k.times), 5) + right(formatted("%.1f µs", 1e6 * t.each.seconds), 11) +
                right(formatted("%.1f %%", 100 * together / step.seconds), 8) + "  " +
                std::string(links ? "links" : name_of(t.each.bound)) + (t.each.calibrated ? "\n" : " *\n");
     }
@@ -158,13 +178,49 @@ inline std::string latency_text(const placement& p, const std::string& asked, co
                      step.done.bytes / step.seconds / 1e9);
     if (p.on->watts > 0) {
         const double joules = watts * step.seconds * devices;
-        out += formatted(", %.0f W (within 30 %%); %.3g J in all", watts, joules);
+        out += formatted(", about %.0f W; %.3g J in all", watts, joules);
         if (p.grams_per_kwh > 0) out += formatted(", %.3g g CO2", joules / 3.6e6 * p.grams_per_kwh);
     }
     if (p.price_per_hour > 0)
         out += formatted("; %.3g per million steps", 1e6 * step.seconds / 3600 * p.price_per_hour * devices);
     if (step.calibrated < step.kernels.size()) out += "\n* not measured: datasheet and typical efficiencies";
     return out + "\nkernels one behind the other in a CUDA graph; the engine's own time is not in here (llmcost serve)\n";
+}
+
+inline std::string training_json(const placement& p, const workload& load, const training_cost& t, double watts) {
+    json_writer json;
+    json.object().member("seconds", t.seconds());
+    for (const auto& [name, part] : {std::pair<std::string_view, const step_cost*>{"forward", &t.forward},
+                                     {"backward", &t.backward},
+                                     {"optimizer", &t.optimizer}}) {
+        json.key(name).object().member("seconds", part->seconds).member("flops", part->flops);
+        json.member("bytes", part->bytes).end_object();
+    }
+    const auto tokens = static_cast<double>(load.batch * load.sequence);
+    json.member("model_flops_utilisation", t.model_flops_utilisation(*p.on, *p.how.products));
+    json.member("tokens_per_second", tokens / t.seconds()).member("watts", watts);
+    json.member("joules", watts * t.seconds() * static_cast<double>(p.how.shards.devices()));
+    json.member("model", p.who.name).member("device", p.on->names[0]).member("devices", p.how.shards.devices());
+    json.member("dtype", p.how.products->name).member("batch", load.batch).member("sequence", load.sequence);
+    return json.end_object().text() + '\n';
+}
+
+inline std::string training_text(const placement& p, const workload& load, const training_cost& t, double watts) {
+    std::string out = title_of(p) + "\na training step of " + std::to_string(load.batch) + " x " +
+                      grouped(count(load.sequence)) + " tokens: " + duration(t.seconds()) + '\n';
+    const auto line = [&](std::string_view name, const step_cost& part) {
+        out += "  " + left(name, 12) + right(duration(part.seconds), 10) +
+               formatted("  %.1f TFLOP/s, %.0f GB/s\n", part.flops / part.seconds / 1e12, part.bytes / part.seconds / 1e9);
+    };
+    line("forward", t.forward), line("backward", t.backward), line("AdamW", t.optimizer);
+    const auto tokens = static_cast<double>(load.batch * load.sequence);
+    out += formatted("  MFU %.1f %%, %.0f tokens/s", 100 * t.model_flops_utilisation(*p.on, *p.how.products),
+                     tokens / t.seconds());
+    if (p.on->watts > 0) out += formatted(", about %.0f W", watts);
+    if (p.price_per_hour > 0)
+        out += formatted("; %.3g per million tokens",
+                         1e6 / tokens * t.seconds() / 3600 * p.price_per_hour * static_cast<double>(p.how.shards.devices()));
+    return out + "\nnothing is recomputed; gradients are not summed over replicas\n";
 }
 
 inline std::string latency_help() {
@@ -174,7 +230,8 @@ inline std::string latency_help() {
     for (const named_option& o : execution_options()) out += "  " + left(o.name + ' ' + o.value, 28) + o.help + '\n';
     return out +
            "\nand of the workload: --batch --sequence --past --encoder-sequence --requests\n"
-           "--logits (last); of the model: --set --part --revision --offline (llmcost --help)\n";
+           "--logits (last) --training (forward, backward, AdamW); of the model: --set --part --revision --offline (llmcost "
+           "--help)\n";
 }
 
 }  // namespace detail
@@ -187,12 +244,22 @@ inline std::string latency_help() {
     const named_options given("latency", detail::execution_options(), args, &rest);
     const arguments others = model_arguments("latency", rest,
                                              {option::batch, option::sequence, option::past, option::encoder_sequence,
-                                              option::requests, option::logits, option::attention});
+                                              option::requests, option::logits, option::training});
     const std::string format = given.text(detail::ex_format, "text");
     if (format != "text" && format != "json") refuse("--format", "expected one of text, json; found " + in_quotes(format));
     job work = read_job(others);
     work.base.head = static_cast<logits>(others.choice(option::logits, static_cast<int>(logits::last)));
     if (!others.has(option::sequence) && !others.has(option::requests)) work.base.sequence = 1;
+    if (others.has(option::training)) {
+        if (!others.has(option::sequence)) work.base.sequence = 1024;
+        const placement p = read_placement(given, others, io);
+        const training_cost t = training_of(p.subject, work.base, p.how, *p.on, *p.kernels);
+        step_cost all = t.forward;
+        all += t.backward, all += t.optimizer;
+        const double watts = watts_of(*p.on, *p.how.products, all, t.seconds());
+        return format == "json" ? detail::training_json(p, work.base, t, watts)
+                                : detail::training_text(p, work.base, t, watts);
+    }
     const placement p = read_placement(given, others, io);
     std::vector<model_kernel> kernels;
     std::string asked;
@@ -204,7 +271,7 @@ inline std::string latency_help() {
                      grouped(count(part.load.past));
         }
     const detail::timed_step step = detail::timed(p, std::move(kernels));
-    const double watts = power_of(*p.how.products).watts(*p.on, step.done, step.seconds);
+    const double watts = watts_of(*p.on, *p.how.products, step.done, step.seconds);
     return format == "json" ? detail::latency_json(p, work.base, step, watts) : detail::latency_text(p, asked, step, watts);
 }
 

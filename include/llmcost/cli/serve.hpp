@@ -118,7 +118,7 @@ inline std::string serve_text(const placement& p, const serving_load& load, cons
     if (load.concurrency > f.running)
         line("waiting", formatted("%.0f requests: %.0f run at a time", load.concurrency - f.running, f.running));
     if (p.on->watts > 0)
-        line("energy (within 30 %)", formatted("%.0f W per device, %.3g J per output token", f.watts, f.joules_per_token));
+        line("energy (about)", formatted("%.0f W per device, %.3g J per output token", f.watts, f.joules_per_token));
     if (p.price_per_hour > 0) line("money", formatted("%.3g per million output tokens", money_per_million(p, f)));
     if (p.grams_per_kwh > 0) line("carbon", formatted("%.3g g CO2 per million output tokens", grams_per_million(p, f)));
     if (p.by.name.empty()) out += "  no --engine: kernels alone, without the engine's own time\n";

@@ -7,28 +7,32 @@
 
 namespace llmcost {
 
-/// What a board draws: a share of its design power at rest, and energy for each operation and byte, up to its limit.
+/// What a board draws, as shares of its design power: at rest, with its units at their peak, with its memory at its
+/// bandwidth.
 ///
-/// Fitted to the boards of H200 in operator tables with measured power (vLLM 0.22.0, ai-dynamo/aiconfigurator @095f58a):
-/// 124 W of 700, 0.46 pJ per FLOP in 16 bits and 0.19 in 8, 78 pJ per byte of memory; off by 28 % on their mean.
+/// Fitted to boards of H200 (700 W) in operator tables with measured power (vLLM 0.22.0, ai-dynamo/aiconfigurator
+/// @095f58a5): 124 W at rest, 0.46 pJ per FLOP in 16 bits and 0.19 in 8, 78 pJ per byte, off by 28 % on their mean. Other
+/// boards are taken to divide their power alike.
 struct power_model {
-    double idle_share = 0.18;
-    double joules_per_flop = 0.46e-12;
-    double joules_per_byte = 78e-12;
-    double error = 0.3;  ///< share by which answers may be off
+    double idle = 0.18;
+    double compute = 0.65;
+    double memory = 0.53;
 
-    /// Watts over a time in which so much is done.
-    [[nodiscard]] double watts(const device& d, const step_cost& done, double seconds) const noexcept {
-        const double drawn = idle_share * d.watts + (joules_per_flop * done.flops + joules_per_byte * done.bytes) / seconds;
+    /// Watts over a time in which so much is done by units of this peak (TFLOP/s), up to the design power.
+    [[nodiscard]] double watts(const device& d, double peak, const step_cost& done, double seconds) const noexcept {
+        const double of_peak = peak > 0 ? done.flops / (seconds * peak * 1e12) : 0;
+        const double of_bandwidth = done.bytes / (seconds * d.memory_bandwidth * 1e9);
+        const double drawn = d.watts * (idle + compute * of_peak + memory * of_bandwidth);
         return drawn < d.watts ? drawn : d.watts;
     }
 };
 
-/// The model for products of an operand: what is narrower costs less per operation.
-[[nodiscard]] inline power_model power_of(const operand_row& operand) noexcept {
+/// Watts of each device in a step whose products have operands of a type.
+[[nodiscard]] inline double watts_of(const device& d, const operand_row& products, const step_cost& done,
+                                     double seconds) noexcept {
     power_model p;
-    if (operand.weight_bytes < 2 && operand.unit != &device::bf16) p.joules_per_flop = 0.19e-12;
-    return p;
+    if (products.weight_bytes < 2 && products.unit != &device::bf16) p.compute = 0.54;
+    return p.watts(d, d.*products.unit, done, seconds);
 }
 
 }  // namespace llmcost

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include <llmcost/analysis/counts.hpp>
+#include <llmcost/analysis/evaluator.hpp>
 #include <llmcost/serving/engines.hpp>
 #include <llmcost/serving/plan.hpp>
 #include <llmcost/serving/power.hpp>
@@ -42,19 +43,19 @@ struct serving_figures {
 class server {
 public:
     server(const model& whole, const execution& how, const engine& by, const device& on, kernel_source& from)
-        : whole_(whole), how_(how), by_(by), on_(on), from_(from), weights_(weight_bytes()) {}
+        : whole_(whole), how_(how), by_(by), on_(on), from_(from), weights_(weight_bytes()), figures_of_part_(part()) {}
 
     /// Bytes of weights on each device.
     [[nodiscard]] double weights() const noexcept { return weights_; }
     /// Groups of devices with sequences of their own.
     [[nodiscard]] std::int64_t groups() const noexcept { return how_.shards.data; }
     /// Bytes of a sequence's cache on each device when it holds so many tokens.
-    [[nodiscard]] double cache_bytes(std::int64_t tokens) const {
-        const figures f = count_model(part(), {.sequence = 1, .past = tokens > 1 ? tokens - 1 : 0, .head = logits::none});
+    [[nodiscard]] double cache_bytes(std::int64_t tokens) {
+        const figures f = figures_of_part_({.sequence = 1, .past = tokens > 1 ? tokens - 1 : 0, .head = logits::none});
         return static_cast<double>(f.cache.to_64()) * how_.cache->weight_bytes;
     }
     /// Sequences of so many tokens that the memory of one device holds beside the weights; below 1 it holds none.
-    [[nodiscard]] double capacity(std::int64_t tokens, std::int64_t pipeline = 1) const {
+    [[nodiscard]] double capacity(std::int64_t tokens, std::int64_t pipeline = 1) {
         const auto stages = static_cast<double>(pipeline);
         const double room = by_.memory_share * on_.memory_gigabytes * 1e9 - weights_ / stages;
         const double each = cache_bytes(tokens) / stages;
@@ -92,7 +93,7 @@ public:
         f.tokens_per_second = f.running / f.tpot;
         step.flops += shared * prompt.flops, step.bytes += shared * prompt.bytes;
         step.flops /= stages, step.bytes /= stages;
-        f.watts = power_of(*how_.products).watts(on_, step, together);
+        f.watts = watts_of(on_, *how_.products, step, together);
         f.joules_per_token = f.watts * f.devices / f.tokens_per_second;
         return f;
     }
@@ -167,6 +168,7 @@ private:
     const device& on_;
     kernel_source& from_;
     double weights_;
+    evaluator figures_of_part_;
     std::optional<step_plan> steps_, prompts_;
 };
 

@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+// What the time of a step costs: from constants alone, from measured kernels, a sweep of servers, a model's plan.
+#include <benchmark/benchmark.h>
+
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include <llmcost/cli/kernel_library.hpp>
+#include <llmcost/models.hpp>
+#include <llmcost/serving/server.hpp>
+
+namespace {
+
+using namespace llmcost;
+
+const device& h200 = *find_device("h200_sxm");
+const char* const measured = LLMCOST_TEST_DIR "/../configs/calibrations";
+
+execution in_fp8(std::int64_t tensor) {
+    execution how;
+    how.products = how.experts = find_operand("fp8_block");
+    how.cache = find_operand("fp8");
+    how.shards = {.tensor = tensor, .data = 1, .expert_tensor = tensor};
+    return how;
+}
+
+/// Steps of 1 to 256 sequences behind 1 to 8192 tokens, in no order.
+void step(benchmark::State& state, const model& m, const char* calibrations) {
+    cli::kernel_library library("h200_sxm", "vllm", "", calibrations);
+    step_plan plan(m, in_fp8(8), true, h200, library);
+    std::vector<std::pair<std::int64_t, std::int64_t>> points;
+    std::mt19937_64 random(1);
+    for (int i = 0; i < 4096; ++i)
+        points.emplace_back(1 + static_cast<std::int64_t>(random() % 256), 1 + static_cast<std::int64_t>(random() % 8192));
+    std::size_t i = 0;
+    for (auto _ : state) {
+        const auto& [batch, past] = points[i++ % points.size()];
+        benchmark::DoNotOptimize(plan.seconds(batch, 1, past));
+    }
+}
+BENCHMARK_CAPTURE(step, llama_3_1_70b_constants, models::llama_3_1_70b, "none");
+BENCHMARK_CAPTURE(step, llama_3_1_70b_measured, models::llama_3_1_70b, measured);
+BENCHMARK_CAPTURE(step, deepseek_v3_constants, models::deepseek_v3, "none");
+BENCHMARK_CAPTURE(step, deepseek_v3_measured, models::deepseek_v3, measured);
+
+/// Time to first token and per token of a million loads.
+void sweep(benchmark::State& state, const char* calibrations) {
+    cli::kernel_library library("h200_sxm", "vllm", "", calibrations);
+    server on(models::llama_3_1_70b, in_fp8(8), *find_engine("vllm"), h200, library);
+    constexpr std::int64_t points = 1'000'000;
+    for (auto _ : state)
+        for (std::int64_t i = 0; i < points; ++i)
+            benchmark::DoNotOptimize(on({.input = 128 + i % 1000 * 8,
+                                         .output = 64 + i / 1000 % 100 * 16,
+                                         .concurrency = static_cast<double>(1 + i / 100000 * 13)}));
+    state.SetItemsProcessed(state.iterations() * points);
+}
+BENCHMARK_CAPTURE(sweep, llama_3_1_70b_constants, "none")->Unit(benchmark::kMillisecond)->Iterations(1);
+BENCHMARK_CAPTURE(sweep, llama_3_1_70b_measured, measured)->Unit(benchmark::kMillisecond)->Iterations(1);
+
+void plan(benchmark::State& state) {
+    cli::kernel_library library("h200_sxm", "vllm", "", "none");
+    for (auto _ : state) benchmark::DoNotOptimize(step_plan(models::llama_3_1_70b, in_fp8(8), true, h200, library).holds());
+}
+BENCHMARK(plan)->Unit(benchmark::kMicrosecond);
+
+}  // namespace

@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <llmcost/analysis/counts.hpp>
+#include <llmcost/serving/step.hpp>
+
+namespace llmcost {
+
+/// What a training step of one device takes: forward, backward, and AdamW over all parameters.
+struct training_cost {
+    step_cost forward{};
+    step_cost backward{};
+    step_cost optimizer{};
+
+    [[nodiscard]] double seconds() const noexcept { return forward.seconds + backward.seconds + optimizer.seconds; }
+    /// Model FLOPs utilisation (PaLM, arXiv 2204.02311, appendix B): three times the forward pass's, of what the device's
+    /// peak would do in the time; 0 where the datasheet has no such peak.
+    [[nodiscard]] double model_flops_utilisation(const device& d, const operand_row& products) const noexcept {
+        const double peak = d.*products.unit * 1e12;
+        return peak > 0 && seconds() > 0 ? 3 * forward.flops / (peak * seconds()) : 0;
+    }
+};
+
+/// Bytes that AdamW moves for a parameter in 16 bits: its gradient, and the weight, a copy in 32 bits and both moments read
+/// and written (2 + 2 + 2·3·4).
+inline constexpr std::int64_t adamw_bytes = 28;
+
+/// The products behind a product (m, k) x (k, n): the gradient of what came in, (m, n) x (n, k), and of the weight,
+/// (n, m) x (m, k).
+[[nodiscard]] inline std::vector<model_kernel> products_of_backward(const model_kernel& k) {
+    model_kernel inputs = k, weight = k;
+    const std::int64_t* const s = k.shape.sizes;
+    inputs.shape.sizes[0] = s[0], inputs.shape.sizes[1] = s[2], inputs.shape.sizes[2] = s[1];
+    weight.shape.sizes[0] = s[1], weight.shape.sizes[1] = s[2], weight.shape.sizes[2] = s[0];
+    return {std::move(inputs), std::move(weight)};
+}
+
+/// A training step without recomputation, every kernel behind the other.
+///
+/// A product goes back as two. Fused attention executes five products instead of two (FlashAttention-2, arXiv 2307.08691,
+/// section 3.1.2: FLOPs times 2.5); experts and chains take twice as long as forward, sums over devices as long.
+[[nodiscard]] inline training_cost training_of(const model& whole, workload load, const execution& how, const device& on,
+                                               kernel_source& from) {
+    load.past = 0, load.head = logits::all;
+    training_cost t;
+    for (const known_kernel& k : with_measurements(kernels_of(whole, load, how), how, from)) {
+        const step_cost once = cost_of(on, k);
+        t.forward += once;
+        const operator_family& family = *k.what.shape.family;
+        if (family.name == "gemm") {
+            for (const known_kernel& back : with_measurements(products_of_backward(k.what), how, from))
+                t.backward += cost_of(on, back);
+            continue;
+        }
+        const bool attends = family.name == "context_attention" || family.name == "generation_attention" ||
+                             family.name == "full_attention" || family.name == "context_mla" ||
+                             family.name == "generation_mla";
+        const double factor = k.what.shape.work().between_devices ? 1 : attends ? 2.5 : 2;
+        t.backward += {factor * once.seconds, factor * once.flops, factor * once.bytes};
+    }
+    const count parameters = count_model(sharded(whole, how.shards), load).params;
+    model_kernel update{.name = "adamw"};
+    update.shape = {.family = find_family("elementwise"), .operand = find_operand("bfloat16")};
+    update.shape.sizes[0] = 1;
+    update.shape.sizes[1] =
+        static_cast<std::int64_t>(parameters.to_64()) * (adamw_bytes / 4);  // 4 bytes read and written each
+    t.optimizer = cost_of(on, with_measurements({update}, how, from).front());
+    return t;
+}
+
+}  // namespace llmcost

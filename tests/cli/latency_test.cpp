@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include "program.hpp"
+
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <string>
+
+using namespace llmcost::testing;
+using nlohmann::json;
+
+namespace {
+
+const std::string llama = "latency --model meta-llama/Llama-3.2-1B --device h200_sxm";
+const std::string measured = " --engine vllm --calibration " LLMCOST_TEST_DIR "/../configs/calibrations";
+
+std::string refused(const std::string& line, int code = 2) {
+    const outcome o = llmcost_line(line);
+    CHECK(o.code == code);
+    CHECK(o.out == "");
+    return o.err;
+}
+
+}  // namespace
+
+TEST_CASE("a step's time is that of its kernels") {
+    for (const std::string& kernels : {measured, std::string(" --calibration none")}) {
+        const json j = json::parse(printed(llama + kernels + " --batch 16 --past 1000 --format json"));
+        double sum = 0, flops = 0;
+        for (const json& op : j["ops"]) {
+            sum += op["seconds"].get<double>(), flops += op["flops"].get<double>();
+            CHECK(op["lower"].get<double>() <= op["seconds"].get<double>());
+            CHECK(op["upper"].get<double>() >= op["seconds"].get<double>());
+            CHECK(op["share_of_bound"].get<double>() <= 1);
+            CHECK((op["bound"] == "launch" || op["bound"] == "compute" || op["bound"] == "memory"));
+        }
+        CHECK(j["seconds"].get<double>() == doctest::Approx(sum));
+        CHECK(j["flops"].get<double>() == doctest::Approx(flops));
+        CHECK(j["lower"].get<double>() < j["seconds"].get<double>());
+        CHECK(j["upper"].get<double>() > j["seconds"].get<double>());
+        CHECK(j["joules"].get<double>() > 0);
+        // 16 tokens: two FLOPs for each weight of the products, and attention to 1001 positions in 16 layers of 32 heads
+        CHECK(flops == 2.0 * 16 * (1235814400 - 2048 * 33) + 16.0 * 16 * 4 * 32 * 64 * 1001);
+    }
+}
+
+TEST_CASE("a step is told in words") {
+    const std::string text = printed(llama + measured + " --batch 16 --past 1000 --price 2 --carbon 100");
+    CHECK(
+        text.starts_with("meta-llama/Llama-3.2-1B on H200 SXM, vllm, bfloat16, cache bfloat16\n"
+                         "a step: 16 x 1 token behind 1,000: "));
+    CHECK(text.find("self_attn.q_proj+k_proj+v_proj gemm 16 3,072 2,048") != std::string::npos);
+    CHECK(text.find("g CO2; ") != std::string::npos);
+    CHECK(text.find("per million steps\n") != std::string::npos);
+    CHECK(text.find("* not measured") != std::string::npos);
+}
+
+// rows of prompts and of running sequences go through products together; attention is each one's own
+TEST_CASE("a ragged batch is one step") {
+    const json j = json::parse(printed(llama + measured + " --requests 512@0x4,1@8000x60 --format json"));
+    std::int64_t rows = 0, kinds = 0;
+    for (const json& op : j["ops"]) {
+        if (op["name"] == "model.layers.*.mlp.down_proj") rows = op["sizes"]["m"];
+        kinds += op["kind"] == "context_attention" || op["kind"] == "generation_attention" ? 1 : 0;
+    }
+    CHECK(rows == 4 * 512 + 60);
+    CHECK(kinds == 2);
+    const auto seconds = [&](const std::string& requests) {
+        return json::parse(printed(llama + measured + " --requests " + requests + " --format json"))["seconds"]
+            .get<double>();
+    };
+    CHECK(j["seconds"].get<double>() < seconds("512@0x4") + seconds("1@8000x60"));
+}
+
+TEST_CASE("a checkpoint's own types are what its products read") {
+    const std::string gpt =
+        "latency --device h200 --config " LLMCOST_TEST_DIR "/fit/serving/openai__gpt-oss-120b.json --past 9";
+    CHECK(printed(gpt).find("bfloat16, experts w4a16_mxfp4, cache fp8") != std::string::npos);
+    CHECK(printed(gpt + " --dtype fp8 --cache-dtype bfloat16").find("fp8, cache bfloat16") != std::string::npos);
+    const std::string v3 = printed("latency --model deepseek-ai/DeepSeek-V3 --device b200 --tp 8 --past 9");
+    CHECK(v3.find("on 8 x B200 SXM, fp8_block, cache fp8") != std::string::npos);
+    CHECK(refused("latency --model deepseek-ai/DeepSeek-V3 --device a100 --tp 8") ==
+          "llmcost: a100_sxm_80gb: no peak for fp8_block in its datasheet\n");
+}
+
+TEST_CASE("a training step goes back over every product twice") {
+    const json j = json::parse(printed(llama + measured + " --training --batch 2 --sequence 2048 --format json"));
+    CHECK(j["seconds"].get<double>() ==
+          doctest::Approx(j["forward"]["seconds"].get<double>() + j["backward"]["seconds"].get<double>() +
+                          j["optimizer"]["seconds"].get<double>()));
+    const double forward = j["forward"]["flops"], backward = j["backward"]["flops"];
+    const double attention = 2.0 * 16 * 4 * 32 * 64 * (2048.0 * 2049 / 2);
+    CHECK(backward == doctest::Approx(2 * (forward - attention) + 2.5 * attention));
+    CHECK(j["optimizer"]["bytes"].get<double>() == 1235814400.0 * 28);
+    const double utilisation = j["model_flops_utilisation"];
+    CHECK(utilisation > 0.1);
+    CHECK(utilisation < 1);
+    CHECK(printed(llama + " --training").find("  MFU ") != std::string::npos);
+}
+
+TEST_CASE("what cannot be timed is said") {
+    CHECK(refused("latency --model meta-llama/Llama-3.2-1B").find("--device: say which") != std::string::npos);
+    CHECK(refused("latency --model meta-llama/Llama-3.2-1B --device h2000").find("nearest: h200") != std::string::npos);
+    CHECK(refused(llama + " --tp 3").find("attention heads do not divide by it") != std::string::npos);
+    CHECK(refused(llama + " --engine vlm").find("nearest: vllm") != std::string::npos);
+    CHECK(refused(llama + " --dtype fp9").find("nearest: fp8") != std::string::npos);
+    CHECK(refused(llama + " --routing fair").find("expected one of balanced") != std::string::npos);
+    CHECK(refused(llama + " --tree").find("means nothing to llmcost latency") != std::string::npos);
+    CHECK(refused(llama + " --price -1").find("expected a number from 0") != std::string::npos);
+    CHECK(refused(llama + " --format csv").find("expected one of text, json") != std::string::npos);
+    CHECK(refused(llama + " mult").find("expected options, found 'mult'") != std::string::npos);
+    CHECK(refused("latency --config " LLMCOST_TEST_DIR "/none.json --device h200", 3).find("none.json") !=
+          std::string::npos);
+    CHECK(printed("latency --help").find("--cache-dtype") != std::string::npos);
+}

@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include "program.hpp"
+
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+using namespace llmcost::testing;
+using nlohmann::json;
+
+namespace {
+
+const std::string measured = " --calibration " LLMCOST_TEST_DIR "/../configs/calibrations";
+const std::string llama =
+    "serve --model meta-llama/Llama-3.1-70B --device h200_sxm --engine vllm --dtype fp8 --tp 4" + measured;
+
+std::string refused(const std::string& line, const surroundings& around = {}) {
+    const outcome o = llmcost_line(line, around);
+    CHECK(o.code == 2);
+    CHECK(o.out == "");
+    return o.err;
+}
+json answered(const std::string& line) { return json::parse(printed(line + " --format json")); }
+
+std::string runs() {
+    std::ifstream in(LLMCOST_TEST_DIR "/fit/serving/runs.csv", std::ios::binary);
+    std::stringstream text;
+    text << in.rdbuf();
+    return text.str();
+}
+
+}  // namespace
+
+TEST_CASE("a server's figures fit each other") {
+    const json j = answered(llama + " --concurrency 32 --input 1000 --output 500 --price 2.5 --carbon 400");
+    const double tokens = j["tokens_per_second"], tpot = j["tpot_seconds"];
+    CHECK(tokens == doctest::Approx(32 / tpot));
+    CHECK(j["tokens_per_second_per_device"].get<double>() == doctest::Approx(tokens / 4));
+    CHECK(j["requests_per_second"].get<double>() == doctest::Approx(tokens / 500));
+    CHECK(j["ttft_seconds"].get<double>() > j["ttft_unloaded_seconds"].get<double>());
+    CHECK(j["price_per_million_tokens"].get<double>() == doctest::Approx(1e6 / tokens / 3600 * 2.5 * 4));
+    CHECK(j["grams_co2_per_million_tokens"].get<double>() ==
+          doctest::Approx(1e6 * j["joules_per_token"].get<double>() / 3.6e6 * 400));
+    CHECK(j["devices"] == 4);
+}
+
+TEST_CASE("a server is told in words, and as a sweep") {
+    const std::string text = printed(llama + " --concurrency 32 --price 2");
+    CHECK(
+        text.starts_with("meta-llama/Llama-3.1-70B on 4 x H200 SXM, vllm, fp8, cache fp8\n"
+                         "1,024 tokens in, 1,024 out, 32 requests at a time\n  time to first token "));
+    CHECK(text.find("per million output tokens\n") != std::string::npos);
+    const json sweep = answered(llama + " --sweep")["sweep"];
+    CHECK(sweep.size() > 8);
+    for (std::size_t i = 1; i < sweep.size(); ++i) {
+        CHECK(sweep[i]["concurrency"].get<double>() > sweep[i - 1]["concurrency"].get<double>());
+        CHECK(sweep[i]["tpot_seconds"].get<double>() >= sweep[i - 1]["tpot_seconds"].get<double>());
+    }
+    CHECK(sweep.back()["concurrency"].get<double>() == std::floor(sweep.back()["capacity"].get<double>()));
+    CHECK(printed(llama + " --sweep").find(" requests  first token   per token   tokens/s") != std::string::npos);
+}
+
+TEST_CASE("a level of service gives the most requests that keep to it") {
+    const json j = answered(llama + " --slo ttft=0.5s,tpot=20ms");
+    const int most = j["concurrency"].get<int>();
+    CHECK(j["tpot_seconds"].get<double>() <= 0.02);
+    CHECK(j["ttft_seconds"].get<double>() <= 0.5);
+    const json more = answered(llama + " --concurrency " + std::to_string(most + 1));
+    CHECK((more["tpot_seconds"].get<double>() > 0.02 || more["ttft_seconds"].get<double>() > 0.5));
+    CHECK(refused(llama + " --slo tpot=1ms").find("--slo: one request alone takes ") != std::string::npos);
+    for (const char* bad : {"tpot", "tpot=30", "itl=3ms", "tpot=fast"})
+        CHECK(refused(llama + " --slo " + bad).find("--slo: expected ") != std::string::npos);
+}
+
+TEST_CASE("requests at a rate, cached prefixes, chunks, proposed tokens and stages are understood") {
+    const json plain = answered(llama + " --concurrency 8");
+    CHECK(answered(llama + " --rate 1")["concurrency"].get<double>() > 1);
+    CHECK(refused(llama + " --rate 1000").find("faster than they can be answered") != std::string::npos);
+    CHECK(answered(llama + " --concurrency 8 --prefix-hit 0.9")["ttft_unloaded_seconds"] < plain["ttft_unloaded_seconds"]);
+    CHECK(answered(llama + " --concurrency 8 --chunk 128")["ttft_unloaded_seconds"] > plain["ttft_unloaded_seconds"]);
+    CHECK(answered(llama + " --concurrency 8 --draft 3 --acceptance 0.9")["tpot_seconds"] < plain["tpot_seconds"]);
+    const json stages = answered(llama + " --concurrency 8 --pp 2");
+    CHECK(stages["devices"] == 8);
+    CHECK(stages["weight_bytes_per_device"].get<double>() == plain["weight_bytes_per_device"].get<double>() / 2);
+}
+
+TEST_CASE("measured runs come back with predictions that are near them") {
+    const std::string line = "serve --configs " LLMCOST_TEST_DIR "/fit/serving" + measured;
+    std::istringstream rows(printed(line, {.in = runs()}));
+    std::string header, row;
+    std::getline(rows, header);
+    CHECK(header.ends_with("silicon_ttft_ms,silicon_tpot_ms,predicted_ttft_ms,predicted_tpot_ms"));
+    int near = 0, all = 0;
+    while (std::getline(rows, row)) {
+        std::vector<std::string> fields;
+        std::istringstream text(row);
+        for (std::string field; std::getline(text, field, ',');) fields.push_back(field);
+        REQUIRE(fields.size() == 18);
+        if (fields[3] != "h200_sxm") continue;
+        ++all;
+        near += std::fabs(std::stod(fields[17]) / std::stod(fields[15]) - 1) < 0.15 ? 1 : 0;
+    }
+    CHECK(all > 20);
+    CHECK(near > all * 3 / 4);
+}
+
+TEST_CASE("rows that mean nothing are named") {
+    const std::string line = "serve --configs " LLMCOST_TEST_DIR "/fit/serving" + measured;
+    const std::string head = "model_path,system,backend,isl,osl,batch_size,tp_size\n";
+    CHECK(refused(line, {.in = "system,isl\n"}).find("line 1: expected a column 'model_path'") != std::string::npos);
+    CHECK(refused(line, {.in = head + "meta-llama/Llama-3.1-70B,h200,vllm,0,1,1,1\n"}).find("line 2: ") !=
+          std::string::npos);
+    CHECK(refused(line, {.in = head + "meta-llama/Llama-3.1-70B,h200,vllm,10,1,1,7\n"}).find("do not divide") !=
+          std::string::npos);
+    CHECK(refused(line, {.in = head + "none/none,h200,vllm,10,1,1,1\n"}).find("line 2: ") != std::string::npos);
+    CHECK(refused(line + " --tp 2", {.in = head}).find("--tp: cannot stand together with --configs") != std::string::npos);
+}
+
+TEST_CASE("a server that cannot be is refused") {
+    CHECK(refused("serve --model meta-llama/Llama-3.1-405B --device h200").find("GB of weights on each device") !=
+          std::string::npos);
+    CHECK(refused(llama + " --sweep --rate 2").find("at a time") != std::string::npos);
+    CHECK(refused(llama + " --prefix-hit 2").find("expected a number from 0 to 1") != std::string::npos);
+    CHECK(refused(llama + " --batch 2").find("means nothing to llmcost serve") != std::string::npos);
+    CHECK(printed("serve --help").find("--prefix-hit X") != std::string::npos);
+}
