@@ -110,19 +110,25 @@ private:
         const detail::stored_as stored = file.read_with(detail::stored_as_of);
         return models_.emplace(path, known_model{std::move(file), subject, stored}).first->second;
     }
-    /// The operand of a row, or what the checkpoint is stored as where the row leaves it open, or calls blocks of fp8 plain
-    /// fp8, or 4 bits what the model keeps in 16.
-    static const operand_row* operand(const std::string& said, std::string_view stored) {
-        const bool by_checkpoint =
-            said.empty() || (said == "fp8" && stored == "fp8_block") || (said == "nvfp4" && (stored == "w4a16_mxfp4"));
+    /// The operand of a row, or what the checkpoint is stored as where the row leaves it open, calls blocks of fp8 plain
+    /// fp8, or asks for 4 bits that the device cannot multiply.
+    static const operand_row* operand(const std::string& said, std::string_view stored, const device& on) {
+        const bool by_checkpoint = said.empty() || (said == "fp8" && stored == "fp8_block") ||
+                                   (said == "nvfp4" && stored == "w4a16_mxfp4" && on.fp4 == 0);
         return &detail::operand_of("gemm_quant_mode", by_checkpoint ? std::string(stored) : said);
     }
     serving_run read_row() {
         const known_model& m = model_of_row(word("model_path"));
+        serving_run run;
+        run.by = &detail::engine_of("backend", word("backend").empty() ? "vllm" : word("backend"));
+        const std::string system = word("system");
+        auto& kernels = kernels_[{system, std::string(run.by->name)}];
+        if (!kernels) kernels = std::make_unique<kernel_library>(system, std::string(run.by->software), "", calibration_);
+        run.where = &kernels->on();
         execution how;
-        const bool splits_types = m.stored.products != m.stored.experts;  // a checkpoint whose experts alone are narrow
-        how.products = operand(splits_types ? std::string{} : word("gemm_quant_mode"), m.stored.products);
-        how.experts = operand(word("moe_quant_mode"), m.stored.experts);
+        const bool experts_alone = m.stored.products != m.stored.experts;  // are narrow in this checkpoint
+        how.products = operand(experts_alone ? std::string{} : word("gemm_quant_mode"), m.stored.products, *run.where);
+        how.experts = operand(word("moe_quant_mode"), m.stored.experts, *run.where);
         how.cache = &detail::usual_cache(*how.products, *how.experts);
         sharding& s = how.shards;
         s.tensor = number("tp_size", 1), s.data = number("attention_dp_size", 1);
@@ -132,18 +138,12 @@ private:
         if (word("attention_dp_size").empty() && of_experts % s.tensor == 0 && m.subject.dims.moe.num_experts > 1)
             s.data = of_experts / s.tensor;
         check_sharding(m.subject, s);
-        serving_run run;
-        run.by = &detail::engine_of("backend", word("backend").empty() ? "vllm" : word("backend"));
         how.static_scales = run.by->static_scales;
         run.model = word("model_path");
         run.devices = s.devices();
         run.load.input = number("isl", 1), run.load.output = number("osl", 1);
         run.load.concurrency = static_cast<double>(number("batch_size", 1));
         run.load.pipeline = number("pp_size", 1);
-        const std::string system = word("system");
-        auto& kernels = kernels_[{system, std::string(run.by->name)}];
-        if (!kernels) kernels = std::make_unique<kernel_library>(system, std::string(run.by->software), "", calibration_);
-        run.where = &kernels->on();
         auto& on = servers_[{run.model, system, std::string(run.by->name), how.products, how.experts,
                              std::array{s.tensor, s.data, s.expert, s.expert_tensor}}];
         if (!on) on = std::make_unique<server>(m.subject, how, *run.by, *run.where, *kernels);
