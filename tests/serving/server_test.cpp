@@ -37,12 +37,12 @@ server llama_70b(const engine& by = {}, std::int64_t tensor = 4) {
 // 70,553,706,496 parameters, of which 2 · 128256 · 8192 are the embedding and the head in 16 bits; 8 keys of 128 and as many
 // values in 80 layers of 16 bits
 TEST_CASE("memory holds weights and caches, to the byte") {
-    const server one = llama_70b({}, 1);
+    server one = llama_70b({}, 1);
     const double words = 128256.0 * 8192.0;
     CHECK(one.weights() == 70553706496.0 - 2 * words + 2 * 2 * words);
     CHECK(one.cache_bytes(1000) == 1000.0 * 80 * 2 * 8 * 128 * 2);
     CHECK(one.capacity(1000) == doctest::Approx((0.9 * 141e9 - one.weights()) / one.cache_bytes(1000)));
-    const server four = llama_70b({}, 4);
+    server four = llama_70b({}, 4);
     CHECK(four.weights() * 4 == doctest::Approx(one.weights()).epsilon(1e-4));  // norms are on every device
     CHECK(four.cache_bytes(1000) * 4 == one.cache_bytes(1000));
     CHECK(four.capacity(1000, 2) > 2 * four.capacity(1000));  // two stages hold half of the layers each
