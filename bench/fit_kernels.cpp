@@ -5,10 +5,9 @@
 //     fit_kernels OUTPUT_FOLDER ACCURACY.md SOURCE LICENCE SYSTEM__ROOM__SOFTWARE__VERSION__FAMILY_perf.csv...
 //
 // SOURCE and LICENCE are those of the tables, for the files. A table has the columns kernel_source and latency_us, and those
-// of its family (latency/families.hpp). One file per device, family and software is written,
-// OUTPUT_FOLDER/SYSTEM/FAMILY/SOFTWARE-VERSION.json, and a page of errors on what was left out of the fit: one in five
-// shapes, by a hash, and again one in five sites with all that was measured there. What is written is then fitted to all of
-// them.
+// of its family (latency/families.hpp). Written are OUTPUT_FOLDER/DEVICE/FAMILY/SOFTWARE-VERSION/OPERAND-VARIANT.json, and a
+// page of errors on what was left out of the fit: one in five shapes, by a hash, and again one in five sites with all that
+// was measured there. What is written is then fitted to all of them.
 #include "kernel_tables.hpp"
 
 #include <llmcost/devices.hpp>
@@ -329,18 +328,25 @@ int run(const std::vector<std::string>& arguments) {
         std::filesystem::create_directories(folder);
         errors_of_kernels errors;
         for (const auto& [software, tables] : of_software) {
-            json_writer json(1);
-            json.object().member("device", name).member("source", arguments[2]).member("licence", arguments[3]);
-            json.key("kernels").array();
+            std::map<std::string, json_writer>
+                files_of;  // a file for each operand and variant: few of them are read at a time
             for (const table& t : tables) {
+                const std::string operand(find_operand(t.operand)->name), variant = t.variant.empty() ? "" : '-' + t.variant;
+                const auto [file, fresh] = files_of.try_emplace(operand + variant, 1);
+                json_writer& json = file->second;
+                if (fresh) {
+                    json.object().member("device", name).member("source", arguments[2]).member("licence", arguments[3]);
+                    json.key("kernels").array();
+                }
                 const errors_of_kernels e = fit_and_write(json, t, *d);
                 errors.add(e);
                 details += "| " + kind + " | " + name + " | " + t.software + ' ' + t.version + " | " + t.kernel + " | " +
                            t.words() + " | " + std::to_string(e.all.size()) + " | " + percent(e.all) + " | " +
                            percent(e.of_sites) + " | " + percent(e.uncalibrated) + " |\n";
             }
-            json.end_array().end_object();
-            write_file(folder / (software + ".json"), json.text() + '\n');
+            std::filesystem::create_directories(folder / software);
+            for (auto& [file, json] : files_of)
+                write_file(folder / software / (file + ".json"), json.end_array().end_object().text() + '\n');
         }
         summary += "| " + kind + " | " + name + " | " + std::to_string(errors.all.size()) + " | " + percent(errors.all) +
                    " | " + factors(errors.all) + " | " + percent(errors.of_sites) + " | " + percent(errors.uncalibrated) +

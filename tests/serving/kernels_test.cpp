@@ -113,6 +113,17 @@ TEST_CASE("kernels execute the products of the reference, all of them and no mor
     CHECK(held > 100);
 }
 
+TEST_CASE("layers that are alike are walked a few times and stand for all") {
+    std::size_t shortened = 0;
+    for_all({{.batch = 2, .sequence = 1, .past = 4, .head = logits::last}, {.batch = 2, .sequence = 9}},
+            [&](const model& m, const workload& load) {
+                const auto few = kernels_of(m, load, {}), each = llmcost::detail::folded_kernels(m, load, {});
+                CHECK(lines_of(few) == lines_of(each));
+                shortened += m.dims.layers.mixed || m.dims.num_hidden_layers < 5 ? 0 : 1;
+            });
+    CHECK(shortened > 30);
+}
+
 TEST_CASE("one latent is compared where it is cached, a prompt's is expanded") {
     for (const golden_model& g : golden_models()) {
         const mla_shape& mla = g.built.dims.mla;

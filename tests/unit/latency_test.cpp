@@ -26,7 +26,7 @@ namespace {
 
 const std::filesystem::path calibrations = LLMCOST_TEST_DIR "/../configs/calibrations";
 
-/// Every shipped file: DEVICE/FAMILY/SOFTWARE-VERSION.json.
+/// Every shipped file: DEVICE/FAMILY/SOFTWARE-VERSION/OPERAND-VARIANT.json.
 std::vector<std::filesystem::path> shipped() {
     std::vector<std::filesystem::path> all;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(calibrations))
@@ -204,13 +204,16 @@ TEST_CASE("shipped calibrations: more never takes less time, and no time beats p
         const calibration_document file = read(path);
         const device* d = find_device(file.device_name());
         REQUIRE(d != nullptr);
-        CHECK(d->names[0] == path.parent_path().parent_path().filename().string());
+        const std::filesystem::path of_software = path.parent_path(), of_family = of_software.parent_path();
+        CHECK(d->names[0] == of_family.parent_path().filename().string());
         for (const kernel_calibration& c : file.kernels()) {
             INFO(d->names[0] << ' ' << c.family << ' ' << c.software << ' ' << c.version << ' ' << c.kernel << ' '
                              << c.operand << ' ' << c.variant);
             ++kernels;
-            CHECK(c.family == path.parent_path().filename().string());
-            CHECK(path.stem().string() == std::string(c.software) + '-' + std::string(c.version));
+            CHECK(c.family == of_family.filename().string());
+            CHECK(of_software.filename().string() == std::string(c.software) + '-' + std::string(c.version));
+            const std::string variant = c.variant.empty() ? "" : '-' + std::string(c.variant);
+            CHECK(path.filename().string() == std::string(find_operand(c.operand)->name) + variant + ".json");
             CHECK(c.error.rows > 2);
             CHECK(c.error.median < 0.15);
             const residual_table& r = c.residual;
@@ -273,8 +276,9 @@ TEST_CASE("shipped calibrations give what was measured") {
     };
     for (const row& r : rows) {
         double nearest = INFINITY;
-        for (const auto& entry : std::filesystem::directory_iterator(calibrations / r.device / r.family)) {
-            const calibration_document file = read(entry.path());
+        for (const std::filesystem::path& path : shipped()) {
+            if (path.parent_path().parent_path() != calibrations / r.device / r.family) continue;
+            const calibration_document file = read(path);
             for (const kernel_calibration& c : file.kernels()) {
                 if (c.software != r.software || find_operand(c.operand) != find_operand(r.operand) || c.variant != r.variant)
                     continue;

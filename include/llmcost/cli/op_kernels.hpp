@@ -61,7 +61,8 @@ inline std::string default_calibrations() {
 /// Devices and calibrations that have been read, each once.
 class kernel_shelf {
 public:
-    /// `calibration`: a file, or a folder with DEVICE/FAMILY/SOFTWARE-VERSION.json; empty: the program's own; `none`: none.
+    /// `calibration`: a file, or a folder with DEVICE/FAMILY/SOFTWARE-VERSION/OPERAND-VARIANT.json; empty: the program's
+    /// own; `none`: none.
     kernel_shelf(const operator_family& family, std::string calibration)
         : family_(family), calibration_(calibration.empty() ? default_calibrations() : std::move(calibration)) {
         if (calibration_ == "none") calibration_.clear();
@@ -94,7 +95,7 @@ public:
             refuse(std::string(found.on->names[0]),
                    work.between_devices ? "no bandwidth of links in its datasheet"
                                         : "no peak for " + std::string(found.operand->name) + " in its datasheet");
-        for (const std::filesystem::path& path : files_for(*found.on, asked)) {
+        for (const std::filesystem::path& path : files_for(found, asked)) {
             const calibration_document* file = calibration_at(path, *found.on);
             if (file == nullptr) continue;
             const kernel_calibration* here = best_of(*file, found, asked);
@@ -106,13 +107,12 @@ public:
     }
 
 private:
-    /// Whether a kernel's operand costs the same: its own type, or another as wide and as fast whose elements arrive as they
+    /// Whether a measured operand costs the same: its own type, or another as wide and as fast whose elements arrive as they
     /// are read (bfloat16 and float16).
-    static bool stands_for(const kernel_calibration& c, const operand_row& asked, const device& on) {
-        if (c.operand == asked.name) return true;
-        const operand_row* measured = find_operand(c.operand);
-        return asked.weight_bytes == asked.activation_bytes && measured->weight_bytes == asked.weight_bytes &&
-               measured->activation_bytes == asked.activation_bytes && on.*measured->unit == on.*asked.unit;
+    static bool stands_for(const operand_row& measured, const operand_row& asked, const device& on) {
+        return &measured == &asked ||
+               (asked.weight_bytes == asked.activation_bytes && measured.weight_bytes == asked.weight_bytes &&
+                measured.activation_bytes == asked.activation_bytes && on.*measured.unit == on.*asked.unit);
     }
     /// The kernel of a file for a choice; null where none was measured.
     const kernel_calibration* best_of(const calibration_document& file, const chosen_kernel& found,
@@ -121,7 +121,8 @@ private:
         int most = -1;
         double nearest = 0;
         for (const kernel_calibration& c : file.kernels()) {
-            if (!(c.family == family_.name) || !(c.variant == found.variant) || !stands_for(c, *found.operand, *found.on))
+            if (!(c.family == family_.name) || !(c.variant == found.variant) ||
+                !stands_for(*find_operand(c.operand), *found.operand, *found.on))
                 continue;
             const int shared = (c.operand == found.operand->name ? 8 : 0) + (c.software == asked.software ? 4 : 0) +
                                (c.version == asked.version ? 2 : 0) + (c.kernel == asked.kernel ? 1 : 0);
@@ -159,22 +160,33 @@ private:
         const device read = file.read_with([](config_view root) { return read_device(root); });
         return files_.emplace(name, std::pair{std::move(file), read}).first->second.second;
     }
-    /// Files that may have a kernel of a device, those first that share most with what is asked for.
-    [[nodiscard]] std::vector<std::filesystem::path> files_for(const device& d, const kernel_choice& asked) const {
+    /// Files that may have a kernel: DEVICE/FAMILY/SOFTWARE-VERSION/OPERAND-VARIANT.json, those of the software and version
+    /// that are asked for first, in each the operand's own before what stands for it.
+    [[nodiscard]] std::vector<std::filesystem::path> files_for(const chosen_kernel& found,
+                                                               const kernel_choice& asked) const {
         std::error_code none;
         if (calibration_.empty()) return {};
         if (!std::filesystem::is_directory(calibration_, none)) return {calibration_};
-        const auto folder = std::filesystem::path(calibration_) / std::string(d.names[0]) / std::string(family_.name);
-        std::vector<std::filesystem::path> all;
-        for (const auto& entry : std::filesystem::directory_iterator(folder, none)) all.push_back(entry.path());
+        const auto folder =
+            std::filesystem::path(calibration_) / std::string(found.on->names[0]) / std::string(family_.name);
+        std::vector<std::filesystem::path> versions, all;
+        for (const auto& entry : std::filesystem::directory_iterator(folder, none)) versions.push_back(entry.path());
         const auto shared = [&](const std::filesystem::path& path) {
-            const std::string name = path.stem().string();
+            const std::string name = path.filename().string();
             const bool software = name.substr(0, name.find('-')) == asked.software;
             return (software ? 2 : 0) + (name == asked.software + '-' + asked.version ? 1 : 0);
         };
-        std::sort(all.begin(), all.end(), [&](const auto& a, const auto& b) {
+        std::sort(versions.begin(), versions.end(), [&](const auto& a, const auto& b) {
             return std::pair{shared(a), a.filename()} > std::pair{shared(b), b.filename()};
         });
+        const std::string variant = found.variant.empty() ? "" : '-' + std::string(found.variant);
+        for (const std::filesystem::path& version : versions)
+            for (const bool own : {true, false})
+                for (const operand_row& row : operand_table) {
+                    if ((&row == found.operand) != own || !stands_for(row, *found.operand, *found.on)) continue;
+                    std::filesystem::path file = version / (std::string(row.name) + variant + ".json");
+                    if (std::filesystem::exists(file, none)) all.push_back(std::move(file));
+                }
         return all;
     }
     const calibration_document* calibration_at(const std::filesystem::path& path, const device& d) {

@@ -58,7 +58,8 @@ public:
     }
 
     void enter(const recorder&, const module_info& m) override {
-        open_.push_back({m, ++modules_});
+        open_.push_back({m, ++modules_, path_.size()});
+        lengthen(m);
         if (is_block(m.what) && blocks_++ == 0) experts_inside_ = false;
     }
     void leave(const recorder& r, const module_info& m) override {
@@ -66,6 +67,7 @@ public:
         if (m.what == role::embedding && !r.idle()) collective("all_reduce", last_elements_, how_.shards.tensor);
         if (m.what == role::head && !r.idle())
             collective("all_gather", last_elements_ * how_.shards.tensor, how_.shards.tensor);
+        path_.resize(open_.back().path_before);
         open_.pop_back();
     }
     void fused_begins(const recorder&, const fused_part& part) override {
@@ -108,6 +110,7 @@ private:
     struct open_module {
         module_info info;
         std::int64_t number;
+        std::size_t path_before;  ///< length of the path around it
     };
     struct mergeable {
         std::int64_t parent;
@@ -121,16 +124,11 @@ private:
 
     // ---- names
 
-    [[nodiscard]] std::string path(std::size_t depth) const {
-        std::string text;
-        for (std::size_t i = 0; i < depth; ++i) {
-            const module_info& m = open_[i].info;
-            if (is_empty(m.name)) continue;
-            if (!text.empty()) text += '.';
-            text += m.name;
-            if (m.index >= 0) text += ".*";
-        }
-        return text;
+    void lengthen(const module_info& m) {
+        if (is_empty(m.name)) return;
+        if (!path_.empty()) path_ += '.';
+        path_ += m.name;
+        if (m.index >= 0) path_ += ".*";
     }
     [[nodiscard]] std::size_t depth_of_parent() const noexcept {
         return !open_.empty() && open_.back().info.leaf ? open_.size() - 1 : open_.size();
@@ -156,14 +154,13 @@ private:
         const value& read = o.inputs[0] == &weight ? *o.inputs[1] : *o.inputs[0];
         const std::size_t depth = depth_of_parent();
         const std::int64_t parent = depth == 0 ? 0 : open_[depth - 1].number;
-        const std::string own = path(open_.size());
         for (const mergeable& before : products_) {
             model_kernel& first = out_[before.kernel];
             if (convolves || before.parent != parent || before.storage != read.storage || first.shape.sizes[0] != m ||
                 first.shape.sizes[2] != k)
                 continue;
             first.shape.sizes[1] += n;
-            first.name += '+' + own.substr(own.rfind('.') + 1);
+            first.name += '+' + path_.substr(path_.rfind('.') + 1);
             return;
         }
         end_chain();  // what follows a merged product stands behind what it was merged with
@@ -171,41 +168,40 @@ private:
         const role what = open_.empty() ? role::none : open_.back().info.what;
         const bool kept = what == role::head || what == role::router || convolves;
         products_.push_back({parent, read.storage, out_.size()});
-        emit(own, "gemm", {m, n, k}, kept ? find_operand("bfloat16") : how_.products);
+        emit(path_, "gemm", {m, n, k}, kept ? find_operand("bfloat16") : how_.products);
     }
 
     // ---- fused parts
 
     void attention(const fused_part& p) {
         if (!p.causal) {
-            emit(path(open_.size()), "full_attention",
-                 {p.batch, p.sequence, p.heads, p.kv_heads, p.head_dim, p.past + p.sequence}, how_.attention);
+            emit(path_, "full_attention", {p.batch, p.sequence, p.heads, p.kv_heads, p.head_dim, p.past + p.sequence},
+                 how_.attention);
         } else if (p.sequence == 1) {
-            emit(path(open_.size()), "generation_attention", {p.batch, p.past, p.heads, p.kv_heads, p.head_dim, p.window},
-                 how_.attention, how_.cache->name);
+            emit(path_, "generation_attention", {p.batch, p.past, p.heads, p.kv_heads, p.head_dim, p.window}, how_.attention,
+                 how_.cache->name);
         } else {
-            emit(path(open_.size()), "context_attention",
-                 {p.batch, p.sequence, p.heads, p.kv_heads, p.head_dim, p.window, p.past}, how_.attention, how_.cache->name);
+            emit(path_, "context_attention", {p.batch, p.sequence, p.heads, p.kv_heads, p.head_dim, p.window, p.past},
+                 how_.attention, how_.cache->name);
         }
     }
     /// One new token is compared in the latent space, with queries and outputs taken there and back; prompts are expanded.
     void latent_attention(const fused_part& p) {
-        const std::string at = path(open_.size());
         if (p.sequence == 1) {
-            emit(at + ".kv_b_proj", "gemm", {p.batch, p.heads * p.latent_dim, p.head_dim}, find_operand("bfloat16"));
-            emit(at, "generation_mla", {p.batch, p.past, p.heads}, how_.attention, how_.cache->name);
-            emit(at + ".kv_b_proj", "gemm", {p.batch, p.heads * p.value_dim, p.latent_dim}, find_operand("bfloat16"));
+            emit(path_ + ".kv_b_proj", "gemm", {p.batch, p.heads * p.latent_dim, p.head_dim}, find_operand("bfloat16"));
+            emit(path_, "generation_mla", {p.batch, p.past, p.heads}, how_.attention, how_.cache->name);
+            emit(path_ + ".kv_b_proj", "gemm", {p.batch, p.heads * p.value_dim, p.latent_dim}, find_operand("bfloat16"));
         } else {
-            emit(at + ".kv_b_proj", "gemm",
+            emit(path_ + ".kv_b_proj", "gemm",
                  {p.batch * (p.past + p.sequence), p.heads * (p.head_dim + p.value_dim), p.latent_dim}, how_.products);
-            emit(at, "context_mla", {p.batch, p.sequence, p.heads, p.past}, how_.attention, how_.cache->name);
+            emit(path_, "context_mla", {p.batch, p.sequence, p.heads, p.past}, how_.attention, how_.cache->name);
         }
     }
     void experts(const fused_part& p) {
         const sharding& s = how_.shards;
         experts_inside_ = true;
         if (s.data > 1) collective("all_gather", p.tokens * s.data * p.width, s.data);
-        emit(path(open_.size()), "moe",
+        emit(path_, "moe",
              {p.tokens * s.data, p.width, p.inner, p.num_experts_per_tok, p.num_experts, s.expert_tensor, s.expert},
              how_.experts, how_.distribution);
     }
@@ -215,7 +211,7 @@ private:
     void link(const recorder& r, const operation& o) {
         if (chain_ < 0) {
             chain_ = chains_++;
-            chain_name_ = path(open_.size());
+            chain_name_ = path_;
             chain_elements_ = 0, chain_times_ = static_cast<std::int64_t>(r.times().to_64());
             chain_reads_.clear();
         }
@@ -281,7 +277,7 @@ private:
     void collective(literal name, std::int64_t elements, std::int64_t devices) {
         if (devices <= 1) return;
         end_chain();
-        emit(path(open_.size()), "nccl", {elements, devices}, find_operand("float16"), name);
+        emit(path_, "nccl", {elements, devices}, find_operand("float16"), name);
     }
 
     void emit(std::string name, literal family, std::initializer_list<std::int64_t> sizes, const operand_row* operand,
@@ -308,7 +304,7 @@ private:
     std::vector<mergeable> products_;
     std::vector<chain_output> written_;
     std::vector<std::int32_t> chain_reads_;
-    std::string chain_name_;
+    std::string path_, chain_name_;
     std::ptrdiff_t made_by_[most_storages];
     std::size_t highest_ = 0;
     std::ptrdiff_t chain_ = -1, chains_ = 0;
@@ -320,12 +316,13 @@ private:
 
 }  // namespace detail
 
-/// The kernels of one forward pass on one device, as an engine runs them, equal ones together in the order of the first;
-/// of a model that is split, those of each device.
-[[nodiscard]] inline std::vector<model_kernel> kernels_of(const model& whole, const workload& load, const execution& how) {
+namespace detail {
+
+/// The kernels of a part of a model, equal ones together in the order of the first.
+[[nodiscard]] inline std::vector<model_kernel> folded_kernels(const model& part, const workload& load,
+                                                              const execution& how) {
     std::vector<model_kernel> all, folded;
-    detail::kernel_listener ear(all, how);
-    const model part = sharded(whole, how.shards);
+    kernel_listener ear(all, how);
     trace t{load, &ear};
     part.describe(t);
     ear.finish();
@@ -339,6 +336,29 @@ private:
             folded.push_back(std::move(k));
     }
     return folded;
+}
+
+}  // namespace detail
+
+/// The kernels of one forward pass on one device, as an engine runs them, equal ones together in the order of the first;
+/// of a model that is split, those of each device.
+///
+/// Layers that are all alike are walked three and four times, and what the fourth adds stands for the others.
+[[nodiscard]] inline std::vector<model_kernel> kernels_of(const model& whole, const workload& load, const execution& how) {
+    constexpr std::int64_t few = 3;
+    const model part = sharded(whole, how.shards);
+    if (part.dims.layers.mixed || part.dims.num_hidden_layers <= few + 1) return detail::folded_kernels(part, load, how);
+    model shallow = part;
+    shallow.dims.num_hidden_layers = few;
+    const std::vector<model_kernel> before = detail::folded_kernels(shallow, load, how);
+    shallow.dims.num_hidden_layers = few + 1;
+    std::vector<model_kernel> all = detail::folded_kernels(shallow, load, how);
+    bool alike = before.size() == all.size();
+    for (std::size_t i = 0; alike && i < all.size(); ++i) alike = before[i] == all[i];
+    if (!alike) return detail::folded_kernels(part, load, how);
+    for (std::size_t i = 0; i < all.size(); ++i)
+        all[i].times += (all[i].times - before[i].times) * (part.dims.num_hidden_layers - few - 1);
+    return all;
 }
 
 }  // namespace llmcost
