@@ -81,6 +81,7 @@ struct fused_part {
     std::int64_t rope_dim = 0;    ///< of latent attention, what positions turn
     std::int64_t value_dim = 0;   ///< of latent attention
     std::int64_t latent_dim = 0;  ///< rank of latent attention
+    literal expansion = "";       ///< of latent attention, the module that expands what is cached
     std::int64_t tokens = 0;
     std::int64_t width = 0;
     std::int64_t inner = 0;

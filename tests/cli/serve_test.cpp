@@ -126,6 +126,14 @@ TEST_CASE("rows that mean nothing are named") {
 TEST_CASE("a server that cannot be is refused") {
     CHECK(refused("serve --model meta-llama/Llama-3.1-405B --device h200").find("GB of weights on each device") !=
           std::string::npos);
+    for (const char* model : {"google-bert/bert-base-uncased", "google-t5/t5-small", "google/vit-base-patch16-224"})
+        CHECK(refused("serve --device h100 --model " + std::string(model)).find("token by token from a cache") !=
+              std::string::npos);
+    CHECK(refused("serve --device h100 --model openai-community/gpt2").find("needs 2048 positions and the model has 1024") !=
+          std::string::npos);
+    CHECK(refused(llama + " --input 2000000000 --output 2000000000").find("2147483647 tokens together") !=
+          std::string::npos);
+    CHECK(refused(llama + " --input 2000000 --chunk 1").find("more than 4,096 chunks") != std::string::npos);
     CHECK(refused(llama + " --sweep --rate 2").find("at a time") != std::string::npos);
     CHECK(refused(llama + " --prefix-hit 2").find("expected a number from 0 to 1") != std::string::npos);
     CHECK(refused(llama + " --batch 2").find("means nothing to llmcost serve") != std::string::npos);

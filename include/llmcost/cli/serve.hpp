@@ -196,6 +196,12 @@ inline std::string serve_help() {
     if (several) refuse("--concurrency", "one of --concurrency, --rate, --slo and --sweep at a time");
     placement p = read_placement(given, others, io);
     server on(p.subject, p.how, p.by, *p.on, *p.kernels);
+    if (load.input > largest_input - load.output)
+        refuse("--output", "input and output are more than 2147483647 tokens together");
+    if (load.chunk > 0 && load.input / load.chunk > 4096) refuse("--chunk", "a prompt of more than 4,096 chunks");
+    if (on.cache_bytes(load.input + load.output) == 0 ||
+        find_scope(p.subject, {.sequence = 1, .past = 1}, {scope_kind::role, "encoder"}).found)
+        refuse("serve", "is for models that write token by token from a cache and read no encoder (llmcost latency)");
     const double room = on.capacity(load.input + load.output / 2, load.pipeline);
     if (room < 1)
         refuse("--device",

@@ -71,7 +71,8 @@ private:
                                            .head_dim = nope,
                                            .rope_dim = rope,
                                            .value_dim = dims.v_head_dim,
-                                           .latent_dim = rank}};
+                                           .latent_dim = rank,
+                                           .expansion = "kv_b_proj"}};
         const value expanded = t.call("kv_b_proj", linear{rank, heads * (nope + dims.v_head_dim)}, latent);
         const value both = expanded.view({batch, length, heads, nope + dims.v_head_dim}).transpose(1, 2);
         value k = t.constant({batch, heads, length, nope + rope}, q.type);

@@ -66,7 +66,7 @@ public:
         if (is_block(m.what) && --blocks_ == 0 && !r.idle()) join_block();
         if (m.what == role::embedding && !r.idle()) collective("all_reduce", last_elements_, how_.shards.tensor);
         if (m.what == role::head && !r.idle())
-            collective("all_gather", last_elements_ * how_.shards.tensor, how_.shards.tensor);
+            collective("all_gather", checked_product(last_elements_, how_.shards.tensor), how_.shards.tensor);
         path_.resize(open_.back().path_before);
         open_.pop_back();
     }
@@ -118,6 +118,10 @@ private:
         std::size_t kernel;
     };
 
+    static std::int64_t as_size(count n) {
+        if (n.to_wide() >> 63 != 0) report_overflow();
+        return static_cast<std::int64_t>(n.to_64());
+    }
     static bool is_block(role what) noexcept {
         return what == role::attn || what == role::cross_attn || what == role::mlp || what == role::mixer;
     }
@@ -187,22 +191,23 @@ private:
     }
     /// One new token is compared in the latent space, with queries and outputs taken there and back; prompts are expanded.
     void latent_attention(const fused_part& p) {
+        const std::string expansion = path_ + '.' + p.expansion;
         if (p.sequence == 1) {
-            emit(path_ + ".kv_b_proj", "gemm", {p.batch, p.heads * p.latent_dim, p.head_dim}, find_operand("bfloat16"));
+            emit(expansion, "gemm", {p.batch, p.heads * p.latent_dim, p.head_dim}, find_operand("bfloat16"));
             emit(path_, "generation_mla", {p.batch, p.past, p.heads}, how_.attention, how_.cache->name);
-            emit(path_ + ".kv_b_proj", "gemm", {p.batch, p.heads * p.value_dim, p.latent_dim}, find_operand("bfloat16"));
+            emit(expansion, "gemm", {p.batch, p.heads * p.value_dim, p.latent_dim}, find_operand("bfloat16"));
         } else {
-            emit(path_ + ".kv_b_proj", "gemm",
-                 {p.batch * (p.past + p.sequence), p.heads * (p.head_dim + p.value_dim), p.latent_dim}, how_.products);
+            const std::int64_t rows = checked_product(p.batch, p.past + p.sequence);
+            emit(expansion, "gemm", {rows, p.heads * (p.head_dim + p.value_dim), p.latent_dim}, how_.products);
             emit(path_, "context_mla", {p.batch, p.sequence, p.heads, p.past}, how_.attention, how_.cache->name);
         }
     }
     void experts(const fused_part& p) {
         const sharding& s = how_.shards;
         experts_inside_ = true;
-        if (s.data > 1) collective("all_gather", p.tokens * s.data * p.width, s.data);
-        emit(path_, "moe",
-             {p.tokens * s.data, p.width, p.inner, p.num_experts_per_tok, p.num_experts, s.expert_tensor, s.expert},
+        const std::int64_t tokens = checked_product(p.tokens, s.data);
+        if (s.data > 1) collective("all_gather", checked_product(tokens, p.width), s.data);
+        emit(path_, "moe", {tokens, p.width, p.inner, p.num_experts_per_tok, p.num_experts, s.expert_tensor, s.expert},
              how_.experts, how_.distribution);
     }
 
@@ -212,20 +217,20 @@ private:
         if (chain_ < 0) {
             chain_ = chains_++;
             chain_name_ = path_;
-            chain_elements_ = 0, chain_times_ = static_cast<std::int64_t>(r.times().to_64());
+            chain_elements_ = {}, chain_times_ = static_cast<std::int64_t>(r.times().to_64());
             chain_reads_.clear();
         }
         for (int i = 0; i < o.input_count && price_of(o.kind).read != reads::nothing; ++i) {
             const value& in = *o.inputs[i];
             if (price_of(o.kind).read == reads::picked && i == 0) {
-                chain_elements_ += static_cast<std::int64_t>(o.output.elements);
+                chain_elements_ += count(o.output.elements);
                 continue;
             }
             if (in.storage != value::no_storage && chain_of(in.storage) == chain_) continue;
             if (in.storage != value::no_storage && has_read(in.storage)) continue;
-            chain_elements_ += static_cast<std::int64_t>(in.distinct_elements());
+            chain_elements_ += count(in.distinct_elements());
         }
-        chain_last_ = static_cast<std::int64_t>(o.output.elements);
+        chain_last_ = count(o.output.elements);
         chain_last_storage_ = o.output.storage;
     }
     bool has_read(std::int32_t storage) {
@@ -236,7 +241,7 @@ private:
     }
     void end_chain() {
         if (chain_ < 0) return;
-        emit(chain_name_, "elementwise", {1, chain_elements_ + chain_last_}, find_operand("bfloat16"));
+        emit(chain_name_, "elementwise", {1, as_size(chain_elements_ + chain_last_)}, find_operand("bfloat16"));
         out_.back().times = chain_times_;
         written_.push_back({chain_, chain_last_storage_, out_.size() - 1});
         chain_ = -1;
@@ -251,7 +256,8 @@ private:
             made_by_[static_cast<std::size_t>(s)] = outside;  // once
             for (const chain_output& w : written_)
                 if (w.chain == maker && w.last != s)
-                    out_[w.kernel].shape.sizes[1] += static_cast<std::int64_t>(o.inputs[i]->distinct_elements());
+                    out_[w.kernel].shape.sizes[1] =
+                        as_size(count(out_[w.kernel].shape.sizes[1]) + count(o.inputs[i]->distinct_elements()));
         }
     }
     [[nodiscard]] std::ptrdiff_t chain_of(std::int32_t s) const noexcept { return made_by_[static_cast<std::size_t>(s)]; }
@@ -268,7 +274,7 @@ private:
     void join_block() {
         const sharding& s = how_.shards;
         if (experts_inside_ && s.data > 1)
-            collective("reduce_scatter", last_elements_ * s.data, s.data);
+            collective("reduce_scatter", checked_product(last_elements_, s.data), s.data);
         else if (experts_inside_ && s.expert * s.expert_tensor > s.tensor)
             collective("all_reduce", last_elements_, s.expert * s.expert_tensor);
         else
@@ -308,15 +314,12 @@ private:
     std::ptrdiff_t made_by_[most_storages];
     std::size_t highest_ = 0;
     std::ptrdiff_t chain_ = -1, chains_ = 0;
-    std::int64_t modules_ = 0, last_elements_ = 0, chain_elements_ = 0, chain_last_ = 0, chain_times_ = 1;
+    std::int64_t modules_ = 0, last_elements_ = 0, chain_times_ = 1;
+    count chain_elements_, chain_last_;
     std::int32_t chain_last_storage_ = value::no_storage;
     int fused_ = 0, blocks_ = 0;
     bool experts_inside_ = false;
 };
-
-}  // namespace detail
-
-namespace detail {
 
 /// The kernels of a part of a model, equal ones together in the order of the first.
 [[nodiscard]] inline std::vector<model_kernel> folded_kernels(const model& part, const workload& load,

@@ -18,7 +18,9 @@ struct planned_size {
     std::int64_t of_sequence = 0;
     std::int64_t of_tokens = 0;
 
-    [[nodiscard]] constexpr std::int64_t at(std::int64_t batch, std::int64_t sequence) const noexcept {
+    [[nodiscard]] constexpr std::int64_t at(std::int64_t batch, std::int64_t sequence) const {
+        const auto real = [](std::int64_t n) { return static_cast<double>(n); };
+        if (!(real(of_tokens) * real(batch) * real(sequence) + real(of_batch) * real(batch) < 9e18)) report_overflow();
         return fixed + of_batch * batch + of_sequence * sequence + of_tokens * batch * sequence;
     }
 };
@@ -61,7 +63,7 @@ private:
         planned_size sizes[most_operator_sizes]{};
         std::size_t past_size = most_operator_sizes;
 
-        const known_kernel& at(std::int64_t batch, std::int64_t sequence, std::int64_t past) noexcept {
+        const known_kernel& at(std::int64_t batch, std::int64_t sequence, std::int64_t past) {
             const operator_shape& shape = kernel.what.shape;
             std::int64_t* const into = kernel.what.shape.sizes;
             for (std::size_t k = 0; k < shape.family->size_count; ++k) into[k] = sizes[k].at(batch, sequence);

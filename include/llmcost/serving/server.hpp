@@ -70,6 +70,7 @@ public:
     [[nodiscard]] serving_figures operator()(const serving_load& load) {
         const auto groups = static_cast<double>(how_.shards.data), stages = static_cast<double>(load.pipeline);
         const std::int64_t mean = load.input + load.output / 2;
+        (void)cache_bytes(load.input + load.output);  // throws where the model has fewer positions
         serving_figures f;
         f.devices = static_cast<double>(how_.shards.devices()) * stages;
         f.capacity = capacity(mean, load.pipeline) * groups;
