@@ -198,7 +198,7 @@ int fit_all(const std::vector<std::string>& arguments) {
     }
     page += rows + "| held out | all | h100_sxm, h200_sxm | all | " + held_out.row();
     std::ofstream out(arguments[0], std::ios::binary);
-    out.write(page.data(), static_cast<std::streamsize>(page.size()));
+    out << page;
     if (!out.flush()) throw std::runtime_error(arguments[0] + ": cannot be written");
     return 0;
 }

@@ -77,16 +77,15 @@ public:
                 return static_cast<unsigned char>(a.data_[i]) < static_cast<unsigned char>(b.data_[i]);
         return a.size_ < b.size_;
     }
+    /// Writes to any stream, without its header; for this type alone, so that literals stay those of the stream.
+    template <class Stream>
+    friend constexpr auto operator<<(Stream& out, string_ref s) -> decltype(out.write("", out.width())) {
+        return out.write(s.data(), static_cast<decltype(out.width())>(s.size()));
+    }
 
 private:
     const char* data_ = nullptr;
     std::size_t size_ = 0;
 };
-
-/// Writes to any stream, without its header.
-template <class Stream>
-constexpr auto operator<<(Stream& out, string_ref s) -> decltype(out.write(s.data(), out.width())) {
-    return out.write(s.data(), static_cast<decltype(out.width())>(s.size()));
-}
 
 }  // namespace llmcost
