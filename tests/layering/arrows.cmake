@@ -24,6 +24,7 @@ room(devices   "(device|devices|device_file)\\.hpp"         text words config)
 room(fit       "latency/fit\\.hpp"                        latency)
 room(latency   "latency/.+"                               text words devices)
 room(serving   "serving/.+"                               ${engine} layers walks analysis devices latency)
+room(cuda      "cuda/.+"                                  text words devices latency)
 room(kernels   "calibration_file\\.hpp"                   text words config devices latency json error)
 room(ops       "ops\\.hpp"                                text numbers)
 room(trace     "(value|storages|ledger|listener|selection|recorder|layer_plan|repetition|tensor_calls|trace)\\.hpp"
@@ -47,7 +48,7 @@ room(walks     "[a-z0-9_]+\\.hpp"                         ${engine} config layer
 # too slow to include for everybody who plans with numbers
 set(heavy iostream sstream filesystem regex functional ranges map string vector string_view array span optional algorithm
     concepts compare exception type_traits)
-set(boundaries error report bundled json hub cli kernels fit serving)
+set(boundaries error report bundled json hub cli kernels fit serving cuda)
 set(outside_json "^nlohmann/")
 set(outside_hub "^curl/|\\.h$")
 set(outside_cli "\\.h$")

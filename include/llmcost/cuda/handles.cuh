@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cublasLt.h>
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+// Handles of CUDA and cuBLASLt that release themselves, and calls that throw.
+namespace llmcost::cuda {
+
+/// A call that CUDA or cuBLASLt refused.
+struct cuda_error : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+inline void check(cudaError_t code, const char* call) {
+    if (code != cudaSuccess) throw cuda_error(std::string(call) + ": " + cudaGetErrorString(code));
+}
+inline void check(cublasStatus_t code, const char* call) {
+    if (code != CUBLAS_STATUS_SUCCESS)
+        throw cuda_error(std::string(call) + ": status " + std::to_string(static_cast<int>(code)));
+}
+
+/// A handle that a function destroys; moves, does not copy.
+template <class Handle, auto Destroy>
+class owned {
+public:
+    owned() = default;
+    explicit owned(Handle h) noexcept : handle_(h) {}
+    owned(owned&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+    owned& operator=(owned&& other) noexcept {
+        std::swap(handle_, other.handle_);
+        return *this;
+    }
+    ~owned() {
+        if (handle_ != nullptr) Destroy(handle_);
+    }
+    [[nodiscard]] Handle get() const noexcept { return handle_; }
+    [[nodiscard]] Handle* address() noexcept { return &handle_; }
+
+private:
+    Handle handle_ = nullptr;
+};
+
+using stream = owned<cudaStream_t, cudaStreamDestroy>;
+using event = owned<cudaEvent_t, cudaEventDestroy>;
+using graph = owned<cudaGraph_t, cudaGraphDestroy>;
+using graph_exec = owned<cudaGraphExec_t, cudaGraphExecDestroy>;
+using memory = owned<void*, cudaFree>;
+using lt_handle = owned<cublasLtHandle_t, cublasLtDestroy>;
+using matmul_descriptor = owned<cublasLtMatmulDesc_t, cublasLtMatmulDescDestroy>;
+using matrix_layout = owned<cublasLtMatrixLayout_t, cublasLtMatrixLayoutDestroy>;
+using matmul_preference = owned<cublasLtMatmulPreference_t, cublasLtMatmulPreferenceDestroy>;
+
+inline memory allocate(std::size_t bytes) {
+    memory m;
+    check(cudaMalloc(m.address(), bytes), "cudaMalloc");
+    return m;
+}
+inline stream make_stream() {
+    stream s;
+    check(cudaStreamCreateWithFlags(s.address(), cudaStreamNonBlocking), "cudaStreamCreate");
+    return s;
+}
+inline event make_event() {
+    event e;
+    check(cudaEventCreate(e.address()), "cudaEventCreate");
+    return e;
+}
+
+/// What `record` puts on a stream, as a graph that can be launched again and again.
+template <class Record>
+[[nodiscard]] graph_exec captured(cudaStream_t on, Record record) {
+    check(cudaStreamBeginCapture(on, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+    graph g;
+    try {
+        record();
+    } catch (...) {
+        cudaStreamEndCapture(on, g.address());
+        throw;
+    }
+    check(cudaStreamEndCapture(on, g.address()), "cudaStreamEndCapture");
+    graph_exec e;
+    check(cudaGraphInstantiate(e.address(), g.get(), 0), "cudaGraphInstantiate");
+    return e;
+}
+
+}  // namespace llmcost::cuda
