@@ -77,17 +77,17 @@ TEST_CASE("a decoder's step is the kernels that an engine runs") {
         "model.layers.*.self_attn generation_attention 16 1000 32 8 64 0 x16",
         "model.layers.*.self_attn.o_proj gemm 16 2048 2048 x16",
         "model.layers.*.mlp.gate_proj+up_proj gemm 16 16384 2048 x16",
-        "model.layers.*.mlp.act_fn elementwise 1 393216 x16",  // 3 · 16 · 8192
+        "model.layers.*.mlp.act_fn elementwise 393216 1 x16",  // 3 · 16 · 8192
         "model.layers.*.mlp.down_proj gemm 16 2048 8192 x16",
-        "model.layers.* elementwise 1 133120 x31",  // the sum, and the norm of it: 4 · 32768 and the norm's weight
+        "model.layers.* elementwise 133120 1 x31",  // the sum, and the norm of it: 4 · 32768 and the norm's weight
         "lm_head gemm 16 128256 2048 x1"};
     for (const std::string& line : products) {
         INFO(line);
         CHECK(std::count(lines.begin(), lines.end(), line) == 1);
     }
     CHECK(lines.size() == 11);  // and the embedding with the first norm, the rotation, the last norm
-    CHECK(lines.front().starts_with("model.embed_tokens elementwise 1 "));
-    CHECK(lines[lines.size() - 2] == "model.layers.* elementwise 1 100352 x1");  // the last sum is read by its norm alone
+    CHECK(lines.front().starts_with("model.embed_tokens elementwise "));
+    CHECK(lines[lines.size() - 2] == "model.layers.* elementwise 100352 1 x1");  // the last sum is read by its norm alone
 }
 
 TEST_CASE("a prompt's attention is one kernel that sees its past") {

@@ -44,16 +44,15 @@ inline void join(std::vector<model_kernel>& all, std::vector<model_kernel> more)
     for (model_kernel& k : more) {
         const operator_family& family = *k.shape.family;
         const bool by_rows = family.axes == 1;
-        const std::size_t grows = family.name == "elementwise" ? 1 : 0;
         model_kernel* same = nullptr;
         for (model_kernel& known : all) {
             bool equal = by_rows && known.shape.family == k.shape.family && known.name == k.name && known.times == k.times;
             for (std::size_t i = 0; i < family.size_count; ++i)
-                equal = equal && (i == grows || known.shape.sizes[i] == k.shape.sizes[i]);
+                equal = equal && (i == 0 || known.shape.sizes[i] == k.shape.sizes[i]);
             if (equal) same = &known;
         }
         if (same != nullptr)
-            same->shape.sizes[grows] += k.shape.sizes[grows];
+            same->shape.sizes[0] += k.shape.sizes[0];
         else
             all.push_back(std::move(k));
     }
@@ -86,7 +85,6 @@ inline std::string sizes_of(const operator_shape& shape) {
     for (std::size_t i = 0; i < shape.family->size_count; ++i) {
         const operator_size& size = shape.family->sizes[i];
         if (!size.required && shape.sizes[i] == size.otherwise) continue;
-        if (shape.family->name == "elementwise" && i == 0) continue;
         out += (out.empty() ? "" : " ") + grouped(count(shape.sizes[i]));
     }
     return out;

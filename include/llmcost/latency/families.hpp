@@ -24,6 +24,15 @@ struct operator_size {
     size_role role = size_role::given;
     std::int64_t otherwise = 0;  ///< where nobody says; 0 for `given` and windows, whose zero means none
     bool required = false;
+    bool past = false;  ///< tokens that stand before the new ones
+};
+
+/// What backward executes of an operator, by what forward did.
+enum class backward_rule : std::uint8_t {
+    twice,      ///< as much for each of two inputs
+    products,   ///< of (m, k) x (k, n) the products (m, n) x (n, k) and (n, m) x (m, k)
+    attention,  ///< fused: five products instead of two (FlashAttention-2, arXiv 2307.08691, section 3.1.2)
+    same        ///< a sum over devices becomes another one
 };
 
 /// Efficiencies of a kernel that nobody has measured on this device.
@@ -49,6 +58,9 @@ struct operator_family {
     kernel_work (*work)(const std::int64_t* sizes, const operand_row& operand, string_ref variant);
     uncalibrated_kernel typical;
     uncalibrated_kernel quantised;  ///< where activations are quantised inside of the operator
+    backward_rule backward = backward_rule::twice;
+    string_ref beside{};          ///< another family: an engine's own form of it, or what it computes scales by
+    string_ref beside_variant{};  ///< the variant that has it; empty: every one
 };
 
 namespace detail {
@@ -156,31 +168,37 @@ constexpr kernel_work map_work(const std::int64_t* s, const operand_row& o, stri
 inline constexpr operator_family operator_families[]{
     {"gemm", "a matrix product (m, k) x (k, n)", "gemm_dtype", "", "",
      {{"m", size_role::axis, 0, true}, {"n", size_role::site, 0, true}, {"k", size_role::site, 0, true}}, 3, 1, 2,
-     detail::gemm_work, {{3.3e-6, 0.78, 0.82, 2.5}, -0.49, 0.61}, {{13.3e-6, 0.65, 0.81, 1.2}, -1.13, 2.36}},
+     detail::gemm_work, {{3.3e-6, 0.78, 0.82, 2.5}, -0.49, 0.61}, {{13.3e-6, 0.65, 0.81, 1.2}, -1.13, 2.36},
+     backward_rule::products, "computescale"},
     {"context_attention", "attention of whole prompts, fused", "attn_dtype", "kv_cache_dtype", "",
      {{"batch_size", size_role::axis, 1, false}, {"isl", size_role::axis, 0, true},
       {"num_heads", size_role::site, 0, true}, {"num_key_value_heads", size_role::site, 0, true},
       {"head_dim", size_role::site, 128, false}, {"window_size", size_role::site, 0, false},
-      {"step", size_role::given, 0, false}}, 7, 2, 4,
-     detail::context_attention_work, {{13.9e-6, 0.59, 0.31, 1.07}, -0.56, 1.52}, {{12.4e-6, 0.33, 0.27, 2.2}, -0.56, 1.52}},
+      {"step", size_role::given, 0, false, true}}, 7, 2, 4,
+     detail::context_attention_work, {{13.9e-6, 0.59, 0.31, 1.07}, -0.56, 1.52}, {{12.4e-6, 0.33, 0.27, 2.2}, -0.56, 1.52},
+     backward_rule::attention},
     {"generation_attention", "attention of one new token each, fused", "attn_dtype", "kv_cache_dtype", "",
-     {{"batch_size", size_role::axis, 1, false}, {"step", size_role::axis, 0, true},
+     {{"batch_size", size_role::axis, 1, false}, {"step", size_role::axis, 0, true, true},
       {"num_heads", size_role::site, 0, true}, {"num_key_value_heads", size_role::site, 0, true},
       {"head_dim", size_role::site, 128, false}, {"window_size", size_role::site, 0, false}}, 6, 2, 4,
-     detail::generation_attention_work, {{12.9e-6, 1, 0.62, 7.7}, -0.74, 2.23}, {{12.9e-6, 1, 0.62, 7.7}, -0.74, 2.23}},
+     detail::generation_attention_work, {{12.9e-6, 1, 0.62, 7.7}, -0.74, 2.23}, {{12.9e-6, 1, 0.62, 7.7}, -0.74, 2.23},
+     backward_rule::attention},
     {"full_attention", "attention of all to all, fused", "attn_dtype", "", "",
      {{"batch_size", size_role::axis, 1, false}, {"isl", size_role::axis, 0, true},
       {"num_heads", size_role::site, 0, true}, {"num_key_value_heads", size_role::site, 0, true},
       {"head_dim", size_role::site, 128, false}, {"length", size_role::given, 0, true}}, 6, 2, 3,
-     detail::full_attention_work, {{13.9e-6, 0.59, 0.31, 1.07}, -0.56, 1.52}, {{12.4e-6, 0.33, 0.27, 2.2}, -0.56, 1.52}},
+     detail::full_attention_work, {{13.9e-6, 0.59, 0.31, 1.07}, -0.56, 1.52}, {{12.4e-6, 0.33, 0.27, 2.2}, -0.56, 1.52},
+     backward_rule::attention},
     {"context_mla", "multi-head latent attention of whole prompts", "mla_dtype", "kv_cache_dtype", "",
      {{"batch_size", size_role::axis, 1, false}, {"isl", size_role::axis, 0, true},
-      {"num_heads", size_role::site, 0, true}, {"step", size_role::given, 0, false}}, 4, 2, 1,
-     detail::context_mla_work, {{19e-6, 0.61, 0.41, 1.3}, -0.38, 1.2}, {{19e-6, 0.61, 0.41, 1.3}, -0.38, 1.2}},
+      {"num_heads", size_role::site, 0, true}, {"step", size_role::given, 0, false, true}}, 4, 2, 1,
+     detail::context_mla_work, {{19e-6, 0.61, 0.41, 1.3}, -0.38, 1.2}, {{19e-6, 0.61, 0.41, 1.3}, -0.38, 1.2},
+     backward_rule::attention},
     {"generation_mla", "multi-head latent attention of one new token each", "mla_dtype", "kv_cache_dtype", "",
-     {{"batch_size", size_role::axis, 1, false}, {"step", size_role::axis, 0, true},
+     {{"batch_size", size_role::axis, 1, false}, {"step", size_role::axis, 0, true, true},
       {"num_heads", size_role::site, 0, true}}, 3, 2, 1,
-     detail::generation_mla_work, {{14.4e-6, 0.72, 0.73, 5}, -0.36, 1.02}, {{14.4e-6, 0.72, 0.73, 5}, -0.36, 1.02}},
+     detail::generation_mla_work, {{14.4e-6, 0.72, 0.73, 5}, -0.36, 1.02}, {{14.4e-6, 0.72, 0.73, 5}, -0.36, 1.02},
+     backward_rule::attention},
     {"moe", "routed experts on one device, fused", "moe_dtype", "distribution", "balanced",
      {{"num_tokens", size_role::axis, 0, true}, {"hidden_size", size_role::site, 0, true},
       {"inter_size", size_role::site, 0, true}, {"topk", size_role::site, 0, true},
@@ -189,10 +207,12 @@ inline constexpr operator_family operator_families[]{
      detail::moe_work, {{54.3e-6, 0.68, 1.4, 0.56}, -1.09, 2.07}, {{60.2e-6, 0.33, 1.28, 0.54}, -1.09, 2.07}},
     {"nccl", "a collective; message_size in elements", "nccl_dtype", "op_name", "all_reduce",
      {{"message_size", size_role::axis, 0, true}, {"num_gpus", size_role::site, 0, true}}, 2, 1, 1,
-     detail::collective_work, {{10.7e-6, 1, 0.52, 1.5}, -0.84, 2.28}, {{10.9e-6, 1, 0.49, 2}, -0.84, 2.28}},
+     detail::collective_work, {{10.7e-6, 1, 0.52, 1.5}, -0.84, 2.28}, {{10.9e-6, 1, 0.49, 2}, -0.84, 2.28},
+     backward_rule::same, "custom_allreduce", "all_reduce"},
     {"custom_allreduce", "an engine's own all-reduce; message_size in elements", "allreduce_dtype", "", "",
      {{"message_size", size_role::axis, 0, true}, {"num_gpus", size_role::site, 0, true}}, 2, 1, 1,
-     detail::all_reduce_work, {{4.7e-6, 1, 0.68, 1.2}, -0.58, 2.15}, {{4.7e-6, 1, 0.68, 1.2}, -0.58, 2.15}},
+     detail::all_reduce_work, {{4.7e-6, 1, 0.68, 1.2}, -0.58, 2.15}, {{4.7e-6, 1, 0.68, 1.2}, -0.58, 2.15},
+     backward_rule::same},
     {"computescale", "the scales of a matrix to be quantised", "quant_dtype", "", "",
      {{"m", size_role::axis, 0, true}, {"k", size_role::site, 0, true}}, 2, 1, 1,
      detail::read_work, {{7e-6, 1, 0.36, 8}, -0.36, 0.32}, {{7e-6, 1, 0.36, 8}, -0.36, 0.32}},

@@ -25,6 +25,7 @@ struct operand_row {
     double weight_bytes;      ///< per element, scales of blocks included
     double activation_bytes;  ///< as they arrive: quantised inside of the operator where the weights are smaller
     double device::*unit;
+    bool scaled_per_tensor = false;  ///< one scale for all activations, which a checkpoint may bring along
 };
 
 // nvfp4: 4 bits and a scale of 8 bits per 16 elements; w4a16_mxfp4: 4 bits and 8 per 32, unpacked to bfloat16 as int4_wo,
@@ -33,7 +34,7 @@ struct operand_row {
 inline constexpr operand_row operand_table[]{
     {"bfloat16",    {"bf16", ""},     2,       2, &device::bf16},
     {"float16",     {"fp16", "half"}, 2,       2, &device::fp16},
-    {"fp8",         {"", ""},         1,       2, &device::fp8},
+    {"fp8",         {"", ""},         1,       2, &device::fp8, true},
     {"fp8_block",   {"", ""},         1,       2, &device::fp8},
     {"int8",        {"", ""},         1,       2, &device::int8},
     {"nvfp4",       {"", ""},         0.5625,  2, &device::fp4},

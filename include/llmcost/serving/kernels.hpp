@@ -241,7 +241,7 @@ private:
     }
     void end_chain() {
         if (chain_ < 0) return;
-        emit(chain_name_, "elementwise", {1, as_size(chain_elements_ + chain_last_)}, find_operand("bfloat16"));
+        emit(chain_name_, "elementwise", {as_size(chain_elements_ + chain_last_), 1}, find_operand("bfloat16"));
         out_.back().times = chain_times_;
         written_.push_back({chain_, chain_last_storage_, out_.size() - 1});
         chain_ = -1;
@@ -256,8 +256,8 @@ private:
             made_by_[static_cast<std::size_t>(s)] = outside;  // once
             for (const chain_output& w : written_)
                 if (w.chain == maker && w.last != s)
-                    out_[w.kernel].shape.sizes[1] =
-                        as_size(count(out_[w.kernel].shape.sizes[1]) + count(o.inputs[i]->distinct_elements()));
+                    out_[w.kernel].shape.sizes[0] =
+                        as_size(count(out_[w.kernel].shape.sizes[0]) + count(o.inputs[i]->distinct_elements()));
         }
     }
     [[nodiscard]] std::ptrdiff_t chain_of(std::int32_t s) const noexcept { return made_by_[static_cast<std::size_t>(s)]; }

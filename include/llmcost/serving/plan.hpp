@@ -101,7 +101,7 @@ private:
     /// The size that says how many tokens stand before; beyond all sizes where none does.
     static std::size_t size_of_past(const operator_family& family) noexcept {
         for (std::size_t i = 0; i < family.size_count; ++i)
-            if (family.sizes[i].name == "step") return i;
+            if (family.sizes[i].past) return i;
         return most_operator_sizes;
     }
     /// From the values at (B, S), (B + 1, S), (B, S + 1), (B + 1, S + 1); with one token each B alone counts.

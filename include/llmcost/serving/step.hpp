@@ -33,12 +33,12 @@ struct known_kernel {
     residual_table::place_of_site other_where{};
 
     /// The other operator at this kernel's sizes.
-    [[nodiscard]] operator_shape other_shape() const noexcept {
+    [[nodiscard]] operator_shape other_shape() const {
         operator_shape shape{.family = other, .operand = what.shape.operand};
         shape.sizes[0] = what.shape.sizes[0], shape.sizes[1] = what.shape.sizes[reduces() ? 1 : 2];
         return shape;
     }
-    [[nodiscard]] bool reduces() const noexcept { return what.shape.family->sites == 1; }
+    [[nodiscard]] bool reduces() const { return what.shape.work().between_devices; }
 };
 
 /// Seconds of one of a model's kernels.
@@ -92,10 +92,12 @@ struct step_cost {
         known_kernel known{std::move(k)};
         const operator_shape& shape = known.what.shape;
         known.known = from.find(shape);
-        const bool reduces = shape.variant == "all_reduce" && shape.sizes[1] <= execution::most_devices_of_a_node;
-        const bool saves = how.static_scales && shape.family->name == "gemm" && shape.operand == find_operand("fp8");
-        if (reduces) known.other = find_family("custom_allreduce");
-        if (saves) known.other = find_family("computescale");
+        const operator_family& family = *shape.family;
+        const bool has_form = family.beside_variant.empty() || shape.variant == family.beside_variant;
+        const bool collects = shape.work().between_devices;
+        const bool applies = collects ? shape.sizes[1] <= execution::most_devices_of_a_node
+                                      : how.static_scales && shape.operand->scaled_per_tensor;
+        if (!family.beside.empty() && has_form && applies) known.other = find_family(family.beside);
         if (known.known != nullptr) known.where = known.known->residual.locate(shape.site());
         if (known.other != nullptr) {
             const operator_shape other = known.other_shape();

@@ -42,8 +42,8 @@ inline constexpr std::int64_t adamw_bytes = 28;
 
 /// A training step without recomputation, every kernel behind the other.
 ///
-/// A product goes back as two. Fused attention executes five products instead of two (FlashAttention-2, arXiv 2307.08691,
-/// section 3.1.2: FLOPs times 2.5); experts and chains take twice as long as forward, sums over devices as long.
+/// Families say what goes back (`backward_rule`): a product as two, fused attention with 2.5 times the FLOPs, experts and
+/// chains twice, sums over devices once.
 [[nodiscard]] inline training_cost training_of(const model& whole, workload load, const execution& how, const device& on,
                                                kernel_source& from) {
     load.past = 0, load.head = logits::all;
@@ -51,16 +51,13 @@ inline constexpr std::int64_t adamw_bytes = 28;
     for (const known_kernel& k : with_measurements(kernels_of(whole, load, how), how, from)) {
         const step_cost once = cost_of(on, k);
         t.forward += once;
-        const operator_family& family = *k.what.shape.family;
-        if (family.name == "gemm") {
+        const backward_rule rule = k.what.shape.family->backward;
+        if (rule == backward_rule::products) {
             for (const known_kernel& back : with_measurements(products_of_backward(k.what), how, from))
                 t.backward += cost_of(on, back);
             continue;
         }
-        const bool attends = family.name == "context_attention" || family.name == "generation_attention" ||
-                             family.name == "full_attention" || family.name == "context_mla" ||
-                             family.name == "generation_mla";
-        const double factor = k.what.shape.work().between_devices ? 1 : attends ? 2.5 : 2;
+        const double factor = rule == backward_rule::attention ? 2.5 : rule == backward_rule::same ? 1 : 2;
         t.backward += {factor * once.seconds, factor * once.flops, factor * once.bytes};
     }
     const count parameters = count_model(sharded(whole, how.shards), load).params;
