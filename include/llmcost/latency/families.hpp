@@ -7,6 +7,7 @@
 
 #include <llmcost/latency/operators.hpp>
 #include <llmcost/latency/roofline.hpp>
+#include <llmcost/latency/vector_units.hpp>
 #include <llmcost/string_ref.hpp>
 
 namespace llmcost {
@@ -67,10 +68,16 @@ namespace detail {
 
 constexpr double real(std::int64_t n) noexcept { return static_cast<double>(n); }
 
-/// m, n, k: FLOPs 2·m·n·k; bytes of both operands and of a result of two bytes per element.
+/// m, n, k: FLOPs 2·m·n·k; bytes of both operands and of a result as wide as activations.
 constexpr kernel_work gemm_work(const std::int64_t* s, const operand_row& o, string_ref /*variant*/) {
     const double m = real(s[0]), n = real(s[1]), k = real(s[2]);
-    return {2 * m * n * k, o.activation_bytes * m * k + o.weight_bytes * n * k + 2 * m * n, o.unit};
+    return {2 * m * n * k, o.activation_bytes * (m * k + m * n) + o.weight_bytes * n * k, o.unit};
+}
+/// As many products of activations, each with operands of its own.
+constexpr kernel_work batched_gemm_work(const std::int64_t* s, const operand_row& o, string_ref variant) {
+    kernel_work one = gemm_work(s + 1, o, variant);
+    one.flops *= real(s[0]), one.bytes *= real(s[0]);
+    return one;
 }
 
 /// Pairs of a query and a key it sees: new tokens behind `past` others, each seeing itself and at most window − 1 before.
@@ -155,8 +162,20 @@ constexpr kernel_work quantise_work(const std::int64_t* s, const operand_row& o,
     return {0, (2 + o.weight_bytes) * real(s[0]) * real(s[1]), nullptr};
 }
 /// m × k elements read and as many written.
-constexpr kernel_work map_work(const std::int64_t* s, const operand_row& o, string_ref /*variant*/) {
+constexpr kernel_work row_work(const std::int64_t* s, const operand_row& o, string_ref /*variant*/) {
     return {0, 2 * o.weight_bytes * real(s[0]) * real(s[1]), nullptr};
+}
+/// m × k elements written: bytes of all that are moved, as many read as written where nobody says.
+constexpr kernel_work map_work(const std::int64_t* s, const operand_row& o, string_ref /*variant*/) {
+    const double moved = s[2] != 0 ? real(s[2]) : 2 * real(s[0]) * real(s[1]);
+    return {.bytes = o.weight_bytes * moved, .additions = real(s[3])};
+}
+/// n operations one behind the other in each thread.
+constexpr kernel_work primitive_work(const std::int64_t* s, const operand_row& /*operand*/, string_ref variant) {
+    return {.additions = worth_in_additions(variant) * real(s[0]) * real(s[1])};
+}
+constexpr kernel_work no_work(const std::int64_t* /*sizes*/, const operand_row& /*operand*/, string_ref /*variant*/) {
+    return {};
 }
 
 }  // namespace detail
@@ -170,6 +189,10 @@ inline constexpr operator_family operator_families[]{
      {{"m", size_role::axis, 0, true}, {"n", size_role::site, 0, true}, {"k", size_role::site, 0, true}}, 3, 1, 2,
      detail::gemm_work, {{3.3e-6, 0.78, 0.82, 2.5}, -0.49, 0.61}, {{13.3e-6, 0.65, 0.81, 1.2}, -1.13, 2.36},
      backward_rule::products, "computescale"},
+    {"batched_gemm", "products of activations, a batch of (m, k) x (k, n)", "gemm_dtype", "", "",
+     {{"batch_size", size_role::axis, 0, true}, {"m", size_role::axis, 0, true}, {"n", size_role::site, 0, true},
+      {"k", size_role::site, 0, true}}, 4, 2, 2,
+     detail::batched_gemm_work, {{3.3e-6, 0.78, 0.82, 2.5}, -0.49, 1.52}, {{13.3e-6, 0.65, 0.81, 1.2}, -1.13, 2.36}},
     {"context_attention", "attention of whole prompts, fused", "attn_dtype", "kv_cache_dtype", "",
      {{"batch_size", size_role::axis, 1, false}, {"isl", size_role::axis, 0, true},
       {"num_heads", size_role::site, 0, true}, {"num_key_value_heads", size_role::site, 0, true},
@@ -221,10 +244,21 @@ inline constexpr operator_family operator_families[]{
      detail::quantise_work, {{1.3e-6, 1, 1.07, 2.6}, -0.36, 0.31}, {{1.3e-6, 1, 1.07, 2.6}, -0.36, 0.31}},
     {"norm", "a norm of m rows of k, fused", "dtype", "", "",
      {{"m", size_role::axis, 0, true}, {"k", size_role::site, 0, true}}, 2, 1, 1,
-     detail::map_work, {{2e-6, 1, 0.8, 2}, -0.8, 1.4}, {{2e-6, 1, 0.8, 2}, -0.8, 1.4}},
-    {"elementwise", "a map of m rows of k", "dtype", "", "",
+     detail::row_work, {{2e-6, 1, 0.8, 2}, -0.8, 1.4}, {{2e-6, 1, 0.8, 2}, -0.8, 1.4}},
+    {"softmax", "a softmax of m rows of k", "dtype", "", "",
      {{"m", size_role::axis, 0, true}, {"k", size_role::site, 0, true}}, 2, 1, 1,
+     detail::row_work, {{2e-6, 1, 0.8, 2}, -0.8, 1.4}, {{2e-6, 1, 0.8, 2}, -0.8, 1.4}},
+    {"elementwise", "m rows of k, each element by itself; moved: elements read and written, additions: what is computed",
+     "dtype", "operation", "map",
+     {{"m", size_role::axis, 0, true}, {"k", size_role::site, 0, true}, {"moved", size_role::given, 0, false},
+      {"additions", size_role::given, 0, false}}, 4, 1, 1,
      detail::map_work, {{2e-6, 1, 0.8, 2}, -0.8, 1.4}, {{2e-6, 1, 0.8, 2}, -0.8, 1.4}},
+    {"primitive", "n operations one behind the other in each of so many threads", "dtype", "operation", "add",
+     {{"n", size_role::axis, 0, true}, {"threads", size_role::site, 1, false}}, 2, 1, 1,
+     detail::primitive_work, {{2e-6, 1, 1, 2}, -1, 6}, {{2e-6, 1, 1, 2}, -1, 6}},
+    {"launch", "an empty kernel among so many; on a stream the host issues each, in a graph none", "dtype", "issued", "stream",
+     {{"among", size_role::axis, 1, false}, {"blocks", size_role::site, 1, false}}, 2, 1, 1,
+     detail::no_work, {{4e-6, 1, 1, 2}, -1, 1}, {{4e-6, 1, 1, 2}, -1, 1}},
 };
 // clang-format on
 

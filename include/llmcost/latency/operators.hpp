@@ -16,6 +16,7 @@ struct kernel_work {
     double device::*unit = nullptr;  ///< whose peak bounds it; null: nothing is computed
     bool between_devices = false;    ///< bytes go over links
     double certain = 1;              ///< the share that no kernel gets away without, where the sizes leave it open
+    double additions = 0;            ///< what vector units do, as so many additions (`worth_in_additions`)
 };
 
 /// Element types as engines name them: what an operator reads its weights and its activations in.
@@ -32,6 +33,7 @@ struct operand_row {
 // 4 bits and 16 per 128
 // clang-format off
 inline constexpr operand_row operand_table[]{
+    {"float32",     {"fp32", "float"}, 4,      4, &device::fp32},
     {"bfloat16",    {"bf16", ""},     2,       2, &device::bf16},
     {"float16",     {"fp16", "half"}, 2,       2, &device::fp16},
     {"fp8",         {"", ""},         1,       2, &device::fp8, true},
@@ -66,14 +68,17 @@ struct datasheet_seconds {
     double compute = 0;
     double memory = 0;
 };
+/// An addition takes the place of two FLOPs of a vector unit's peak, which counts fused products and sums.
 [[nodiscard]] constexpr datasheet_seconds seconds_of(const device& d, const kernel_work& work) noexcept {
-    return {work.unit == nullptr ? 0 : work.flops / (d.*work.unit * 1e12), work.bytes / (bandwidth_of(d, work) * 1e9)};
+    const double of_unit = work.unit == nullptr ? 0 : work.flops / (d.*work.unit * 1e12);
+    const double of_vectors = work.additions == 0 || d.fp32 == 0 ? 0 : 2 * work.additions / (d.fp32 * 1e12);
+    return {of_unit + of_vectors, work.bytes / (bandwidth_of(d, work) * 1e9)};
 }
 
 /// The least time of some work: at the peak of its unit, and at the bandwidth of memory for what its cache cannot hold.
 [[nodiscard]] constexpr double least_seconds(const device& d, kernel_work work) noexcept {
     const double bytes = work.bytes * work.certain - (work.between_devices ? 0 : d.cache_megabytes * 1e6);
-    work.flops *= work.certain;
+    work.flops *= work.certain, work.additions = 0;  // units differ in what an exponential costs
     work.bytes = bytes > 0 ? bytes : 0;
     const datasheet_seconds s = seconds_of(d, work);
     return s.compute > s.memory ? s.compute : s.memory;

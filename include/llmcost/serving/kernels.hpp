@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,6 +45,19 @@ struct model_kernel {
 };
 
 namespace detail {
+
+/// How many additions the primitives of an operation are worth.
+[[nodiscard]] inline double additions_of(const operation& o) {
+    static_assert(std::size(vector_costs) == primitive_kinds);
+    const op_price& price = price_of(o.kind);
+    const double work = static_cast<double>(o.work), rows = static_cast<double>(o.rows);
+    double sum = 0;
+    for (std::size_t k = 0; k < primitive_kinds; ++k) {
+        const auto member = primitive_members<std::int8_t>[k];
+        sum += vector_costs[k].additions * (price.per_work.*member * work + price.per_row.*member * rows);
+    }
+    return sum;
+}
 
 /// Writes down the kernels that an engine runs for what it sees executed.
 ///
@@ -107,6 +121,7 @@ public:
 private:
     static constexpr std::size_t most_storages = 2048;
     static constexpr std::ptrdiff_t outside = -1;
+    static constexpr std::size_t moved = 2;  ///< of elementwise: elements read and written
     struct open_module {
         module_info info;
         std::int64_t number;
@@ -121,6 +136,10 @@ private:
     static std::int64_t as_size(count n) {
         if (n.to_wide() >> 63 != 0) report_overflow();
         return static_cast<std::int64_t>(n.to_64());
+    }
+    static std::int64_t as_additions(double n) {
+        if (!(n < 9e18)) report_overflow();
+        return static_cast<std::int64_t>(n);
     }
     static bool is_block(role what) noexcept {
         return what == role::attn || what == role::cross_attn || what == role::mlp || what == role::mixer;
@@ -217,7 +236,7 @@ private:
         if (chain_ < 0) {
             chain_ = chains_++;
             chain_name_ = path_;
-            chain_elements_ = {}, chain_times_ = static_cast<std::int64_t>(r.times().to_64());
+            chain_elements_ = {}, chain_additions_ = 0, chain_times_ = static_cast<std::int64_t>(r.times().to_64());
             chain_reads_.clear();
         }
         for (int i = 0; i < o.input_count && price_of(o.kind).read != reads::nothing; ++i) {
@@ -230,7 +249,9 @@ private:
             if (in.storage != value::no_storage && has_read(in.storage)) continue;
             chain_elements_ += count(in.distinct_elements());
         }
+        chain_additions_ += additions_of(o);
         chain_last_ = count(o.output.elements);
+        chain_width_ = o.output.rank > 0 ? o.output.size[o.output.rank - 1] : 1;
         chain_last_storage_ = o.output.storage;
     }
     bool has_read(std::int32_t storage) {
@@ -241,7 +262,10 @@ private:
     }
     void end_chain() {
         if (chain_ < 0) return;
-        emit(chain_name_, "elementwise", {as_size(chain_elements_ + chain_last_), 1}, find_operand("bfloat16"));
+        const std::int64_t width = chain_width_ > 0 ? chain_width_ : 1, rows = as_size(chain_last_) / width;
+        emit(chain_name_, "elementwise",
+             {rows, width, as_size(chain_elements_ + chain_last_), as_additions(chain_additions_)}, find_operand("bfloat16"),
+             "map");
         out_.back().times = chain_times_;
         written_.push_back({chain_, chain_last_storage_, out_.size() - 1});
         chain_ = -1;
@@ -256,8 +280,8 @@ private:
             made_by_[static_cast<std::size_t>(s)] = outside;  // once
             for (const chain_output& w : written_)
                 if (w.chain == maker && w.last != s)
-                    out_[w.kernel].shape.sizes[0] =
-                        as_size(count(out_[w.kernel].shape.sizes[0]) + count(o.inputs[i]->distinct_elements()));
+                    out_[w.kernel].shape.sizes[moved] =
+                        as_size(count(out_[w.kernel].shape.sizes[moved]) + count(o.inputs[i]->distinct_elements()));
         }
     }
     [[nodiscard]] std::ptrdiff_t chain_of(std::int32_t s) const noexcept { return made_by_[static_cast<std::size_t>(s)]; }
@@ -315,6 +339,8 @@ private:
     std::size_t highest_ = 0;
     std::ptrdiff_t chain_ = -1, chains_ = 0;
     std::int64_t modules_ = 0, last_elements_ = 0, chain_times_ = 1;
+    std::int64_t chain_width_ = 1;
+    double chain_additions_ = 0;
     count chain_elements_, chain_last_;
     std::int32_t chain_last_storage_ = value::no_storage;
     int fused_ = 0, blocks_ = 0;

@@ -79,6 +79,7 @@ private:
     bool solve() {
         constexpr std::int64_t batch = 2, sequence = 8, far = 131;  // beyond edges of tensors and kernels of one
         const std::int64_t s = decodes_ ? 1 : sequence, past = decodes_ ? sequence : 0;
+        if (!decodes_ && pads_to_chunks()) return false;
         const std::vector<model_kernel> a = walked(batch, s, past), b = walked(batch + 1, s, past);
         const std::vector<model_kernel> c = decodes_ ? a : walked(batch, s + 1, past);
         const std::vector<model_kernel> d = decodes_ ? b : walked(batch + 1, s + 1, past);
@@ -97,6 +98,13 @@ private:
             kernels_.push_back(std::move(p));
         }
         return true;
+    }
+    [[nodiscard]] bool pads_to_chunks() const {
+        region_edges edges;
+        trace t{workload{.sequence = 2, .past = 0, .head = logits::last}};
+        t.tell_edges(&edges);
+        whole_.describe(t);
+        return edges.chunk != 0;
     }
     /// The size that says how many tokens stand before; beyond all sizes where none does.
     static std::size_t size_of_past(const operator_family& family) noexcept {

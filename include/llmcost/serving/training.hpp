@@ -62,7 +62,7 @@ inline constexpr std::int64_t adamw_bytes = 28;
     }
     const count parameters = count_model(sharded(whole, how.shards), load).params;
     model_kernel update{.name = "adamw"};
-    update.shape = {.family = find_family("elementwise"), .operand = find_operand("bfloat16")};
+    update.shape = {.family = find_family("elementwise"), .operand = find_operand("bfloat16"), .variant = "map"};
     update.shape.sizes[0] = 1;
     update.shape.sizes[1] =
         static_cast<std::int64_t>(parameters.to_64()) * (adamw_bytes / 4);  // 4 bytes read and written each

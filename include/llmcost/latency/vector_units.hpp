@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <llmcost/string_ref.hpp>
+
+namespace llmcost {
+
+/// What a primitive takes on a GPU's vector units, an addition being 1.
+struct vector_cost {
+    string_ref name;
+    double additions = 0;
+};
+
+// Results per clock and multiprocessor (CUDA C++ Programming Guide, "Arithmetic Instructions", compute capability 9.0):
+// 128 additions or products of 32 bits, 64 comparisons, 16 reciprocals, roots, exponentials, logarithms, sines. A
+// division is a reciprocal and its correction, a root a reciprocal one and its; tanh, erf, sines and powers are the
+// instructions of libdevice's polynomials around them.
+// In the order of `primitives`.
+// clang-format off
+inline constexpr vector_cost vector_costs[]{
+    {"add",   1}, {"mult", 1}, {"div",  16}, {"sqrt", 16}, {"exp",  9}, {"log", 9},
+    {"tanh", 24}, {"erf", 30}, {"trig", 30}, {"pow",  60}, {"neg",  1}, {"cmp", 2},
+};
+// clang-format on
+
+/// How many additions a primitive of this name is worth; 1 for one that nobody knows.
+[[nodiscard]] constexpr double worth_in_additions(string_ref name) noexcept {
+    for (const vector_cost& c : vector_costs)
+        if (c.name == name) return c.additions;
+    return 1;
+}
+
+}  // namespace llmcost
