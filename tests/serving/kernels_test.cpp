@@ -77,12 +77,12 @@ TEST_CASE("a decoder's step is the kernels that an engine runs") {
         "model.layers.*.self_attn generation_attention 16 1000 32 8 64 0 x16",
         "model.layers.*.self_attn.o_proj gemm 16 2048 2048 x16",
         "model.layers.*.mlp.gate_proj+up_proj gemm 16 16384 2048 x16",
-        "model.layers.*.mlp.act_fn elementwise 16 8192 393216 3801088 x16",  // moved 3 · 16 · 8192, by sums and products
-                                                                             // of silu (2), its division and exponential
-                                                                             // (16, 9), its sign and the gate (1 each)
+        "model.layers.*.mlp.act_fn elementwise 16 8192 393216 3801088 0 x16",  // moved 3 · 16 · 8192, by sums and products
+                                                                               // of silu (2), its division and exponential
+                                                                               // (16, 9), its sign and the gate (1 each)
         "model.layers.*.mlp.down_proj gemm 16 2048 8192 x16",
-        "model.layers.* elementwise 16 2048 133120 164608 x31",  // the sum, and the norm of it: 4 · 32768 and the norm's
-                                                                 // weight; 5 for each element, 48 for each row's root
+        "model.layers.* elementwise 16 2048 133120 164608 0 x31",  // the sum, and the norm of it: 4 · 32768 and the norm's
+                                                                   // weight; 5 for each element, 48 for each row's root
         "lm_head gemm 16 128256 2048 x1"};
     for (const std::string& line : products) {
         INFO(line);
@@ -91,7 +91,7 @@ TEST_CASE("a decoder's step is the kernels that an engine runs") {
     CHECK(lines.size() == 11);  // and the embedding with the first norm, the rotation, the last norm
     CHECK(lines.front().starts_with("model.embed_tokens elementwise "));
     CHECK(lines[lines.size() - 2] ==
-          "model.layers.* elementwise 16 2048 100352 164608 x1");  // the last sum is read by its norm alone
+          "model.layers.* elementwise 16 2048 100352 164608 0 x1");  // the last sum is read by its norm alone
 }
 
 TEST_CASE("a chain moves two bytes for each element that it reads or writes") {

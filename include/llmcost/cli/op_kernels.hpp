@@ -89,7 +89,8 @@ public:
         found.variant = variant_of(asked, *found.operand);
         operator_shape any;
         any.family = &family_, any.operand = found.operand, any.variant = found.variant;
-        for (std::int64_t& size : any.sizes) size = 1;
+        for (std::size_t i = 0; i < family_.size_count; ++i)
+            any.sizes[i] = family_.sizes[i].role == size_role::given ? family_.sizes[i].otherwise : 1;
         const kernel_work work = any.work();
         if (!can_price(*found.on, work))
             refuse(std::string(found.on->names[0]),

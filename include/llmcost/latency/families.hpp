@@ -165,10 +165,13 @@ constexpr kernel_work quantise_work(const std::int64_t* s, const operand_row& o,
 constexpr kernel_work row_work(const std::int64_t* s, const operand_row& o, string_ref /*variant*/) {
     return {0, 2 * o.weight_bytes * real(s[0]) * real(s[1]), nullptr};
 }
-/// m × k elements written: bytes of all that are moved, as many read as written where nobody says.
+/// m × k elements written: bytes of all that are moved, as many read as written where nobody says; products belong to sums.
 constexpr kernel_work map_work(const std::int64_t* s, const operand_row& o, string_ref /*variant*/) {
     const double moved = s[2] != 0 ? real(s[2]) : 2 * real(s[0]) * real(s[1]);
-    return {.bytes = o.weight_bytes * moved, .additions = real(s[3])};
+    return {.flops = 2 * real(s[4]),
+            .bytes = o.weight_bytes * moved,
+            .unit = s[4] != 0 ? o.unit : nullptr,
+            .additions = real(s[3])};
 }
 /// n operations one behind the other in each thread.
 constexpr kernel_work primitive_work(const std::int64_t* s, const operand_row& /*operand*/, string_ref variant) {
@@ -248,10 +251,11 @@ inline constexpr operator_family operator_families[]{
     {"softmax", "a softmax of m rows of k", "dtype", "", "",
      {{"m", size_role::axis, 0, true}, {"k", size_role::site, 0, true}}, 2, 1, 1,
      detail::row_work, {{2e-6, 1, 0.8, 2}, -0.8, 1.4}, {{2e-6, 1, 0.8, 2}, -0.8, 1.4}},
-    {"elementwise", "m rows of k, each element by itself; moved: elements read and written, additions: what is computed",
+    {"elementwise", "m rows of k, each element by itself; moved: elements read and written, additions and products "
+     "of sums: what is computed",
      "dtype", "operation", "map",
      {{"m", size_role::axis, 0, true}, {"k", size_role::site, 0, true}, {"moved", size_role::given, 0, false},
-      {"additions", size_role::given, 0, false}}, 4, 1, 1,
+      {"additions", size_role::given, 0, false}, {"products", size_role::given, 0, false}}, 5, 1, 1,
      detail::map_work, {{2e-6, 1, 0.8, 2}, -0.8, 1.4}, {{2e-6, 1, 0.8, 2}, -0.8, 1.4}},
     {"primitive", "n operations one behind the other in each of so many threads", "dtype", "operation", "add",
      {{"n", size_role::axis, 0, true}, {"threads", size_role::site, 1, false}}, 2, 1, 1,

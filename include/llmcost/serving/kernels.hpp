@@ -137,7 +137,7 @@ private:
         if (n.to_wide() >> 63 != 0) report_overflow();
         return static_cast<std::int64_t>(n.to_64());
     }
-    static std::int64_t as_additions(double n) {
+    static std::int64_t as_size(double n) {
         if (!(n < 9e18)) report_overflow();
         return static_cast<std::int64_t>(n);
     }
@@ -236,7 +236,8 @@ private:
         if (chain_ < 0) {
             chain_ = chains_++;
             chain_name_ = path_;
-            chain_elements_ = {}, chain_additions_ = 0, chain_times_ = static_cast<std::int64_t>(r.times().to_64());
+            chain_elements_ = {}, chain_additions_ = 0, chain_products_ = 0,
+            chain_times_ = static_cast<std::int64_t>(r.times().to_64());
             chain_reads_.clear();
         }
         for (int i = 0; i < o.input_count && price_of(o.kind).read != reads::nothing; ++i) {
@@ -249,7 +250,10 @@ private:
             if (in.storage != value::no_storage && has_read(in.storage)) continue;
             chain_elements_ += count(in.distinct_elements());
         }
-        chain_additions_ += additions_of(o);
+        if (price_of(o.kind).torch_flops != 0)
+            chain_products_ += static_cast<double>(o.work);
+        else
+            chain_additions_ += additions_of(o);
         chain_last_ = count(o.output.elements);
         chain_width_ = o.output.rank > 0 ? o.output.size[o.output.rank - 1] : 1;
         chain_last_storage_ = o.output.storage;
@@ -264,8 +268,8 @@ private:
         if (chain_ < 0) return;
         const std::int64_t width = chain_width_ > 0 ? chain_width_ : 1, rows = as_size(chain_last_) / width;
         emit(chain_name_, "elementwise",
-             {rows, width, as_size(chain_elements_ + chain_last_), as_additions(chain_additions_)}, find_operand("bfloat16"),
-             "map");
+             {rows, width, as_size(chain_elements_ + chain_last_), as_size(chain_additions_), as_size(chain_products_)},
+             find_operand("bfloat16"), "map");
         out_.back().times = chain_times_;
         written_.push_back({chain_, chain_last_storage_, out_.size() - 1});
         chain_ = -1;
@@ -340,7 +344,7 @@ private:
     std::ptrdiff_t chain_ = -1, chains_ = 0;
     std::int64_t modules_ = 0, last_elements_ = 0, chain_times_ = 1;
     std::int64_t chain_width_ = 1;
-    double chain_additions_ = 0;
+    double chain_additions_ = 0, chain_products_ = 0;
     count chain_elements_, chain_last_;
     std::int32_t chain_last_storage_ = value::no_storage;
     int fused_ = 0, blocks_ = 0;
