@@ -63,6 +63,8 @@ struct operation {
 enum class fused_kind : std::uint8_t {
     attention,         ///< scores, softmax and mixing, from queries, keys and values to the context
     latent_attention,  ///< the same from queries and cached low-rank vectors, their expansion included
+    linear_attention,  ///< by a state per head that decays (state-space duality, the gated delta rule), by chunks or one
+                       ///< token
     experts,           ///< what routed rows pass through, from all tokens back to all tokens
     cache              ///< new keys or values joining those that the cache holds
 };
@@ -77,10 +79,12 @@ struct fused_part {
     bool causal = true;
     std::int64_t heads = 0;
     std::int64_t kv_heads = 0;
-    std::int64_t head_dim = 0;    ///< of latent attention, what no position turns
+    std::int64_t head_dim = 0;    ///< of latent attention, what no position turns; of linear attention, of keys
     std::int64_t rope_dim = 0;    ///< of latent attention, what positions turn
-    std::int64_t value_dim = 0;   ///< of latent attention
+    std::int64_t value_dim = 0;   ///< of latent and linear attention
     std::int64_t latent_dim = 0;  ///< rank of latent attention
+    std::int64_t chunk = 0;       ///< of linear attention: tokens that see each other directly
+    bool corrects = false;        ///< of linear attention: what the state has of a key is taken off before the value joins
     literal expansion = "";       ///< of latent attention, the module that expands what is cached
     std::int64_t tokens = 0;
     std::int64_t width = 0;

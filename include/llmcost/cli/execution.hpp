@@ -35,6 +35,7 @@ inline std::vector<named_option> execution_options() {
         {"--experts-dtype", "TYPE",        "of routed experts (as linear layers)"},
         {"--cache-dtype",   "TYPE",        "of the cache (8 bits where linear layers have fewer than 16)"},
         {"--routing",       "WORD",        "of tokens: balanced, power_law_1.01, power_law_1.2"},
+        {"--execution",     "WORD",        "graph (fused, in a CUDA graph), stream (fused, one by one), eager"},
         {"--tp",            "N",           "devices that share each layer (1)"},
         {"--dp",            "N",           "groups of those, each with sequences of its own (1)"},
         {"--ep",            "N",           "groups of devices that share the routed experts (1)"},
@@ -53,6 +54,7 @@ enum execution_option_id : std::size_t {
     ex_experts_dtype,
     ex_cache_dtype,
     ex_routing,
+    ex_execution,
     ex_tp,
     ex_dp,
     ex_ep,
@@ -96,6 +98,13 @@ inline const operand_row& operand_of(std::string_view option, std::string_view n
     nearest_names near(name);
     for (const operand_row& row : operand_table) near.offer(row.name);
     refuse(option, "no operand " + in_quotes(name) + "; nearest: " + near.text());
+}
+
+inline issue issue_of(std::string_view word) {
+    for (const auto& [name, issued] :
+         {std::pair<std::string_view, issue>{"graph", issue::graph}, {"stream", issue::stream}, {"eager", issue::eager}})
+        if (word == name) return issued;
+    refuse("--execution", "expected one of graph, stream, eager; found " + in_quotes(word));
 }
 
 /// What 16 bits of weights keep in the cache, and fewer bits 8.
@@ -157,6 +166,7 @@ inline placement read_placement(const named_options& given, const arguments& oth
             refuse("--routing", "expected one of balanced, power_law_1.01, power_law_1.2; found " + in_quotes(word));
         p.how.distribution = known;
     }
+    p.how.issued = detail::issue_of(given.text(detail::ex_execution, "graph"));
     p.by = given.has(detail::ex_engine) ? detail::engine_of("--engine", given.text(detail::ex_engine)) : engine{};
     p.how.static_scales = p.by.static_scales;
     sharding& s = p.how.shards;
@@ -164,6 +174,8 @@ inline placement read_placement(const named_options& given, const arguments& oth
     s.expert = given.number(detail::ex_ep, 1), s.expert_tensor = 1;
     if (p.subject.dims.moe.num_experts > 1) s.expert_tensor = s.devices() % s.expert == 0 ? s.devices() / s.expert : 0;
     check_sharding(p.subject, s);
+    if (p.how.issued == issue::eager && s.devices() > 1 && p.subject.dims.moe.num_experts > 1)
+        refuse("--execution", "eager runs all experts of a token on one device: expected --tp 1 --dp 1");
     p.kernels = std::make_unique<kernel_library>(given.text(detail::ex_device), std::string(p.by.software),
                                                  given.text(detail::ex_version), given.text(detail::ex_calibration));
     p.on = &p.kernels->on();

@@ -37,6 +37,7 @@ struct timed_step {
     bound_by bound = bound_by::launch;
     step_cost done{};
     std::size_t calibrated = 0;
+    double host_seconds = 0;  ///< of issuing kernels, which the device waits for where they are more
 };
 
 /// Kernels of several groups of requests as one step: what rows go through one by one is done for all of them together.
@@ -76,6 +77,11 @@ inline timed_step timed(const placement& p, std::vector<model_kernel> kernels) {
     step.lower = step.seconds - std::sqrt(below), step.upper = step.seconds + std::sqrt(above);
     for (const bound_by b : {bound_by::compute, bound_by::memory})
         if (by[static_cast<std::size_t>(b)] > by[static_cast<std::size_t>(step.bound)]) step.bound = b;
+    step.host_seconds = step.done.launches * seconds_per_launch(p.how, *p.on, *p.kernels);
+    if (step.host_seconds > step.seconds) step.bound = bound_by::launch;
+    step.seconds = std::max(step.seconds, step.host_seconds);
+    step.lower = std::max(step.lower, step.host_seconds / 2);  // hosts differ by as much
+    step.upper = std::max(step.upper, step.host_seconds * 1.5);
     return step;
 }
 
@@ -101,10 +107,10 @@ inline std::string short_name(const model_kernel& k) {
 }
 /// `gemm 16 1,280 8,192`; names of families shortened.
 inline std::string kernel_words(const operator_shape& shape) {
+    if (shape.family == find_family("elementwise")) return std::string(shape.variant) + ' ' + sizes_of(shape);
     std::string family(shape.family->name);
     for (const auto& [whole, shorter] : {std::pair<std::string_view, std::string_view>{"generation_", ""},
                                          {"context_attention", "prompt_attention"},
-                                         {"elementwise", "map"},
                                          {"nccl", ""}})
         if (family.starts_with(whole)) family.replace(0, whole.size(), shorter);
     if (family.empty()) family = std::string(shape.variant);
@@ -118,6 +124,7 @@ inline std::string latency_json(const placement& p, const workload& load, const 
     json.member("watts", watts).member("joules", watts * step.seconds * static_cast<double>(p.how.shards.devices()));
     json.member("model", p.who.name).member("device", p.on->names[0]).member("devices", p.how.shards.devices());
     json.member("dtype", p.how.products->name).member("cache_dtype", p.how.cache->name);
+    json.member("launches", step.done.launches).member("host_seconds", step.host_seconds);
     json.member("batch", load.batch).member("sequence", load.sequence).member("past", load.past);
     json.key("ops").array();
     for (const timed_kernel& t : step.kernels) {
@@ -183,6 +190,9 @@ inline std::string latency_text(const placement& p, const std::string& asked, co
     if (p.price_per_hour > 0)
         out += formatted("; %.3g per million steps", 1e6 * step.seconds / 3600 * p.price_per_hour * devices);
     if (step.calibrated < step.kernels.size()) out += "\n* not measured: datasheet and typical efficiencies";
+    if (p.how.issued != issue::graph)
+        return out + formatted("\n%.0f kernels issued one by one: %.3g ms of the host\n", step.done.launches,
+                               1e3 * step.host_seconds);
     return out + "\nkernels one behind the other in a CUDA graph; the engine's own time is not in here (llmcost serve)\n";
 }
 

@@ -130,6 +130,26 @@ constexpr kernel_work generation_mla_work(const std::int64_t* s, const operand_r
             batch * (length * 576 * cached_bytes(variant) + 2 * heads * (576 + 512)), o.unit};
 }
 
+/// A state of key_dim × value_dim per head, read and written once in 32 bits; several tokens by chunks, whose tokens see
+/// each other as in attention. FLOPs per head and token: 2·C·(key_dim + value_dim) within the chunk of C tokens,
+/// 4·key_dim·value_dim to and from the state; `delta` also corrects: a product of keys and one with the inverse of their
+/// system, 2·C·(2·key_dim + value_dim).
+///
+/// Source: Mamba-2 (arXiv 2405.21060, section 6); Gated Delta Networks (arXiv 2412.06464, section 3.3).
+constexpr kernel_work linear_attention_work(const std::int64_t* s, const operand_row& o, string_ref variant) {
+    const double batch = real(s[0]), fresh = real(s[1]), heads = real(s[2]), key_heads = real(s[3]);
+    const double keys = real(s[4]), values = real(s[5]), chunk = s[1] < s[6] ? fresh : real(s[6]);
+    const bool corrects = variant == "delta";
+    double each = 4 * keys * values;
+    if (s[1] > 1)
+        each += 2 * chunk * (keys + values + (corrects ? 2 * keys + values : 0));
+    else if (corrects)
+        each += 2 * keys * values;
+    return {batch * fresh * heads * each,
+            batch * (8 * heads * keys * values + 2 * fresh * o.activation_bytes * (heads * values + key_heads * keys)),
+            o.unit};
+}
+
 /// Experts of one device: T·topk rows, shared by expert-parallel devices, through three matrices of hidden × inner.
 ///
 /// Bytes: the experts that meet a row, at most all; with rows spread by a power law fewer, so that only balanced is certain.
@@ -185,7 +205,8 @@ constexpr kernel_work no_work(const std::int64_t* /*sizes*/, const operand_row& 
 
 // Columns as measurement tables name them (docs/latency.md). Typical constants: medians of the fitted kernels; intervals:
 // the widest of a device's rows by them. Of norm and elementwise: a kernel in a graph; the interval is where
-// nine in ten of Vidur's medians lie (microsoft/vidur @7d475133, layers on A100 and H100).
+// nine in ten of Vidur's medians lie (microsoft/vidur @7d475133, layers on A100 and H100). Of linear_attention: Qwen3-Next's
+// shape on H20 (alibaba/InferSim @f2293dab, gdn: five kernels of a prompt, one of a token), between 1/2 and 3 times that.
 // clang-format off
 inline constexpr operator_family operator_families[]{
     {"gemm", "a matrix product (m, k) x (k, n)", "gemm_dtype", "", "",
@@ -225,6 +246,11 @@ inline constexpr operator_family operator_families[]{
       {"num_heads", size_role::site, 0, true}}, 3, 2, 1,
      detail::generation_mla_work, {{14.4e-6, 0.72, 0.73, 5}, -0.36, 1.02}, {{14.4e-6, 0.72, 0.73, 5}, -0.36, 1.02},
      backward_rule::attention},
+    {"linear_attention", "attention by a state per head", "dtype", "rule", "decay",
+     {{"batch_size", size_role::axis, 1, false}, {"isl", size_role::axis, 1, false}, {"num_heads", size_role::site, 0, true},
+      {"num_key_heads", size_role::site, 0, true}, {"key_dim", size_role::site, 128, false},
+      {"value_dim", size_role::site, 128, false}, {"chunk", size_role::given, 64, false}}, 7, 2, 4,
+     detail::linear_attention_work, {{10e-6, 0.3, 0.55, 1.5}, -1, 1.5}, {{10e-6, 0.3, 0.55, 1.5}, -1, 1.5}},
     {"moe", "routed experts on one device, fused", "moe_dtype", "distribution", "balanced",
      {{"num_tokens", size_role::axis, 0, true}, {"hidden_size", size_role::site, 0, true},
       {"inter_size", size_role::site, 0, true}, {"topk", size_role::site, 0, true},

@@ -42,6 +42,8 @@ struct gated_rms_norm {
 
 namespace delta_rule {
 
+inline constexpr std::int64_t chunk = 64;
+
 /// What the rule reads, all (B, S, heads, …) as the projections give it.
 struct inputs {
     value query, key, value_, decay, beta;
@@ -75,7 +77,6 @@ constexpr value chunked(trace& t, const value& x, std::int64_t chunk) {
 /// Returns (B, S, value heads, value_head_dim) and leaves the last state in `state`.
 /// Source: transformers/models/qwen3_next/modeling_qwen3_next.py, `torch_chunk_gated_delta_rule`.
 constexpr value by_chunks(trace& t, inputs in, const delta_rule_shape& dims, value& state, bool starts) {
-    constexpr std::int64_t chunk = 64;
     const std::int64_t batch = in.key.dim(0), sequence = in.key.dim(1);
     const dtype type = in.query.type;
     const std::int64_t padding = (chunk - sequence % chunk) % chunk, chunks = (sequence + padding) / chunk;
@@ -165,8 +166,7 @@ struct gated_delta_net {
         in.decay = t.mul(rate, t.softplus(t.add(t.to(p.a, dtype::float32), dt_bias)));
         const bool caches = !t.training(), starts = t.load().past == 0;
         value state = trace::buffer({batch, dims.num_value_heads, dims.key_head_dim, dims.value_head_dim});
-        const value out = caches && !starts && sequence == 1 ? delta_rule::one_token(t, in, dims, state)
-                                                             : delta_rule::by_chunks(t, in, dims, state, starts);
+        const value out = remembered(t, in, state, caches && !starts && sequence == 1);
         if (caches) {
             if (starts) (void)t.zeros_like(state);
             t.cache(state);
@@ -178,6 +178,20 @@ struct gated_delta_net {
     }
 
 private:
+    constexpr value remembered(trace& t, const delta_rule::inputs& in, value& state, bool one_token) const {
+        const recorder::fused_guard fused{t,
+                                          {.kind = fused_kind::linear_attention,
+                                           .batch = in.value_.dim(0),
+                                           .sequence = in.value_.dim(1),
+                                           .heads = dims.num_value_heads,
+                                           .kv_heads = dims.num_key_heads,
+                                           .head_dim = dims.key_head_dim,
+                                           .value_dim = dims.value_head_dim,
+                                           .chunk = delta_rule::chunk,
+                                           .corrects = true}};
+        if (one_token) return delta_rule::one_token(t, in, dims, state);
+        return delta_rule::by_chunks(t, in, dims, state, t.load().past == 0);
+    }
     /// Queries, keys and values side by side; the gate of the norm, in heads; what beta and the decay are made of.
     struct parts {
         value joined, z, b, a;

@@ -166,13 +166,27 @@ struct dual_state_space {
         const extents sizes{batch, heads, width, states};
         const value state = trace::buffer(sizes);
         const bool follows = has_recurrent_state(t);
-        const value out = follows && sequence == 1
-                              ? state_space_dual::state_update(t, in, state)
-                              : state_space_dual::chunk_scan(t, in, dims.chunk_size, follows ? &state : nullptr);
+        const value out = scanned(t, in, state, follows);
         cache_recurrent_state(t, sizes);
         const grouped_gated_norm last{inner, groups, norm_named};
         const value normed = t.call("norm", last, t.reshape(out, {batch, sequence, inner}), gate);
         return t.call("out_proj", linear{inner, hidden_size, dims.use_bias}, t.to(normed, x.type));
+    }
+
+private:
+    constexpr value scanned(trace& t, const state_space_dual::inputs& in, const value& state, bool follows) const {
+        const std::int64_t batch = in.u.dim(0), sequence = in.u.dim(1);
+        const recorder::fused_guard fused{t,
+                                          {.kind = fused_kind::linear_attention,
+                                           .batch = batch,
+                                           .sequence = sequence,
+                                           .heads = dims.num_heads,
+                                           .kv_heads = dims.n_groups,
+                                           .head_dim = dims.state_size,
+                                           .value_dim = dims.head_dim,
+                                           .chunk = dims.chunk_size}};
+        if (follows && sequence == 1) return state_space_dual::state_update(t, in, state);
+        return state_space_dual::chunk_scan(t, in, dims.chunk_size, follows ? &state : nullptr);
     }
 };
 

@@ -33,7 +33,12 @@ struct planned_size {
 class step_plan {
 public:
     step_plan(const model& whole, const execution& how, bool decodes, const device& on, kernel_source& from)
-        : whole_(whole), how_(how), on_(&on), from_(&from), decodes_(decodes) {
+        : whole_(whole),
+          how_(how),
+          on_(&on),
+          from_(&from),
+          per_launch_(seconds_per_launch(how, on, from)),
+          decodes_(decodes) {
         try {
             holds_ = solve();
         } catch (const workload_error&) {
@@ -48,10 +53,10 @@ public:
         step_cost sum;
         if (holds_ && (decodes_ || past == 0)) {
             for (planned& p : kernels_) sum += cost_of(*on_, p.at(batch, sequence, past));
-            return sum;
+            return sum.issued_in(per_launch_);
         }
         for (const known_kernel& k : with_measurements(walked(batch, sequence, past), how_, *from_)) sum += cost_of(*on_, k);
-        return sum;
+        return sum.issued_in(per_launch_);
     }
     [[nodiscard]] double seconds(std::int64_t batch, std::int64_t sequence, std::int64_t past) {
         return (*this)(batch, sequence, past).seconds;
@@ -133,6 +138,7 @@ private:
     const device* on_;
     kernel_source* from_;
     std::vector<planned> kernels_;
+    double per_launch_;
     bool decodes_, holds_ = false;
 };
 

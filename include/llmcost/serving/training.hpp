@@ -17,7 +17,14 @@ struct training_cost {
     step_cost backward{};
     step_cost optimizer{};
 
-    [[nodiscard]] double seconds() const noexcept { return forward.seconds + backward.seconds + optimizer.seconds; }
+    double seconds_per_launch = 0;  ///< of the host
+
+    /// Kernels of all three, or the host that issues them.
+    [[nodiscard]] double seconds() const noexcept {
+        step_cost all = forward;
+        all += backward, all += optimizer;
+        return all.issued_in(seconds_per_launch).seconds;
+    }
     /// Model FLOPs utilisation (PaLM, arXiv 2204.02311, appendix B): three times the forward pass's, of what the device's
     /// peak would do in the time; 0 where the datasheet has no such peak.
     [[nodiscard]] double model_flops_utilisation(const device& d, const operand_row& products) const noexcept {
@@ -48,6 +55,7 @@ inline constexpr std::int64_t adamw_bytes = 28;
                                                kernel_source& from) {
     load.past = 0, load.head = logits::all;
     training_cost t;
+    t.seconds_per_launch = seconds_per_launch(how, on, from);
     for (const known_kernel& k : with_measurements(kernels_of(whole, load, how), how, from)) {
         const step_cost once = cost_of(on, k);
         t.forward += once;
@@ -58,7 +66,8 @@ inline constexpr std::int64_t adamw_bytes = 28;
             continue;
         }
         const double factor = rule == backward_rule::attention ? 2.5 : rule == backward_rule::same ? 1 : 2;
-        t.backward += {factor * once.seconds, factor * once.flops, factor * once.bytes};
+        const double launches = rule == backward_rule::twice ? 2 : 1;
+        t.backward += {factor * once.seconds, factor * once.flops, factor * once.bytes, launches * once.launches};
     }
     const count parameters = count_model(sharded(whole, how.shards), load).params;
     model_kernel update{.name = "adamw"};

@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <llmcost/serving/placed_listener.hpp>
+
+namespace llmcost::detail {
+
+/// Writes down every operation as a kernel of its own: products, norms and softmax by their families, all others as maps
+/// that read their inputs and write their output in the type of linear layers.
+class eager_listener final : public placed_listener {
+public:
+    using placed_listener::placed_listener;
+
+    void executed(const recorder& r, const operation& o) override {
+        last_elements_ = static_cast<std::int64_t>(o.output.elements);
+        if (o.kind == op::constant || o.output.elements == 0) return;
+        const op_price& price = price_of(o.kind);
+        const std::int64_t width = o.output.rank > 0 ? o.output.dim(-1) : 1, rows = last_elements_ / width;
+        if (price.torch_flops != 0 && o.work > count(0) && !is_depthwise(o))
+            product(o);
+        else if (is_norm(o.kind) || is_softmax(o.kind))
+            emit(path_, is_norm(o.kind) ? "norm" : "softmax", {rows, width}, how_.products);
+        else
+            emit(path_, "elementwise",
+                 {rows, width, as_size(o.elements_read() + o.elements_written()),
+                  price.torch_flops != 0 ? 0 : as_size(additions_of(o)), price.torch_flops != 0 ? as_size(o.work) : 0},
+                 how_.products, price.name);
+        out_.back().times = static_cast<std::int64_t>(r.times().to_64());
+    }
+
+private:
+    static bool is_norm(op kind) noexcept {
+        return kind == op::layer_norm || kind == op::layer_norm_weight || kind == op::layer_norm_affine;
+    }
+    static bool is_softmax(op kind) noexcept { return kind == op::softmax || kind == op::log_softmax; }
+
+    void product(const operation& o) {
+        const auto results = static_cast<std::int64_t>(o.output.elements);
+        const auto k = static_cast<std::int64_t>((o.work / count(o.output.elements)).to_64());
+        if (const value* weight = weight_of(o)) {
+            const std::int64_t n = static_cast<std::int64_t>(weight->elements) / k;
+            emit(path_, "gemm", {results / n, n, k}, how_.products);
+        } else {
+            const std::int64_t n = o.output.dim(-1), m = o.output.rank > 1 ? o.output.dim(-2) : 1;
+            emit(path_, "batched_gemm", {results / (m * n), m, n, k}, how_.products);
+        }
+    }
+};
+
+}  // namespace llmcost::detail

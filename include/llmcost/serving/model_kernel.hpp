@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include <llmcost/latency/families.hpp>
+#include <llmcost/serving/sharding.hpp>
+
+namespace llmcost {
+
+/// How operations reach a device.
+enum class issue : std::uint8_t {
+    graph,   ///< as an engine fuses them, in a graph that was captured before: the host issues it once
+    stream,  ///< as an engine fuses them, one by one
+    eager    ///< each operation by itself, one by one, as a framework executes the reference
+};
+
+/// What an engine holds tensors in, how it splits and issues a model, and what it cannot know of its input.
+struct execution {
+    const operand_row* products = find_operand("bfloat16");   ///< of linear layers; head and routers keep 16 bits
+    const operand_row* experts = find_operand("bfloat16");    ///< of routed experts
+    const operand_row* cache = find_operand("bfloat16");      ///< of cached keys and values
+    const operand_row* attention = find_operand("bfloat16");  ///< in which fused attention multiplies
+    string_ref distribution = "power_law_1.2";                ///< how tokens are spread over experts
+    bool static_scales = true;                                ///< a checkpoint in fp8 brings the scales of activations along
+    sharding shards{};
+    issue issued = issue::graph;
+
+    static constexpr std::int64_t most_devices_of_a_node = 8;
+};
+
+/// A kernel of a model's forward pass on one device: where it stands, what it is, how often it runs.
+struct model_kernel {
+    std::string name;  ///< path of its module, `*` for the layer; of merged ones with `+`
+    operator_shape shape{};
+    std::int64_t times = 1;
+
+    /// Whether two are the same kernel, however often each runs.
+    friend bool operator==(const model_kernel& a, const model_kernel& b) noexcept {
+        for (std::size_t i = 0; i < most_operator_sizes; ++i)
+            if (a.shape.sizes[i] != b.shape.sizes[i]) return false;
+        return a.shape.family == b.shape.family && a.shape.operand == b.shape.operand &&
+               a.shape.variant == b.shape.variant && a.name == b.name;
+    }
+};
+
+}  // namespace llmcost

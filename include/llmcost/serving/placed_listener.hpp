@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <llmcost/latency/vector_units.hpp>
+#include <llmcost/serving/model_kernel.hpp>
+#include <llmcost/trace.hpp>
+
+namespace llmcost::detail {
+
+/// How many additions the primitives of an operation are worth.
+[[nodiscard]] inline double additions_of(const operation& o) {
+    static_assert(std::size(vector_costs) == primitive_kinds);
+    const op_price& price = price_of(o.kind);
+    const double work = static_cast<double>(o.work), rows = static_cast<double>(o.rows);
+    double sum = 0;
+    for (std::size_t k = 0; k < primitive_kinds; ++k) {
+        const auto member = primitive_members<std::int8_t>[k];
+        sum += vector_costs[k].additions * (price.per_work.*member * work + price.per_row.*member * rows);
+    }
+    return sum;
+}
+
+/// Where a walk stands, and what stands behind blocks and ends of a model that is split: sums over devices behind attention
+/// and feed-forward blocks and the embedding, the whole vocabulary's scores gathered.
+class placed_listener : public listener {
+public:
+    placed_listener(std::vector<model_kernel>& out, const execution& how) : out_(out), how_(how) {}
+
+    void enter(const recorder&, const module_info& m) override {
+        open_.push_back({m, ++modules_, path_.size()});
+        lengthen(m);
+        if (is_block(m.what) && blocks_++ == 0) experts_inside_ = false;
+    }
+    void leave(const recorder& r, const module_info& m) override {
+        if (is_block(m.what) && --blocks_ == 0 && !r.idle()) join_block();
+        if (m.what == role::embedding && !r.idle()) collective("all_reduce", last_elements_, how_.shards.tensor);
+        if (m.what == role::head && !r.idle())
+            collective("all_gather", checked_product(last_elements_, how_.shards.tensor), how_.shards.tensor);
+        path_.resize(open_.back().path_before);
+        open_.pop_back();
+    }
+
+protected:
+    ~placed_listener() = default;
+
+    /// Before a sum over devices is written down.
+    virtual void before_collective() {}
+
+    struct open_module {
+        module_info info;
+        std::int64_t number;
+        std::size_t path_before;  ///< length of the path around it
+    };
+
+    static std::int64_t as_size(count n) {
+        if (n.to_wide() >> 63 != 0) report_overflow();
+        return static_cast<std::int64_t>(n.to_64());
+    }
+    static std::int64_t as_size(double n) {
+        if (!(n < 9e18)) report_overflow();
+        return static_cast<std::int64_t>(n);
+    }
+    static bool is_block(role what) noexcept {
+        return what == role::attn || what == role::cross_attn || what == role::mlp || what == role::mixer;
+    }
+
+    void lengthen(const module_info& m) {
+        if (is_empty(m.name)) return;
+        if (!path_.empty()) path_ += '.';
+        path_ += m.name;
+        if (m.index >= 0) path_ += ".*";
+    }
+    [[nodiscard]] std::size_t depth_of_parent() const noexcept {
+        return !open_.empty() && open_.back().info.leaf ? open_.size() - 1 : open_.size();
+    }
+
+    /// The parameter that a product multiplies by; null where it is no product, or one of activations.
+    static const value* weight_of(const operation& o) noexcept {
+        if (price_of(o.kind).torch_flops == 0 || o.input_count < 2) return nullptr;
+        if (o.inputs[1]->requires_grad) return is_depthwise(o) ? nullptr : o.inputs[1];
+        return o.inputs[0]->requires_grad ? o.inputs[0] : nullptr;
+    }
+    static bool is_depthwise(const operation& o) noexcept {
+        const bool convolves = o.kind == op::convolution || o.kind == op::convolution_bias;
+        return convolves && o.inputs[1]->size[1] == 1 && o.inputs[0]->size[1] > 1;
+    }
+    void emit(std::string name, literal family, std::initializer_list<std::int64_t> sizes, const operand_row* operand,
+              string_ref variant = {}) {
+        model_kernel k;
+        k.name = std::move(name);
+        k.shape.family = find_family(family);
+        k.shape.operand = operand;
+        k.shape.variant = variant;
+        std::size_t i = 0;
+        for (const std::int64_t size : sizes) k.shape.sizes[i++] = size;
+        out_.push_back(std::move(k));
+    }
+
+    void join_block() {
+        const sharding& s = how_.shards;
+        if (experts_inside_ && s.data > 1)
+            collective("reduce_scatter", checked_product(last_elements_, s.data), s.data);
+        else if (experts_inside_ && s.expert * s.expert_tensor > s.tensor)
+            collective("all_reduce", last_elements_, s.expert * s.expert_tensor);
+        else
+            collective("all_reduce", last_elements_, s.tensor);
+    }
+    void collective(literal name, std::int64_t elements, std::int64_t devices) {
+        if (devices <= 1) return;
+        before_collective();
+        emit(path_, "nccl", {elements, devices}, find_operand("float16"), name);
+    }
+
+    std::vector<model_kernel>& out_;
+    const execution& how_;
+    std::vector<open_module> open_;
+    std::string path_;
+    std::int64_t modules_ = 0, last_elements_ = 0;
+    int blocks_ = 0;
+    bool experts_inside_ = false;
+};
+
+}  // namespace llmcost::detail

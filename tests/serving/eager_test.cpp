@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include "../unit/laws.hpp"
+
+#include <llmcost/devices.hpp>
+#include <llmcost/models.hpp>
+#include <llmcost/serving/plan.hpp>
+#include <llmcost/serving/training.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+using namespace llmcost;
+using namespace llmcost::testing;
+
+namespace {
+
+const device& h200 = *find_device("h200_sxm");
+
+struct unmeasured final : kernel_source {
+    const kernel_calibration* find(const operator_shape&) override { return nullptr; }
+};
+
+execution issued_as(issue how) {
+    execution e;
+    e.issued = how;
+    return e;
+}
+
+}  // namespace
+
+// the golden's FLOPs are FlopCounterMode's, whose own tests hold; here nothing is fused, so that none may be missing
+TEST_CASE("every product that the reference executes is a kernel of its own when it runs eagerly") {
+    std::size_t held = 0;
+    for (const golden_model& g : golden_models())
+        for (const workload& asked : {workload{.batch = 2, .sequence = 9}, {.batch = 3, .sequence = 1, .past = 4}}) {
+            const workload load = fitted(g.built, asked);
+            INFO(g.golden.name);
+            double flops = 0;
+            for (const model_kernel& k : kernels_of(g.built, load, issued_as(issue::eager)))
+                flops += static_cast<double>(k.times) * k.shape.work().flops;
+            CHECK(flops == static_cast<double>(count_model(g.built, load).torch_flops.to_64()));
+            ++held;
+        }
+    CHECK(held == 2 * golden_models().size());
+    CHECK(held > 150);
+}
+
+// Llama-3.2-1B with two prompts of three tokens: 16 layers of 7 products, 2 products of activations and a softmax, and the
+// head
+TEST_CASE("eager operations are products, softmaxes and maps") {
+    const auto kernels =
+        kernels_of(models::llama_3_2_1b, {.batch = 2, .sequence = 3, .head = logits::last}, issued_as(issue::eager));
+    std::int64_t products = 0, batched = 0, softmaxes = 0;
+    for (const model_kernel& k : kernels) {
+        if (k.shape.family->name == "gemm") products += k.times;
+        if (k.shape.family->name == "softmax") softmaxes += k.times;
+        if (k.shape.family->name == "batched_gemm") batched += k.times;
+        if (k.name.ends_with("mlp.act_fn")) {  // silu of 6 x 8192: each element read and written, 28 additions' worth
+            CHECK(k.shape.variant == "silu");
+            CHECK(k.shape.sizes[0] == 2 * 3);
+            CHECK(k.shape.sizes[1] == 8192);
+            CHECK(k.shape.sizes[2] == 2 * 6 * 8192);
+            CHECK(k.shape.sizes[3] == 28 * 6 * 8192);
+        }
+    }
+    CHECK(products == 16 * 7 + 1);
+    CHECK(softmaxes == 16);
+    CHECK(batched == 2 * 16);  // frequencies times positions sum over nothing: torch multiplies them
+}
+
+TEST_CASE("a step takes as long as its kernels, or as the host that issues them") {
+    unmeasured nobody;
+    const model& m = models::llama_3_2_1b;
+    const auto plan = [&](issue how) { return step_plan(m, issued_as(how), true, h200, nobody); };
+    step_plan graph = plan(issue::graph), stream = plan(issue::stream), eager = plan(issue::eager);
+    const step_cost of_graph = graph(1, 1, 1000), of_stream = stream(1, 1, 1000), of_eager = eager(1, 1, 1000);
+    CHECK(of_stream.launches == of_graph.launches);
+    CHECK(of_stream.seconds == doctest::Approx(of_graph.seconds));  // 146 kernels of 8 µs hide launches of 4 µs
+    CHECK(of_eager.launches > 4 * of_graph.launches);
+    CHECK(of_eager.seconds == doctest::Approx(16e-6 * of_eager.launches));
+    CHECK(eager(64, 1, 8000).seconds > 16e-6 * of_eager.launches);  // the device is busy for longer than that
+
+    const step_cost few{.seconds = 1e-3, .launches = 100};
+    CHECK(few.issued_in(0).seconds == 1e-3);
+    CHECK(few.issued_in(9e-6).seconds == 1e-3);
+    CHECK(few.issued_in(11e-6).seconds == doctest::Approx(1.1e-3));
+}
+
+TEST_CASE("a training step that runs eagerly waits for its host") {
+    unmeasured nobody;
+    const workload load{.batch = 1, .sequence = 16};
+    const training_cost graph = training_of(models::llama_3_2_1b, load, {}, h200, nobody);
+    const training_cost eager = training_of(models::llama_3_2_1b, load, issued_as(issue::eager), h200, nobody);
+    CHECK(graph.seconds() == doctest::Approx(graph.forward.seconds + graph.backward.seconds + graph.optimizer.seconds));
+    CHECK(eager.backward.launches == doctest::Approx(2 * eager.forward.launches).epsilon(0.01));
+    CHECK(eager.seconds() ==
+          doctest::Approx(16e-6 * (eager.forward.launches + eager.backward.launches + eager.optimizer.launches)));
+}
