@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
+#include <sstream>
 #include <string>
 
 using namespace llmcost::testing;
@@ -101,6 +102,36 @@ TEST_CASE("a training step goes back over every product twice") {
     CHECK(printed(llama + " --training").find("  MFU ") != std::string::npos);
 }
 
+TEST_CASE("a step's kernels as CSV are those of its JSON") {
+    const json j = json::parse(printed(llama + measured + " --past 100 --format json"));
+    std::istringstream lines(printed(llama + measured + " --past 100 --format csv"));
+    std::string line;
+    std::getline(lines, line);
+    CHECK(line == "name,kind,sizes,times,seconds,lower,upper,flops,bytes,bound,calibrated");
+    double seconds = 0;
+    std::size_t rows = 0;
+    for (; std::getline(lines, line); ++rows) {
+        std::size_t at = 0;
+        for (int field = 0; field < 4; ++field) at = line.find(',', at) + 1;
+        seconds += std::stod(line.substr(at));
+    }
+    CHECK(rows == j["ops"].size());
+    CHECK(seconds == doctest::Approx(j["seconds"].get<double>()).epsilon(1e-12));
+}
+
+// 16 layers: a framework dispatches far more than the 146 kernels of the fused step, and the device waits for it
+TEST_CASE("eager execution is what its host issues") {
+    const json graph = json::parse(printed(llama + measured + " --past 100 --format json"));
+    const json eager = json::parse(printed(llama + measured + " --past 100 --execution eager --format json"));
+    CHECK(graph["host_seconds"] == 0);
+    CHECK(graph["launches"] == 146);
+    CHECK(eager["launches"].get<double>() > 500);
+    CHECK(eager["seconds"].get<double>() == doctest::Approx(16e-6 * eager["launches"].get<double>()));
+    CHECK(eager["bound"] == "launch");
+    CHECK(eager["flops"].get<double>() == doctest::Approx(graph["flops"].get<double>()).epsilon(1e-3));
+    CHECK(printed(llama + " --execution stream").find("146 kernels issued one by one") != std::string::npos);
+}
+
 TEST_CASE("what cannot be timed is said") {
     CHECK(refused("latency --model meta-llama/Llama-3.2-1B").find("--device: say which") != std::string::npos);
     CHECK(refused("latency --model meta-llama/Llama-3.2-1B --device h2000").find("nearest: h200") != std::string::npos);
@@ -110,7 +141,11 @@ TEST_CASE("what cannot be timed is said") {
     CHECK(refused(llama + " --routing fair").find("expected one of balanced") != std::string::npos);
     CHECK(refused(llama + " --tree").find("means nothing to llmcost latency") != std::string::npos);
     CHECK(refused(llama + " --price -1").find("expected a number from 0") != std::string::npos);
-    CHECK(refused(llama + " --format csv").find("expected one of text, json") != std::string::npos);
+    CHECK(refused(llama + " --format xml").find("expected one of text, json, csv") != std::string::npos);
+    CHECK(refused(llama + " --training --format csv").find("expected one of text, json;") != std::string::npos);
+    CHECK(refused(llama + " --execution lazy").find("expected one of graph, stream, eager") != std::string::npos);
+    CHECK(refused("latency --model deepseek-ai/DeepSeek-V3 --device h200 --tp 8 --ep 8 --execution eager")
+              .find("expected --tp 1 --dp 1") != std::string::npos);
     CHECK(refused(llama + " mult").find("expected options, found 'mult'") != std::string::npos);
     CHECK(refused("latency --config " LLMCOST_TEST_DIR "/none.json --device h200", 3).find("none.json") !=
           std::string::npos);

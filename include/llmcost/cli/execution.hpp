@@ -41,7 +41,7 @@ inline std::vector<named_option> execution_options() {
         {"--ep",            "N",           "groups of devices that share the routed experts (1)"},
         {"--price",         "X",           "of a device for an hour, in any currency"},
         {"--carbon",        "X",           "grams of CO2 per kWh"},
-        {"--format",        "text|json",   ""},
+        {"--format",        "text|json|csv", "csv of a step's kernels"},
     };
 }
 // clang-format on

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <span>
@@ -14,6 +15,7 @@
 #include <llmcost/cli/execution.hpp>
 #include <llmcost/cli/job.hpp>
 #include <llmcost/cli/op.hpp>
+#include <llmcost/cli/tables.hpp>
 #include <llmcost/serving/power.hpp>
 #include <llmcost/serving/step.hpp>
 #include <llmcost/serving/training.hpp>
@@ -144,6 +146,29 @@ inline std::string latency_json(const placement& p, const workload& load, const 
     return json.text() + '\n';
 }
 
+inline std::string latency_csv(const timed_step& step) {
+    table t;
+    t.columns = {{"name"},  {"kind"},  {"sizes"}, {"times"}, {"seconds"},   {"lower"},
+                 {"upper"}, {"flops"}, {"bytes"}, {"bound"}, {"calibrated"}};
+    const auto exact = [](double x) {
+        std::array<char, 32> digits{};
+        return std::string(digits.data(), std::to_chars(digits.begin(), digits.end(), x).ptr);
+    };
+    for (const timed_kernel& k : step.kernels) {
+        const operator_shape& shape = k.kernel.what.shape;
+        const auto times = static_cast<double>(k.kernel.what.times);
+        const kernel_work work = llmcost::detail::work_of(shape, k.kernel.known);
+        std::string sizes;
+        for (std::size_t i = 0; i < shape.family->size_count; ++i)
+            sizes += (i == 0 ? "" : " ") + std::string(shape.family->sizes[i].name) + '=' + std::to_string(shape.sizes[i]);
+        t.rows.push_back({k.kernel.what.name, std::string(shape.family->name), sizes, std::to_string(k.kernel.what.times),
+                          exact(times * k.each.seconds), exact(times * k.each.lower), exact(times * k.each.upper),
+                          exact(times * work.flops), exact(times * work.bytes), std::string(name_of(k.each.bound)),
+                          k.each.calibrated ? "true" : "false"});
+    }
+    return csv(t);
+}
+
 inline std::string formatted(const char* format, double a, double b = 0, double c = 0) {
     std::array<char, 160> text{};
     std::snprintf(text.data(), text.size(), format, a, b, c);
@@ -255,7 +280,10 @@ inline std::string latency_help() {
                                              {option::batch, option::sequence, option::past, option::encoder_sequence,
                                               option::requests, option::logits, option::training});
     const std::string format = given.text(detail::ex_format, "text");
-    if (format != "text" && format != "json") refuse("--format", "expected one of text, json; found " + in_quotes(format));
+    const bool lists = format == "csv" && !others.has(option::training);
+    if (format != "text" && format != "json" && !lists)
+        refuse("--format", std::string("expected one of text, json") + (others.has(option::training) ? "" : ", csv") +
+                               "; found " + in_quotes(format));
     job work = read_job(others);
     work.base.head = static_cast<logits>(others.choice(option::logits, static_cast<int>(logits::last)));
     if (!others.has(option::sequence) && !others.has(option::requests)) work.base.sequence = 1;
@@ -280,6 +308,7 @@ inline std::string latency_help() {
                      grouped(count(part.load.past));
         }
     const detail::timed_step step = detail::timed(p, std::move(kernels));
+    if (lists) return detail::latency_csv(step);
     const double watts = watts_of(*p.on, *p.how.products, step.done, step.seconds);
     return format == "json" ? detail::latency_json(p, work.base, step, watts) : detail::latency_text(p, asked, step, watts);
 }

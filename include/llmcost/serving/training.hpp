@@ -47,6 +47,11 @@ inline constexpr std::int64_t adamw_bytes = 28;
     return {std::move(inputs), std::move(weight)};
 }
 
+/// What goes back of a kernel that no other shapes describe, in forward's work.
+[[nodiscard]] constexpr double backward_factor(backward_rule rule) noexcept {
+    return rule == backward_rule::attention ? 2.5 : rule == backward_rule::same ? 1 : 2;
+}
+
 /// A training step without recomputation, every kernel behind the other.
 ///
 /// Families say what goes back (`backward_rule`): a product as two, fused attention with 2.5 times the FLOPs, experts and
@@ -65,7 +70,7 @@ inline constexpr std::int64_t adamw_bytes = 28;
                 t.backward += cost_of(on, back);
             continue;
         }
-        const double factor = rule == backward_rule::attention ? 2.5 : rule == backward_rule::same ? 1 : 2;
+        const double factor = backward_factor(rule);
         const double launches = rule == backward_rule::twice ? 2 : 1;
         t.backward += {factor * once.seconds, factor * once.flops, factor * once.bytes, launches * once.launches};
     }
