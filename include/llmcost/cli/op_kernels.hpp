@@ -6,7 +6,6 @@
 #include <array>
 #include <compare>
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <list>
 #include <map>
@@ -15,12 +14,14 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include <llmcost/calibration_file.hpp>
 #include <llmcost/cli/arguments.hpp>
 #include <llmcost/cli/nearest.hpp>
+#include <llmcost/cli/own_files.hpp>
 #include <llmcost/device_file.hpp>
 #include <llmcost/devices.hpp>
 #include <llmcost/json.hpp>
@@ -43,29 +44,16 @@ struct chosen_kernel {
     const kernel_calibration* kernel = nullptr;
 };
 
-/// What the program was built or installed with; a person's own folder goes before it.
-inline std::string default_calibrations() {
-    if (const char* own = std::getenv("LLMCOST_CALIBRATIONS"); own != nullptr && *own != '\0') return own;
-    std::error_code none;
-#ifdef __linux__
-    const auto program = std::filesystem::read_symlink("/proc/self/exe", none);
-    const auto installed = program.parent_path().parent_path() / "share" / "llmcost" / "calibrations";
-    if (!none && std::filesystem::is_directory(installed, none)) return installed.string();
-#endif
-#ifdef LLMCOST_CALIBRATIONS
-    if (std::filesystem::is_directory(LLMCOST_CALIBRATIONS, none)) return LLMCOST_CALIBRATIONS;
-#endif
-    return "";
-}
-
 /// Devices and calibrations that have been read, each once.
 class kernel_shelf {
 public:
-    /// `calibration`: a file, or a folder with DEVICE/FAMILY/SOFTWARE-VERSION/OPERAND-VARIANT.json; empty: the program's
-    /// own; `none`: none.
-    kernel_shelf(const operator_family& family, std::string calibration)
-        : family_(family), calibration_(calibration.empty() ? default_calibrations() : std::move(calibration)) {
-        if (calibration_ == "none") calibration_.clear();
+    /// `calibration`: a file, or a folder with DEVICE/FAMILY/SOFTWARE-VERSION/OPERAND-VARIANT.json; empty: a person's own
+    /// and the program's; `none`: none.
+    kernel_shelf(const operator_family& family, std::string calibration) : family_(family) {
+        if (calibration.empty())
+            calibrations_at_ = default_calibrations();
+        else if (calibration != "none")
+            calibrations_at_.push_back(std::move(calibration));
     }
 
     [[nodiscard]] const operator_family& family() const noexcept { return family_; }
@@ -146,19 +134,24 @@ private:
         if (const operand_row* type = find_operand(asked.variant)) return type->name;
         return *variants_.insert(asked.variant).first;
     }
-    const device& device_of(const std::string& name) {
+    const device& device_of(const std::string& asked) {
+        const std::string name = asked == "here" ? device_here() : asked;
+        if (name.empty() && !asked.empty())
+            refuse("device", "nothing was measured here yet: run llmcost-calibrate, or name a device of llmcost devices");
         if (const device* known = find_device(name)) return *known;
         if (const auto read = files_.find(name); read != files_.end()) return read->second.second;
         std::error_code none;
-        if (name.empty() || !std::filesystem::exists(name, none)) {
+        const std::string own = own_device_file(name), path = own.empty() ? name : own;
+        if (path.empty() || !std::filesystem::exists(path, none)) {
             nearest_names near(name);
             for (const device& d : devices)
                 for (const string_ref known : d.names)
                     if (!known.empty()) near.offer(known);
             refuse("device", "no device or file " + in_quotes(name) + "; nearest: " + near.text());
         }
-        config_document file = read_config_file(name);
-        const device read = file.read_with([](config_view root) { return read_device(root); });
+        config_document file = read_config_file(path);
+        const string_ref key = own.empty() ? string_ref() : string_ref(*variants_.insert(name).first);
+        const device read = file.read_with([&](config_view root) { return read_device(root, key); });
         return files_.emplace(name, std::pair{std::move(file), read}).first->second.second;
     }
     /// Files that may have a kernel: DEVICE/FAMILY/SOFTWARE-VERSION/OPERAND-VARIANT.json, those of the software and version
@@ -166,26 +159,35 @@ private:
     [[nodiscard]] std::vector<std::filesystem::path> files_for(const chosen_kernel& found,
                                                                const kernel_choice& asked) const {
         std::error_code none;
-        if (calibration_.empty()) return {};
-        if (!std::filesystem::is_directory(calibration_, none)) return {calibration_};
-        const auto folder =
-            std::filesystem::path(calibration_) / std::string(found.on->names[0]) / std::string(family_.name);
-        std::vector<std::filesystem::path> versions, all;
-        for (const auto& entry : std::filesystem::directory_iterator(folder, none)) versions.push_back(entry.path());
+        struct measured_version {
+            int shared;          ///< with what is asked for
+            std::size_t before;  ///< folders behind its own
+            std::filesystem::path path;
+        };
+        std::vector<measured_version> versions;
+        std::vector<std::filesystem::path> all;
         const auto shared = [&](const std::filesystem::path& path) {
             const std::string name = path.filename().string();
             const bool software = name.substr(0, name.find('-')) == asked.software;
             return (software ? 2 : 0) + (name == asked.software + '-' + asked.version ? 1 : 0);
         };
-        std::sort(versions.begin(), versions.end(), [&](const auto& a, const auto& b) {
-            return std::pair{shared(a), a.filename()} > std::pair{shared(b), b.filename()};
+        std::size_t before = calibrations_at_.size();
+        for (const std::string& root : calibrations_at_) {
+            if (!std::filesystem::is_directory(root, none)) return {root};
+            const auto folder = std::filesystem::path(root) / std::string(found.on->names[0]) / std::string(family_.name);
+            --before;
+            for (const auto& entry : std::filesystem::directory_iterator(folder, none))
+                versions.push_back({shared(entry.path()), before, entry.path()});
+        }
+        std::sort(versions.begin(), versions.end(), [](const auto& a, const auto& b) {
+            return std::tuple{a.shared, a.before, a.path.filename()} > std::tuple{b.shared, b.before, b.path.filename()};
         });
         const std::string variant = found.variant.empty() ? "" : '-' + std::string(found.variant);
-        for (const std::filesystem::path& version : versions)
+        for (const measured_version& version : versions)
             for (const bool own : {true, false})
                 for (const operand_row& row : operand_table) {
                     if ((&row == found.operand) != own || !stands_for(row, *found.operand, *found.on)) continue;
-                    std::filesystem::path file = version / (std::string(row.name) + variant + ".json");
+                    std::filesystem::path file = version.path / (std::string(row.name) + variant + ".json");
                     if (std::filesystem::exists(file, none)) all.push_back(std::move(file));
                 }
         return all;
@@ -194,12 +196,13 @@ private:
         const auto [read, fresh] = calibrations_.try_emplace(path.string());
         if (fresh) read->second = std::make_unique<calibration_document>(read_config_file(path.string()));
         if (answers_to(d, read->second->device_name())) return read->second.get();
-        if (path != calibration_) refuse(path.string(), "is of another device: " + in_quotes(read->second->device_name()));
+        if (std::filesystem::is_directory(calibrations_at_.front()))
+            refuse(path.string(), "is of another device: " + in_quotes(read->second->device_name()));
         return nullptr;  // rows of other devices have no calibration
     }
 
     const operator_family& family_;
-    std::string calibration_;
+    std::vector<std::string> calibrations_at_;  ///< folders, or one file
     std::set<std::string> variants_;
     std::map<std::string, std::pair<config_document, device>> files_;
     std::map<std::string, std::unique_ptr<calibration_document>> calibrations_;

@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <system_error>
+#include <vector>
+
+// Where calibrations lie, and what llmcost-calibrate left of the GPU at hand.
+namespace llmcost::cli {
+
+/// The folder of a person's own measurements: `$XDG_DATA_HOME/llmcost`, else `~/.local/share/llmcost`; empty where there is
+/// no home (XDG Base Directory Specification).
+[[nodiscard]] inline std::filesystem::path own_folder() {
+    const auto variable = [](const char* name) {
+        const char* const text = std::getenv(name);
+        return std::filesystem::path(text == nullptr ? "" : text);
+    };
+    if (const auto data = variable("XDG_DATA_HOME"); data.is_absolute()) return data / "llmcost";
+    const auto home = variable("HOME");
+    return home.is_absolute() ? home / ".local" / "share" / "llmcost" : std::filesystem::path();
+}
+
+/// The device that `here` names: the one that llmcost-calibrate measured last; empty where it has not run.
+[[nodiscard]] inline std::string device_here() {
+    std::string name;
+    std::getline(std::ifstream(own_folder() / "here"), name);
+    return name;
+}
+
+/// The file of a device that has no datasheet but was measured; empty where there is none.
+[[nodiscard]] inline std::string own_device_file(const std::string& name) {
+    const bool plain = name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
+    const auto file = own_folder() / "devices" / (name + ".json");
+    std::error_code none;
+    return plain && !name.empty() && std::filesystem::is_regular_file(file, none) ? file.string() : std::string();
+}
+
+/// Folders of calibrations, in the order in which they are asked: what a variable names, alone; else a person's own, and
+/// what the program was installed or built with.
+[[nodiscard]] inline std::vector<std::string> default_calibrations() {
+    if (const char* named = std::getenv("LLMCOST_CALIBRATIONS"); named != nullptr && *named != '\0') return {named};
+    std::vector<std::string> all;
+    std::error_code none;
+    const auto offer = [&](const std::filesystem::path& folder) {
+        const bool there = folder.is_absolute() && std::filesystem::is_directory(folder, none);
+        if (there) all.push_back(folder.string());
+        return there;
+    };
+    offer(own_folder() / "calibrations");
+#ifdef __linux__
+    const auto program = std::filesystem::read_symlink("/proc/self/exe", none);
+    if (!none && offer(program.parent_path().parent_path() / "share" / "llmcost" / "calibrations")) return all;
+#endif
+#ifdef LLMCOST_CALIBRATIONS
+    offer(LLMCOST_CALIBRATIONS);
+#endif
+    return all;
+}
+
+}  // namespace llmcost::cli

@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include "program.hpp"
+
+#include <llmcost/cli/own_files.hpp>
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+using namespace llmcost;
+using namespace llmcost::testing;
+using nlohmann::json;
+
+namespace {
+
+/// A home with what llmcost-calibrate leaves of a GPU without a datasheet: 100 TFLOP/s, 1000 GB/s, products in 7 µs at
+/// least.
+class calibrated_home {
+public:
+    calibrated_home() : root_(std::filesystem::absolute("own_files_test")) {
+        std::filesystem::remove_all(root_);
+        const auto own = root_ / "llmcost";
+        write(own / "here", "nvidia_x\n");
+        write(own / "devices" / "nvidia_x.json",
+              R"({"name": "NVIDIA X", "peak_tflops": {"bf16": 100}, "memory": {"bandwidth_gbps": 1000, "gigabytes": 16}})");
+        for (const auto& [device, launch] : {std::pair{"nvidia_x", 7}, std::pair{"h200_sxm", 9000}})
+            write(own / "calibrations" / device / "gemm" / "cuda-13.0" / "bfloat16.json",
+                  R"({"device": ")" + std::string(device) + R"(", "source": "a test", "licence": "own", "kernels": [
+                     {"family": "gemm", "software": "cuda", "version": "13.0", "kernel": "cublasLt", "operand": "bfloat16",
+                      "roofline": {"launch_us": )" +
+                      std::to_string(launch) + R"(, "compute_efficiency": 0.5,
+                                   "bandwidth_efficiency": 0.5, "smoothness": 2},
+                      "held_out": {"rows": 10, "median": 0.05, "low": -0.1, "high": 0.1}}]})");
+        if (const char* before = std::getenv("XDG_DATA_HOME")) before_ = before;
+        setenv("XDG_DATA_HOME", root_.c_str(), 1);
+    }
+    ~calibrated_home() {
+        before_.empty() ? unsetenv("XDG_DATA_HOME") : setenv("XDG_DATA_HOME", before_.c_str(), 1);
+        std::filesystem::remove_all(root_);
+    }
+    calibrated_home(const calibrated_home&) = delete;
+    calibrated_home& operator=(const calibrated_home&) = delete;
+
+private:
+    static void write(const std::filesystem::path& path, const std::string& text) {
+        std::filesystem::create_directories(path.parent_path());
+        std::ofstream(path) << text;
+    }
+    std::filesystem::path root_;
+    std::string before_;
+};
+
+std::string refused(const std::string& line) {
+    const outcome o = llmcost_line(line);
+    CHECK(o.code == 2);
+    CHECK(o.out == "");
+    return o.err;
+}
+
+}  // namespace
+
+TEST_CASE("what was measured here is read without being named") {
+    const calibrated_home home;
+    const std::string gemm = "op gemm --m 64 --n 10 --k 10 --format json --device ";
+    for (const char* name : {"here", "nvidia_x"}) {
+        INFO(name);
+        const json own = json::parse(printed(gemm + name));
+        CHECK(own["seconds"].get<double>() == doctest::Approx(7e-6).epsilon(0.01));
+        CHECK(own["calibration"]["software"] == "cuda");
+    }
+    // one's own goes before what is shipped, unless the kernels of some software are asked for
+    CHECK(json::parse(printed(gemm + "h200"))["seconds"].get<double>() == doctest::Approx(9e-3).epsilon(0.01));
+    CHECK(json::parse(printed(gemm + "h200 --calibration none"))["seconds"].get<double>() < 1e-4);
+    const std::string serve = "serve --model meta-llama/Llama-3.2-1B --input 100 --output 10 --concurrency 2 --device here";
+    CHECK(json::parse(printed(serve + " --format json"))["tpot_seconds"].get<double>() > 113 * 7e-6);
+}
+
+TEST_CASE("a program that has measured nothing says so") {
+    CHECK(refused("op gemm --m 1 --n 1 --k 1 --device here").find("nothing was measured here yet") != std::string::npos);
+    CHECK(refused("op gemm --m 1 --n 1 --k 1 --device nvidia_x").find("no device or file 'nvidia_x'") != std::string::npos);
+}

@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include <llmcost/cuda/own_device.hpp>
+#include <llmcost/device_file.hpp>
+#include <llmcost/json.hpp>
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace llmcost;
+using namespace llmcost::cuda;
+
+namespace {
+
+config_document file_of(const gpu_properties& gpu) { return parse_config(device_file_of(gpu), "own.json"); }
+
+}  // namespace
+
+// clocks and buses as NVIDIA's datasheets and whitepapers have them; what comes out is held against the datasheet itself
+// (Hopper's quotes vector units at 1980 MHz and tensor units at 1830, so that no single clock gives both)
+TEST_CASE("what a driver says of a GPU comes to its datasheet") {
+    const gpu_properties gpus[]{
+        {"NVIDIA A100-SXM4-80GB", 8, 0, 108, 1410, 1593, 5120, 80e9, 40e6},
+        {"NVIDIA L40S", 8, 9, 142, 2520, 9001, 384, 48e9, 96e6},
+        {"NVIDIA L4", 8, 9, 58, 2040, 6251, 192, 24e9, 48e6},
+        {"NVIDIA A10", 8, 6, 72, 1695, 6251, 384, 24e9, 6e6},
+        {"NVIDIA GeForce RTX 3090", 8, 6, 82, 1695, 9751, 384, 24e9, 6e6},
+        {"NVIDIA GeForce RTX 4090", 8, 9, 128, 2520, 10501, 384, 24e9, 72e6},
+        {"NVIDIA GeForce RTX 5090", 12, 0, 170, 2407, 14001, 512, 32e9, 96e6},
+        {"Tesla V100-SXM2-32GB", 7, 0, 80, 1530, 877, 4096, 32e9, 6e6},
+        {"Tesla T4", 7, 5, 40, 1590, 5001, 256, 16e9, 4e6},
+    };
+    for (const gpu_properties& gpu : gpus) {
+        INFO(gpu.name);
+        const device* sheet = datasheet_of(gpu.name);
+        REQUIRE(sheet != nullptr);
+        const config_document file = file_of(gpu);
+        const device own = file.read_with([](config_view root) { return read_device(root, "own"); });
+        CHECK(own.title == gpu.name);
+        for (const auto figure : {&device::fp32, &device::bf16, &device::fp16, &device::fp8, &device::memory_bandwidth,
+                                  &device::memory_gigabytes, &device::units, &device::cache_megabytes})
+            CHECK(own.*figure == doctest::Approx(sheet->*figure).epsilon(0.02));
+    }
+}
+
+TEST_CASE("a GPU that is newer than the table has the rates of its predecessor") {
+    const config_document file = file_of({"NVIDIA X \"1\"", 10, 3, 100, 1000, 1000, 1024, 1e9, 1e6});
+    const device own = file.read_with([](config_view root) { return read_device(root); });
+    CHECK(own.bf16 == 819.2);
+    CHECK(own.title == "NVIDIA X 1");
+}
+
+TEST_CASE("names of GPUs become datasheets and files") {
+    CHECK(datasheet_of("NVIDIA H200") == find_device("h200_sxm"));
+    CHECK(datasheet_of("NVIDIA GeForce RTX 4090") == find_device("rtx_4090"));
+    CHECK(datasheet_of("NVIDIA RTX A2000") == nullptr);
+    CHECK(file_name_of("NVIDIA RTX A2000 12GB") == "nvidia_rtx_a2000_12gb");
+    CHECK(file_name_of(" (x)-") == "x");
+}
