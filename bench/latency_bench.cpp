@@ -32,7 +32,7 @@ void step(benchmark::State& state, const model& m, const char* calibrations) {
     step_plan plan(m, in_fp8(8), true, h200, library);
     std::vector<std::pair<std::int64_t, std::int64_t>> points;
     std::mt19937_64 random(1);
-    for (int i = 0; i < 4096; ++i)
+    for (int i = 0; i < 1 << 20; ++i)
         points.emplace_back(1 + static_cast<std::int64_t>(random() % 256), 1 + static_cast<std::int64_t>(random() % 8192));
     std::size_t i = 0;
     for (auto _ : state) {
@@ -57,6 +57,20 @@ void sweep(benchmark::State& state, const char* calibrations) {
                                          .concurrency = static_cast<double>(1 + i / 100000 * 13)}));
     state.SetItemsProcessed(state.iterations() * points);
 }
+/// The same of loads that have no length in common with each other.
+void scattered(benchmark::State& state, const char* calibrations) {
+    cli::kernel_library library("h200_sxm", "vllm", "", calibrations);
+    server on(models::llama_3_1_70b, in_fp8(8), *find_engine("vllm"), h200, library);
+    constexpr std::int64_t points = 1'000'000;
+    std::mt19937_64 random(1);
+    for (auto _ : state)
+        for (std::int64_t i = 0; i < points; ++i)
+            benchmark::DoNotOptimize(on({.input = 128 + static_cast<std::int64_t>(random() % 60000),
+                                         .output = 64 + static_cast<std::int64_t>(random() % 20000),
+                                         .concurrency = static_cast<double>(1 + random() % 256)}));
+    state.SetItemsProcessed(state.iterations() * points);
+}
+BENCHMARK_CAPTURE(scattered, llama_3_1_70b_measured, measured)->Unit(benchmark::kMillisecond)->Iterations(1);
 BENCHMARK_CAPTURE(sweep, llama_3_1_70b_constants, "none")->Unit(benchmark::kMillisecond)->Iterations(1);
 BENCHMARK_CAPTURE(sweep, llama_3_1_70b_measured, measured)->Unit(benchmark::kMillisecond)->Iterations(1);
 

@@ -18,6 +18,7 @@ struct planned_size {
     std::int64_t of_sequence = 0;
     std::int64_t of_tokens = 0;
 
+    friend constexpr bool operator==(const planned_size&, const planned_size&) = default;
     [[nodiscard]] constexpr std::int64_t at(std::int64_t batch, std::int64_t sequence) const {
         const auto real = [](std::int64_t n) { return static_cast<double>(n); };
         if (!(real(of_tokens) * real(batch) * real(sequence) + real(of_batch) * real(batch) < 9e18)) report_overflow();
@@ -49,7 +50,32 @@ public:
     [[nodiscard]] bool holds() const noexcept { return holds_; }
 
     /// All kernels of `batch` sequences with `sequence` new tokens each behind `past` others, one after the other.
+    ///
+    /// A few thousand workloads are remembered: sweeps ask for the same ones over and over.
     [[nodiscard]] step_cost operator()(std::int64_t batch, std::int64_t sequence, std::int64_t past) {
+        remembered& known = memory_[remembered::place(batch, sequence, past)];
+        if (known.batch == batch && known.sequence == sequence && known.past == past) return known.cost;
+        known = {batch, sequence, past, priced(batch, sequence, past)};
+        return known.cost;
+    }
+    [[nodiscard]] double seconds(std::int64_t batch, std::int64_t sequence, std::int64_t past) {
+        return (*this)(batch, sequence, past).seconds;
+    }
+
+private:
+    struct remembered {
+        static constexpr int bits = 12;
+        std::int64_t batch = 0, sequence = 0, past = 0;
+        step_cost cost{};
+
+        static std::size_t place(std::int64_t batch, std::int64_t sequence, std::int64_t past) noexcept {
+            std::uint64_t h = 0;
+            for (const std::int64_t n : {batch, sequence, past})
+                h = (h ^ static_cast<std::uint64_t>(n)) * 0x9e3779b97f4a7c15U, h ^= h >> 29;
+            return (h * 0xbf58476d1ce4e5b9U) >> (64 - bits);
+        }
+    };
+    [[nodiscard]] step_cost priced(std::int64_t batch, std::int64_t sequence, std::int64_t past) {
         step_cost sum;
         if (holds_ && (decodes_ || past == 0)) {
             for (planned& p : kernels_) sum += cost_of(*on_, p.at(batch, sequence, past));
@@ -58,11 +84,7 @@ public:
         for (const known_kernel& k : with_measurements(walked(batch, sequence, past), how_, *from_)) sum += cost_of(*on_, k);
         return sum.issued_in(per_launch_);
     }
-    [[nodiscard]] double seconds(std::int64_t batch, std::int64_t sequence, std::int64_t past) {
-        return (*this)(batch, sequence, past).seconds;
-    }
 
-private:
     struct planned {
         known_kernel kernel;
         planned_size sizes[most_operator_sizes]{};
@@ -74,6 +96,19 @@ private:
             for (std::size_t k = 0; k < shape.family->size_count; ++k) into[k] = sizes[k].at(batch, sequence);
             if (past_size < most_operator_sizes) into[past_size] = past;
             return kernel;
+        }
+        /// Whether all sizes but those along axes are the same for every workload.
+        [[nodiscard]] bool stays_beside_axes() const noexcept {
+            const operator_family& family = *kernel.what.shape.family;
+            bool stays = past_size >= family.size_count || past_size < family.axes;
+            for (std::size_t k = family.axes; k < family.size_count; ++k)
+                stays = stays && (k == past_size || sizes[k] == planned_size{.fixed = sizes[k].fixed});
+            return stays;
+        }
+        void work_out_curves(const device& on) {
+            known_kernel& k = kernel;
+            if (k.known != nullptr) k.curve = {on, k.what.shape, *k.known, k.where};
+            if (k.other_known != nullptr) k.other_curve = {on, k.other_shape(), *k.other_known, k.other_where};
         }
     };
 
@@ -100,6 +135,7 @@ private:
             p.kernel = with_measurements({a[i]}, how_, *from_).front();
             const model_kernel& there = p.at(batch + 5, decodes_ ? 1 : far, decodes_ ? far : 0).what;
             if (!(there == check[i]) || there.times != check[i].times) return false;
+            if (p.stays_beside_axes()) p.work_out_curves(*on_);
             kernels_.push_back(std::move(p));
         }
         return true;
@@ -138,6 +174,7 @@ private:
     const device* on_;
     kernel_source* from_;
     std::vector<planned> kernels_;
+    std::vector<remembered> memory_ = std::vector<remembered>(std::size_t{1} << remembered::bits);
     double per_launch_;
     bool decodes_, holds_ = false;
 };

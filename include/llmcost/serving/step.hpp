@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <llmcost/latency/calibration.hpp>
+#include <llmcost/latency/curve.hpp>
 #include <llmcost/serving/kernels.hpp>
 
 namespace llmcost {
@@ -31,6 +32,7 @@ struct known_kernel {
     const operator_family* other = nullptr;  ///< an all-reduce of the engine's own; what a product with known scales saves
     const kernel_calibration* other_known = nullptr;
     residual_table::place_of_site other_where{};
+    measured_curve curve{}, other_curve{};  ///< of both, where sizes beside the axes stay as they are; else empty
 
     /// The other operator at this kernel's sizes.
     [[nodiscard]] operator_shape other_shape() const {
@@ -46,9 +48,16 @@ struct known_kernel {
 /// An engine takes its own all-reduce where that is faster than NCCL's. A product whose activations' scales are known
 /// beforehand saves computing them, which its measurement includes.
 [[nodiscard]] inline double predicted_seconds(const device& d, const known_kernel& k) {
-    const double seconds = predicted_seconds(d, k.what.shape, k.known, k.where);
+    const auto by_curve = [&](const measured_curve& curve, const operator_shape& shape, const kernel_calibration* known,
+                              const residual_table::place_of_site& where) {
+        const double seconds = curve.empty() ? NAN : curve(shape.sizes);
+        if (std::isnan(seconds)) return predicted_seconds(d, shape, known, where);
+        const double least = least_seconds(d, detail::work_of(shape, known));
+        return seconds < least ? least : seconds;
+    };
+    const double seconds = by_curve(k.curve, k.what.shape, k.known, k.where);
     if (k.other == nullptr) return seconds;
-    const double other = predicted_seconds(d, k.other_shape(), k.other_known, k.other_where);
+    const double other = by_curve(k.other_curve, k.other_shape(), k.other_known, k.other_where);
     if (k.reduces()) return other < seconds ? other : seconds;
     const double least = least_seconds(d, k.what.shape.work());
     return seconds - other > least ? seconds - other : least;
