@@ -45,6 +45,7 @@ struct measurement {
 struct table {
     const operator_family* family = nullptr;
     std::string system, software, version, kernel, operand, variant;
+    std::string source, licence;  ///< of what was measured
     std::vector<measurement> rows;
 
     [[nodiscard]] std::string words() const { return variant.empty() ? operand : operand + ' ' + variant; }
@@ -62,7 +63,8 @@ inline std::vector<std::string> split(const std::string& text, std::string_view 
 }
 
 /// The kernels of a table, one for each kernel_source and words.
-inline std::vector<table> read_tables(const std::filesystem::path& path) {
+inline std::vector<table> read_tables(const std::filesystem::path& path, const std::string& source,
+                                      const std::string& licence) {
     const std::vector<std::string> name = split(path.filename().string(), "__");
     const operator_family* family = name.size() == 5 ? find_family(split(name[4], "_perf.")[0]) : nullptr;
     if (family == nullptr)
@@ -96,7 +98,7 @@ inline std::vector<table> read_tables(const std::filesystem::path& path) {
         const std::string operand = field(family->operand_column);
         const std::string variant = family->variant_column.empty() ? "" : field(family->variant_column);
         table& t = found[{field("kernel_source"), operand, variant}];
-        if (t.rows.empty()) t = {family, name[0], name[2], name[3], field("kernel_source"), operand, variant, {}};
+        if (t.rows.empty()) t = {family, name[0], name[2], name[3], field("kernel_source"), operand, variant, source, licence, {}};
         measurement r;
         r.shape.family = family;
         for (std::size_t i = 0; i < family->size_count; ++i) {

@@ -165,9 +165,24 @@ constexpr kernel_work quantise_work(const std::int64_t* s, const operand_row& o,
 constexpr kernel_work row_work(const std::int64_t* s, const operand_row& o, string_ref /*variant*/) {
     return {0, 2 * o.weight_bytes * real(s[0]) * real(s[1]), nullptr};
 }
-/// m × k elements written: bytes of all that are moved, as many read as written where nobody says; products belong to sums.
-constexpr kernel_work map_work(const std::int64_t* s, const operand_row& o, string_ref /*variant*/) {
-    const double moved = s[2] != 0 ? real(s[2]) : 2 * real(s[0]) * real(s[1]);
+/// Elements that an operation reads and writes for each that it gives.
+struct moved_elements {
+    string_ref operation;
+    double each = 2;
+};
+// silu_mul: of activation times gate; add_norm: a residual sum, written too, and the norm of it
+inline constexpr moved_elements moved_by_operation[]{
+    {"add", 3}, {"mult", 3}, {"div", 3}, {"pow", 3}, {"silu_mul", 3}, {"add_norm", 4},
+};
+/// One read and one written where the operation is not in the table: a scalar is no element.
+constexpr double moved_by(string_ref operation) noexcept {
+    for (const moved_elements& m : moved_by_operation)
+        if (m.operation == operation) return m.each;
+    return 2;
+}
+/// m × k elements written: bytes of all that are moved, as the operation does where nobody says; products belong to sums.
+constexpr kernel_work map_work(const std::int64_t* s, const operand_row& o, string_ref variant) {
+    const double moved = s[2] != 0 ? real(s[2]) : moved_by(variant) * real(s[0]) * real(s[1]);
     return {.flops = 2 * real(s[4]),
             .bytes = o.weight_bytes * moved,
             .unit = s[4] != 0 ? o.unit : nullptr,
