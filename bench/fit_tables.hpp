@@ -104,7 +104,7 @@ inline owned_calibration fit(const table& t, const std::vector<measurement>& row
         sites[{r.shape.site(), r.shape.site() + family.sites}].push_back(&r);
     }
     for (std::size_t a = family.axes; a < 2; ++a) out.axes[a].push_back(1);
-    out.c.base = fit_roofline(timings);
+    out.c.base = fit_roofline(timings, 4000, t.least_launch);
     for (std::vector<std::int64_t>& axis : out.axes) {
         std::sort(axis.begin(), axis.end());
         axis.erase(std::unique(axis.begin(), axis.end()), axis.end());
@@ -306,7 +306,6 @@ inline void fit_tables(const std::filesystem::path& output, const std::filesyste
                        const std::string& licence, const std::vector<std::string>& paths) {
     // by family in their order, then by device, then by software
     std::map<std::pair<const operator_family*, std::string>, std::map<std::string, std::vector<table>>> files;
-    std::vector<std::filesystem::path> in_other_layouts;
     const auto sort_in = [&](std::vector<table> tables) {
         for (table& t : tables) {
             const device* d = find_device(t.system);
@@ -315,13 +314,13 @@ inline void fit_tables(const std::filesystem::path& output, const std::filesyste
             files[{t.family, t.system}][t.software + '-' + t.version].push_back(std::move(t));
         }
     };
+    layout_reader others;
     for (const std::string& path : paths)
         if (layout_of(path) != nullptr)
-            in_other_layouts.emplace_back(path);
+            others.read(path);
         else
             sort_in(read_tables(path, source, licence));
-    layout_tables others = read_layouts(in_other_layouts);
-    sort_in(std::move(others.tables));
+    sort_in(others.tables());
     std::string summary, details;
     for (const auto& [key, of_software] : files) {
         const auto& [family, name] = key;
@@ -359,7 +358,7 @@ inline void fit_tables(const std::filesystem::path& output, const std::filesyste
     }
     std::string not_taken;
     for (const auto& [reason, rows] : others.not_taken)
-        not_taken += (not_taken.empty() ? "\nRows that were not taken: " : "; ") + std::to_string(rows) + ", " + reason;
+        not_taken += (not_taken.empty() ? "\nTimes that were not taken: " : "; ") + std::to_string(rows) + ", " + reason;
     write_file(accuracy, page_head + summary + (not_taken.empty() ? "" : not_taken + ".\n") + details_head + details);
 }
 

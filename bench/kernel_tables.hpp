@@ -46,7 +46,8 @@ struct table {
     const operator_family* family = nullptr;
     std::string system, software, version, kernel, operand, variant;
     std::string source, licence;  ///< of what was measured
-    std::vector<measurement> rows;
+    std::vector<measurement> rows{};
+    double least_launch = 1e-7;  ///< seconds
 
     [[nodiscard]] std::string words() const { return variant.empty() ? operand : operand + ' ' + variant; }
     /// Experts without a gate have two matrices of three.
@@ -98,7 +99,8 @@ inline std::vector<table> read_tables(const std::filesystem::path& path, const s
         const std::string operand = field(family->operand_column);
         const std::string variant = family->variant_column.empty() ? "" : field(family->variant_column);
         table& t = found[{field("kernel_source"), operand, variant}];
-        if (t.rows.empty()) t = {family, name[0], name[2], name[3], field("kernel_source"), operand, variant, source, licence, {}};
+        if (t.rows.empty())
+            t = {family, name[0], name[2], name[3], field("kernel_source"), operand, variant, source, licence};
         measurement r;
         r.shape.family = family;
         for (std::size_t i = 0; i < family->size_count; ++i) {

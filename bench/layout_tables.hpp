@@ -20,7 +20,6 @@
 #include <string_view>
 #include <system_error>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 // Reads tables in the layouts of others (layouts.hpp).
@@ -102,83 +101,102 @@ inline std::int64_t size_of(const layout_fields& fields, std::string_view text) 
     return sum;
 }
 
-/// Tables in other layouts, and how many rows were not taken, by the reason.
-struct layout_tables {
-    std::vector<table> tables;
-    std::map<std::string, std::size_t> not_taken;
-};
+/// The device that a table means; nullptr where nobody has its datasheet.
+inline const device* device_in(const layout_fields& fields) {
+    const std::string& words = field_of(fields, "Device");
+    for (const auto& [theirs, ours] : device_words)
+        if (words == theirs) return find_device(ours);
+    return find_device(words);
+}
 
 /// The most of a time that its clock's resolution may be.
 inline constexpr double coarsest_clock = 0.05;
+/// Seconds: no kernel takes less in any table that reaches down to a row, and few of these tables do.
+inline constexpr double least_launch = 1e-6;
 
-/// All kernels of these files, those of one kernel in one table whatever file has them.
-inline layout_tables read_layouts(std::vector<std::filesystem::path> paths) {
-    layout_tables read;
-    std::map<std::tuple<const operator_family*, std::string, std::string, std::string, std::string>, table> found;
-    // the order of arguments is no part of a fit
-    std::sort(paths.begin(), paths.end(), [](const auto& a, const auto& b) { return a.filename() < b.filename(); });
-    for (const std::filesystem::path& path : paths) {
+/// Reads files in other layouts: all kernels, those of one kernel in one table whatever file has them.
+class layout_reader {
+public:
+    /// How many times were not taken, by the reason.
+    std::map<std::string, std::size_t> not_taken;
+
+    void read(const std::filesystem::path& path) {
         const measurement_layout& layout = *layout_of(path);
         layout_fields fields;
         matches(layout.file, path.filename().string(), fields);
-        for (const model_sizes& m : models_of_layouts)
-            if (const auto model = fields.find("model"); model != fields.end() && model->second == m.model)
-                for (const auto& [name, n] : m.sizes) fields[std::string(name)] = std::to_string(n);
+        if (const auto model = fields.find("model"); model != fields.end())
+            for (const model_sizes& m : models_of_layouts)
+                for (const auto& [name, n] : m.sizes)
+                    if (model->second == m.model) fields[std::string(name)] = std::to_string(n);
         std::ifstream file(path, std::ios::binary);
         if (!file) throw std::runtime_error(path.string() + ": cannot be opened");
-        std::vector<std::string> columns;
         std::string text;
-        for (std::size_t line = 1; std::getline(file, text); ++line) try {
+        std::getline(file, text);
+        const std::vector<std::string> columns = quoted_fields(text);
+        for (std::size_t line = 2; std::getline(file, text); ++line) {
+            try {
                 const std::vector<std::string> cells = quoted_fields(text);
-                if (line == 1) {
-                    columns = cells;
-                    continue;
-                }
                 if (cells.size() != columns.size()) throw std::runtime_error("other columns than the first line");
                 for (std::size_t i = 0; i < cells.size(); ++i) fields[columns[i]] = cells[i];
-                const std::string& words = field_of(fields, "Device");
-                const auto* known = std::find_if(std::begin(device_words), std::end(device_words),
-                                                 [&](const auto& w) { return w.first == words; });
-                const device* d = find_device(known == std::end(device_words) ? std::string_view(words) : known->second);
-                for (const measured_operator& m : layout.operators) {
-                    if (!m.column.empty() && field_of(fields, m.column) != m.value) continue;
-                    if (d == nullptr) {
-                        ++read.not_taken["no datasheet of " + words];
-                        continue;
-                    }
-                    const double microseconds = layout.microseconds * number_of<double>(field_of(fields, m.time));
-                    if (layout.resolution > coarsest_clock * microseconds || microseconds == 0) {
-                        ++read.not_taken["of " + std::string(layout.source) + " by a clock of more than a twentieth of their time"];
-                        continue;
-                    }
-                    measurement r;
-                    r.shape.family = find_family(m.family), r.shape.operand = find_operand(layout.operand);
-                    r.seconds = microseconds * 1e-6;
-                    for (std::size_t i = 0; i < r.shape.family->size_count; ++i)
-                        r.shape.sizes[i] =
-                            m.sizes[i].empty() ? r.shape.family->sizes[i].otherwise : size_of(fields, m.sizes[i]);
-                    const std::string system(d->names[0]), software(layout.software), version(layout.version),
-                        variant(m.variant);
-                    table& t = found[{r.shape.family, system, software + '-' + version, variant, std::string(m.kernel)}];
-                    if (t.rows.empty())
-                        t = {.family = r.shape.family,
-                             .system = system,
-                             .software = software,
-                             .version = version,
-                             .kernel = std::string(m.kernel),
-                             .operand = std::string(layout.operand),
-                             .variant = variant,
-                             .source = std::string(layout.source),
-                             .licence = std::string(layout.licence),
-                             .rows = {}};
-                    t.rows.push_back(r);
-                }
+                for (const measured_operator& m : layout.operators)
+                    if (m.column.empty() || field_of(fields, m.column) == m.value) take(layout, m, fields);
             } catch (const std::runtime_error& e) {
                 throw std::runtime_error(path.string() + ":" + std::to_string(line) + ": " + e.what());
             }
+        }
     }
-    for (auto& [key, t] : found) read.tables.push_back(std::move(t));
-    return read;
-}
+
+    [[nodiscard]] std::vector<table> tables() const {
+        std::vector<table> all;
+        for (const auto& [key, k] : found_) {
+            if (k.t.rows.empty()) continue;
+            all.push_back(k.t);
+            all.back().least_launch = k.too_coarse > least_launch ? k.too_coarse : least_launch;
+        }
+        return all;
+    }
+
+private:
+    struct kernel {
+        table t;
+        double too_coarse = 0;  ///< the least time that a coarse clock may have meant
+    };
+
+    void take(const measurement_layout& layout, const measured_operator& m, const layout_fields& fields) {
+        const device* d = device_in(fields);
+        if (d == nullptr) {
+            ++not_taken["no datasheet of " + field_of(fields, "Device")];
+            return;
+        }
+        const operator_family* family = find_family(m.family);
+        const std::string system(d->names[0]), software(layout.software), version(layout.version), name(m.kernel);
+        kernel& k = found_[{family, system, software, version, std::string(m.variant), name}];
+        if (k.t.family == nullptr)
+            k.t = {family,
+                   system,
+                   software,
+                   version,
+                   name,
+                   std::string(layout.operand),
+                   std::string(m.variant),
+                   std::string(layout.source),
+                   std::string(layout.licence)};
+        const double unit = 1e-6 * layout.microseconds, seconds = unit * number_of<double>(field_of(fields, m.time));
+        const double resolution = 1e-6 * layout.resolution;
+        if (seconds * coarsest_clock < resolution) {
+            ++not_taken["a clock of more than a twentieth of the time (" + std::string(layout.source) + ")"];
+            const double least = seconds - resolution / 2;
+            k.too_coarse = k.too_coarse == 0 ? least : std::min(k.too_coarse, least);
+            return;
+        }
+        measurement r{.shape = {.family = family, .operand = find_operand(layout.operand)}, .seconds = seconds};
+        for (std::size_t i = 0; i < family->size_count; ++i)
+            r.shape.sizes[i] = m.sizes[i].empty() ? family->sizes[i].otherwise : size_of(fields, m.sizes[i]);
+        k.t.rows.push_back(r);
+    }
+
+    using words = std::string;
+    std::map<std::tuple<const operator_family*, words, words, words, words, words>, kernel> found_;
+};
 
 }  // namespace llmcost::bench

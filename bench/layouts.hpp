@@ -38,9 +38,12 @@ struct measurement_layout {
 // bandwidth of an A100 of 40 GB; Vidur's products pass the peak of an H100 PCIe and NVL; LLMServingSim's meta.yaml names
 // the RTX PRO 6000 Blackwell Server Edition.
 inline constexpr std::pair<std::string_view, std::string_view> device_words[]{
-    {"NVIDIA A100 80GB PCIe", "a100_pcie_80gb"}, {"NVIDIA A100-PCIE-40GB", "a100_pcie_40gb"},
-    {"NVIDIA H100 80GB HBM3", "h100_sxm"},       {"NVIDIA L4", "l4"},
-    {"Tesla T4", "t4"},                          {"RTXPRO6000", "rtx_pro_6000_blackwell_server"},
+    {"NVIDIA A100 80GB PCIe", "a100_pcie_80gb"},
+    {"NVIDIA A100-PCIE-40GB", "a100_pcie_40gb"},
+    {"NVIDIA H100 80GB HBM3", "h100_sxm"},
+    {"NVIDIA L4", "l4"},
+    {"Tesla T4", "t4"},
+    {"RTXPRO6000", "rtx_pro_6000_blackwell_server"},
 };
 
 /// What a file's name leaves to its model's config.json.
@@ -142,9 +145,9 @@ inline constexpr measurement_layout layouts[]{
     {"{Device}__{model}__dense.csv", "vllm", "0.19.0", "bfloat16", 1, 0, llmservingsim_source, "MIT", llmservingsim_dense},
     {"{Device}__{model}__per_sequence.csv", "vllm", "0.19.0", "bfloat16", 1, 0, llmservingsim_source, "MIT",
      llmservingsim_head},
-    {"softmax_{Device}.csv",   "torch", "llmcompass", "float16", 1, 0, llmcompass_source, "BSD-3-Clause", llmcompass_softmax},
-    {"layernorm_{Device}.csv", "torch", "llmcompass", "float16", 1, 0, llmcompass_source, "BSD-3-Clause", llmcompass_norm},
-    {"gelu_{Device}.csv",      "torch", "llmcompass", "float16", 1, 0, llmcompass_source, "BSD-3-Clause", llmcompass_gelu},
+    {"softmax_{Device}.csv",   "eager", "llmcompass", "float16", 1, 0, llmcompass_source, "BSD-3-Clause", llmcompass_softmax},
+    {"layernorm_{Device}.csv", "eager", "llmcompass", "float16", 1, 0, llmcompass_source, "BSD-3-Clause", llmcompass_norm},
+    {"gelu_{Device}.csv",      "eager", "llmcompass", "float16", 1, 0, llmcompass_source, "BSD-3-Clause", llmcompass_gelu},
 };
 // clang-format on
 
