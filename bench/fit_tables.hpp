@@ -108,6 +108,8 @@ inline owned_calibration fit(const table& t, const std::vector<measurement>& row
     for (std::vector<std::int64_t>& axis : out.axes) {
         std::sort(axis.begin(), axis.end());
         axis.erase(std::unique(axis.begin(), axis.end()), axis.end());
+        // below the first place another axis' deviations would be held on a smaller roofline, and times could fall along it
+        if (family.axes > 1 && axis.front() > 1) axis.insert(axis.begin(), 1);
     }
     const std::size_t columns = out.axes[1].size(), cells = out.axes[0].size() * columns;
     const std::size_t per_page = std::max<std::size_t>(1, page_characters / cells);
