@@ -124,10 +124,10 @@ public:
         const measurement_layout& layout = *layout_of(path);
         layout_fields fields;
         matches(layout.file, path.filename().string(), fields);
-        if (const auto model = fields.find("model"); model != fields.end())
-            for (const model_sizes& m : models_of_layouts)
-                for (const auto& [name, n] : m.sizes)
-                    if (model->second == m.model) fields[std::string(name)] = std::to_string(n);
+        for (const model_sizes& m : models_of_layouts)
+            for (const auto& [name, n] : m.sizes)
+                if (path.filename().string().find(m.model) != std::string::npos)
+                    fields[std::string(name)] = std::to_string(n);
         std::ifstream file(path, std::ios::binary);
         if (!file) throw std::runtime_error(path.string() + ": cannot be opened");
         std::string text;
@@ -189,6 +189,7 @@ private:
             k.too_coarse = k.too_coarse == 0 ? least : std::min(k.too_coarse, least);
             return;
         }
+        if (seconds == 0) throw std::runtime_error("took no time");
         measurement r{.shape = {.family = family, .operand = find_operand(layout.operand)}, .seconds = seconds};
         for (std::size_t i = 0; i < family->size_count; ++i)
             r.shape.sizes[i] = m.sizes[i].empty() ? family->sizes[i].otherwise : size_of(fields, m.sizes[i]);

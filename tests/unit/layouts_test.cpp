@@ -46,6 +46,7 @@ TEST_CASE("a layout is known by its file's name") {
     CHECK(fields["Device"] == "RTX4090");
     CHECK(fields["model"] == "Llama-3.1-8B");
     CHECK_FALSE(matches("{Device}__{model}__dense.csv", "RTX4090__dense.csv", fields));
+    CHECK(layout_of("RTXPRO6000__Qwen3-30B-A3B-Instruct-2507__dense.csv")->operators.size() == 4);
     CHECK_FALSE(matches("gelu_{Device}.csv", "gelu_A100.csv.gz", fields));
     CHECK_FALSE(matches("gelu_{Device}.csv", "gelu_.csv", fields));
     CHECK(layout_of("a/softmax_A100.csv") != nullptr);
