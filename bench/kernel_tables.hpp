@@ -45,7 +45,9 @@ struct measurement {
 struct table {
     const operator_family* family = nullptr;
     std::string system, software, version, kernel, operand, variant;
-    std::vector<measurement> rows;
+    std::string source, licence;  ///< of what was measured
+    std::vector<measurement> rows{};
+    double least_launch = 1e-7;  ///< seconds
 
     [[nodiscard]] std::string words() const { return variant.empty() ? operand : operand + ' ' + variant; }
     /// Experts without a gate have two matrices of three.
@@ -62,7 +64,8 @@ inline std::vector<std::string> split(const std::string& text, std::string_view 
 }
 
 /// The kernels of a table, one for each kernel_source and words.
-inline std::vector<table> read_tables(const std::filesystem::path& path) {
+inline std::vector<table> read_tables(const std::filesystem::path& path, const std::string& source,
+                                      const std::string& licence) {
     const std::vector<std::string> name = split(path.filename().string(), "__");
     const operator_family* family = name.size() == 5 ? find_family(split(name[4], "_perf.")[0]) : nullptr;
     if (family == nullptr)
@@ -96,7 +99,8 @@ inline std::vector<table> read_tables(const std::filesystem::path& path) {
         const std::string operand = field(family->operand_column);
         const std::string variant = family->variant_column.empty() ? "" : field(family->variant_column);
         table& t = found[{field("kernel_source"), operand, variant}];
-        if (t.rows.empty()) t = {family, name[0], name[2], name[3], field("kernel_source"), operand, variant, {}};
+        if (t.rows.empty())
+            t = {family, name[0], name[2], name[3], field("kernel_source"), operand, variant, source, licence};
         measurement r;
         r.shape.family = family;
         for (std::size_t i = 0; i < family->size_count; ++i) {

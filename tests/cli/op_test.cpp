@@ -70,6 +70,22 @@ TEST_CASE("a calibration is chosen by device, software and operand") {
         json::parse(printed("op gemm --device h20 --m 1 --n 64 --k 64 --format json" + measured))["calibration"].is_null());
 }
 
+TEST_CASE("operators of rows find their measurements, at the width of their elements") {
+    const auto asked = [](const std::string& line) {
+        return json::parse(printed("op " + line + " --m 4096 --k 4096 --format json" + measured))["calibration"];
+    };
+    CHECK(asked("elementwise --device a100 --operation add --dtype float16")["software"] == "sarathi");
+    CHECK(asked("elementwise --device a100 --operation add")["software"] == "sarathi");  // bfloat16 is as wide
+    CHECK(asked("elementwise --device a100 --operation add --dtype float32").is_null());
+    CHECK(asked("elementwise --device l4 --operation add --dtype float32")["software"] == "torch");
+    CHECK(asked("elementwise --device l4 --operation add").is_null());
+    CHECK(asked("elementwise --device l4 --dtype float32").is_null());  // a map is none of the operations
+    CHECK(asked("norm --device a100")["software"] == "sarathi");
+    CHECK(asked("norm --device a100 --kernels eager")["software"] == "eager");
+    CHECK(asked("softmax --device a100")["software"] == "eager");
+    CHECK(asked("softmax --device t4 --dtype float32")["software"] == "torch");
+}
+
 // the measurements that tests/fit keeps of the tables that were fitted
 TEST_CASE("rows of a table come back with predictions") {
     struct kept {

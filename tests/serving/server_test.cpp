@@ -8,6 +8,8 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <optional>
 #include <string>
 
@@ -114,6 +116,31 @@ TEST_CASE("requests that arrive at a rate are as many as Little's law says, or t
     REQUIRE(calm.has_value());
     CHECK(calm->running == doctest::Approx(3 * (calm->ttft + 128 * calm->tpot)).epsilon(0.01));
     CHECK_FALSE(on.at_rate(load, 1e6).has_value());
+}
+
+TEST_CASE("an engine's chain is not answered by eager float32, nor its products by another's very operand") {
+    const std::string measured = LLMCOST_TEST_DIR "/../configs/calibrations";
+    const operator_shape chain{
+        .family = find_family("elementwise"), .sizes = {16, 4096}, .operand = find_operand("bfloat16"), .variant = "map"};
+    for (const char* device : {"a100_pcie_80gb", "h100_sxm", "l4", "rtx_4090"})
+        for (const char* engine : {"vllm", "torch"})
+            CHECK(cli::kernel_library(device, engine, "", measured).find(chain) == nullptr);
+    const operator_shape product{
+        .family = find_family("gemm"), .sizes = {16, 4096, 4096}, .operand = find_operand("float16"), .variant = ""};
+    const std::filesystem::path folder = std::filesystem::temp_directory_path() / "llmcost_own_first";
+    const auto write = [&](const char* software, const char* operand) {
+        const std::filesystem::path of = folder / "h100_sxm" / "gemm" / (std::string(software) + "-1");
+        std::filesystem::create_directories(of);
+        std::ofstream(of / (std::string(operand) + ".json"))
+            << R"({"device": "h100_sxm", "kernels": [{"family": "gemm", "software": ")" << software << R"(", "operand": ")"
+            << operand
+            << R"(", "roofline": {"launch_us": 2, "compute_efficiency": 0.8, "bandwidth_efficiency": 0.9, "smoothness": 2},
+                "held_out": {"rows": 10, "median": 0.05, "low": -0.2, "high": 0.2}}]})";
+    };
+    write("aaa", "bfloat16"), write("zzz", "float16");
+    CHECK(cli::kernel_library("h100_sxm", "aaa", "", folder.string()).find(product)->software == "aaa");
+    CHECK(cli::kernel_library("h100_sxm", "other", "", folder.string()).find(product)->software == "zzz");
+    std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("an engine without kernels of its own on a device takes those of the same chip, then of another generation") {

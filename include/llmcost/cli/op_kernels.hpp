@@ -90,7 +90,8 @@ public:
             const kernel_calibration* here = best_of(*file, found, asked);
             if (here == nullptr || (found.kernel != nullptr && here->operand != found.operand->name)) continue;
             found.kernel = here;
-            if (here->operand == found.operand->name) break;
+            // an engine's own kernel goes before another's in the very operand
+            if (here->operand == found.operand->name || here->software == asked.software) break;
         }
         return found;
     }

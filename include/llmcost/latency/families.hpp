@@ -185,9 +185,24 @@ constexpr kernel_work quantise_work(const std::int64_t* s, const operand_row& o,
 constexpr kernel_work row_work(const std::int64_t* s, const operand_row& o, string_ref /*variant*/) {
     return {0, 2 * o.weight_bytes * real(s[0]) * real(s[1]), nullptr};
 }
-/// m × k elements written: bytes of all that are moved, as many read as written where nobody says; products belong to sums.
-constexpr kernel_work map_work(const std::int64_t* s, const operand_row& o, string_ref /*variant*/) {
-    const double moved = s[2] != 0 ? real(s[2]) : 2 * real(s[0]) * real(s[1]);
+/// Elements that an operation reads and writes for each that it gives.
+struct moved_elements {
+    string_ref operation;
+    double each = 2;
+};
+// silu_mul: of activation times gate; add_norm: a residual sum, written too, and the norm of it
+inline constexpr moved_elements moved_by_operation[]{
+    {"add", 3}, {"mult", 3}, {"div", 3}, {"pow", 3}, {"silu_mul", 3}, {"add_norm", 4},
+};
+/// One read and one written where the operation is not in the table: a scalar is no element.
+constexpr double moved_by(string_ref operation) noexcept {
+    for (const moved_elements& m : moved_by_operation)
+        if (m.operation == operation) return m.each;
+    return 2;
+}
+/// m × k elements written: bytes of all that are moved, as the operation does where nobody says; products belong to sums.
+constexpr kernel_work map_work(const std::int64_t* s, const operand_row& o, string_ref variant) {
+    const double moved = s[2] != 0 ? real(s[2]) : moved_by(variant) * real(s[0]) * real(s[1]);
     return {.flops = 2 * real(s[4]),
             .bytes = o.weight_bytes * moved,
             .unit = s[4] != 0 ? o.unit : nullptr,
@@ -204,8 +219,11 @@ constexpr kernel_work no_work(const std::int64_t* /*sizes*/, const operand_row& 
 }  // namespace detail
 
 // Columns as measurement tables name them (docs/latency.md). Typical constants: medians of the fitted kernels; intervals:
-// the widest of a device's rows by them. Of norm and elementwise: a kernel in a graph; the interval is where
-// nine in ten of Vidur's medians lie (microsoft/vidur @7d475133, layers on A100 and H100). Of linear_attention: Qwen3-Next's
+// the widest of a device's rows by them. Of norm, softmax and elementwise the bandwidth is the median of all their kernels
+// (7, 5, 60), the launch that of vLLM's eight elementwise ones, whose tables reach down to one row and leave the host's
+// launch out; p stays at 2, as these compute next to nothing. Their rows with the host's launch in 16 bits (LLMCompass) are
+// not in the intervals, and elementwise has that of all rows: caches on one side, gathered embeddings on the other. Of
+// batched_gemm: five kernels in float32, the launch that of gemm, as theirs is the host's. Of linear_attention: Qwen3-Next's
 // shape on H20 (alibaba/InferSim @f2293dab, gdn: five kernels of a prompt, one of a token), between 1/2 and 3 times that.
 // clang-format off
 inline constexpr operator_family operator_families[]{
@@ -216,7 +234,7 @@ inline constexpr operator_family operator_families[]{
     {"batched_gemm", "products of activations, a batch of (m, k) x (k, n)", "gemm_dtype", "", "",
      {{"batch_size", size_role::axis, 0, true}, {"m", size_role::axis, 0, true}, {"n", size_role::site, 0, true},
       {"k", size_role::site, 0, true}}, 4, 2, 2,
-     detail::batched_gemm_work, {{3.3e-6, 0.78, 0.82, 2.5}, -0.49, 1.52}, {{13.3e-6, 0.65, 0.81, 1.2}, -1.13, 2.36}},
+     detail::batched_gemm_work, {{3.3e-6, 0.85, 0.59, 3.2}, -0.43, 1.4}, {{13.3e-6, 0.65, 0.81, 1.2}, -1.13, 2.36}},
     {"context_attention", "attention of whole prompts, fused", "attn_dtype", "kv_cache_dtype", "",
      {{"batch_size", size_role::axis, 1, false}, {"isl", size_role::axis, 0, true},
       {"num_heads", size_role::site, 0, true}, {"num_key_value_heads", size_role::site, 0, true},
@@ -273,16 +291,16 @@ inline constexpr operator_family operator_families[]{
      detail::quantise_work, {{1.3e-6, 1, 1.07, 2.6}, -0.36, 0.31}, {{1.3e-6, 1, 1.07, 2.6}, -0.36, 0.31}},
     {"norm", "a norm of m rows of k, fused", "dtype", "", "",
      {{"m", size_role::axis, 0, true}, {"k", size_role::site, 0, true}}, 2, 1, 1,
-     detail::row_work, {{2e-6, 1, 0.8, 2}, -0.8, 1.4}, {{2e-6, 1, 0.8, 2}, -0.8, 1.4}},
+     detail::row_work, {{2.1e-6, 1, 0.66, 2}, -0.37, 1.04}, {{2.1e-6, 1, 0.66, 2}, -0.37, 1.04}},
     {"softmax", "a softmax of m rows of k", "dtype", "", "",
      {{"m", size_role::axis, 0, true}, {"k", size_role::site, 0, true}}, 2, 1, 1,
-     detail::row_work, {{2e-6, 1, 0.8, 2}, -0.8, 1.4}, {{2e-6, 1, 0.8, 2}, -0.8, 1.4}},
+     detail::row_work, {{2.1e-6, 1, 0.71, 2}, -0.29, 0.82}, {{2.1e-6, 1, 0.71, 2}, -0.29, 0.82}},
     {"elementwise", "m rows of k, each element by itself; moved: elements read and written, additions and products "
      "of sums: what is computed",
      "dtype", "operation", "map",
      {{"m", size_role::axis, 0, true}, {"k", size_role::site, 0, true}, {"moved", size_role::given, 0, false},
       {"additions", size_role::given, 0, false}, {"products", size_role::given, 0, false}}, 5, 1, 1,
-     detail::map_work, {{2e-6, 1, 0.8, 2}, -0.8, 1.4}, {{2e-6, 1, 0.8, 2}, -0.8, 1.4}},
+     detail::map_work, {{2.1e-6, 1, 0.84, 2}, -0.9, 2.34}, {{2.1e-6, 1, 0.84, 2}, -0.9, 2.34}},
     {"primitive", "n operations one behind the other in each of so many threads", "dtype", "operation", "add",
      {{"n", size_role::axis, 0, true}, {"threads", size_role::site, 1, false}}, 2, 1, 1,
      detail::primitive_work, {{2e-6, 1, 1, 2}, -1, 6}, {{2e-6, 1, 1, 2}, -1, 6}},

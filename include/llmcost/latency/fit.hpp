@@ -23,15 +23,15 @@ namespace detail {
 
 using roofline_point = std::array<double, 4>;  // logarithms of the four constants
 
-inline roofline roofline_at(const roofline_point& p) {
+inline roofline roofline_at(const roofline_point& p, double least_launch) {
     const auto within = [](double x, double low, double high) { return std::clamp(std::exp(x), low, high); };
-    return {within(p[0], 1e-7, 1e-3), within(p[1], 0.02, 1), within(p[2], 0.02, 2.5), within(p[3], 0.5, 8)};
+    return {within(p[0], least_launch, 1e-3), within(p[1], 0.02, 1), within(p[2], 0.02, 2.5), within(p[3], 0.5, 8)};
 }
 
 /// Mean of a soft absolute value of log(predicted / measured): outliers pull like a median's.
-inline double roofline_loss(const std::vector<timing>& timings, const roofline_point& p) {
+inline double roofline_loss(const std::vector<timing>& timings, const roofline_point& p, double least_launch) {
     constexpr double soft = 0.1;
-    const roofline r = roofline_at(p);
+    const roofline r = roofline_at(p, least_launch);
     double sum = 0;
     for (const timing& t : timings) {
         const double off = std::log(r(t.compute, t.memory) / t.measured) / soft;
@@ -90,13 +90,15 @@ roofline_point simplex_minimum(const Loss& loss, const roofline_point& start) {
 
 /// The roofline that follows measurements best: least soft absolute error of logarithms, from three starts.
 ///
-/// At most so many measurements are looked at, evenly spaced; nothing is fitted to none.
-[[nodiscard]] inline roofline fit_roofline(const std::vector<timing>& timings, std::size_t most = 4000) {
+/// At most so many measurements are looked at, evenly spaced; nothing is fitted to none. `least_launch`, in seconds, is
+/// known otherwise: long times alone tell little of it.
+[[nodiscard]] inline roofline fit_roofline(const std::vector<timing>& timings, std::size_t most = 4000,
+                                           double least_launch = 1e-7) {
     if (timings.empty()) return {};
     std::vector<timing> some;
     const std::size_t n = std::min(most, timings.size());
     for (std::size_t i = 0; i < n; ++i) some.push_back(timings[i * timings.size() / n]);
-    const auto loss = [&](const detail::roofline_point& p) { return detail::roofline_loss(some, p); };
+    const auto loss = [&](const detail::roofline_point& p) { return detail::roofline_loss(some, p, least_launch); };
     detail::roofline_point best{};
     double least = INFINITY;
     for (const roofline& start : {roofline{4e-6, 0.7, 0.8, 2.5}, roofline{2e-5, 0.5, 0.5, 1}, roofline{5e-5, 0.3, 1, 4}}) {
@@ -105,7 +107,7 @@ roofline_point simplex_minimum(const Loss& loss, const roofline_point& start) {
         const detail::roofline_point found = detail::simplex_minimum(loss, from);
         if (loss(found) < least) least = loss(found), best = found;
     }
-    return detail::roofline_at(best);
+    return detail::roofline_at(best, least_launch);
 }
 
 /// The rising sequence that is nearest in the mean square: neighbours that fall are pooled.

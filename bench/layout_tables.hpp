@@ -1,0 +1,203 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "kernel_tables.hpp"
+#include "layouts.hpp"
+
+#include <llmcost/devices.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <tuple>
+#include <vector>
+
+// Reads tables in the layouts of others (layouts.hpp).
+namespace llmcost::bench {
+
+/// Columns of a row, words of its file's name, sizes of its model.
+using layout_fields = std::map<std::string, std::string, std::less<>>;
+
+/// Whether a name is of this form; the words that stand for braces then join the fields.
+inline bool matches(std::string_view form, std::string_view name, layout_fields& fields) {
+    while (!form.empty()) {
+        if (form.front() != '{') {
+            if (name.empty() || name.front() != form.front()) return false;
+            form.remove_prefix(1), name.remove_prefix(1);
+            continue;
+        }
+        const std::size_t closed = form.find('}');
+        const std::string_view behind = form.substr(closed + 1, form.find('{', closed) - closed - 1);
+        const std::size_t end = name.find(behind);
+        if (end == 0 || end == std::string_view::npos) return false;
+        fields[std::string(form.substr(1, closed - 1))] = name.substr(0, end);
+        form.remove_prefix(closed + 1), name.remove_prefix(end);
+    }
+    return name.empty();
+}
+
+/// The layout of a file by its name; nullptr: our own.
+inline const measurement_layout* layout_of(const std::filesystem::path& path) {
+    for (const measurement_layout& l : layouts)
+        if (layout_fields none; matches(l.file, path.filename().string(), none)) return &l;
+    return nullptr;
+}
+
+/// Fields of a line; those in quotes may have commas.
+inline std::vector<std::string> quoted_fields(std::string_view line) {
+    std::vector<std::string> fields(1);
+    bool quoted = false;
+    for (const char c : line) {
+        if (c == '"')
+            quoted = !quoted;
+        else if (c == ',' && !quoted)
+            fields.emplace_back();
+        else if (c != '\r')
+            fields.back() += c;
+    }
+    return fields;
+}
+
+inline const std::string& field_of(const layout_fields& fields, std::string_view name) {
+    const auto at = fields.find(name);
+    if (at == fields.end()) throw std::runtime_error("no column " + std::string(name));
+    return at->second;
+}
+template <class Number>
+Number number_of(std::string_view digits) {
+    Number n{};
+    const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
+    if (problem != std::errc{} || end != digits.data() + digits.size() || !(n >= 0))
+        throw std::runtime_error("expected a number, found '" + std::string(digits) + "'");
+    return n;
+}
+
+/// Columns and whole numbers with + * / between them, from left to right; a division must leave nothing.
+inline std::int64_t size_of(const layout_fields& fields, std::string_view text) {
+    std::int64_t sum = 0;
+    std::string how = "+";
+    const std::vector<std::string> words = split(std::string(text), " ");
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        if (i % 2 == 1) {
+            how = words[i];
+            continue;
+        }
+        const bool digits = words[i].find_first_not_of("0123456789") == std::string::npos;
+        const auto n = number_of<std::int64_t>(digits ? words[i] : field_of(fields, words[i]));
+        if (how == "/" && (n == 0 || sum % n != 0))
+            throw std::runtime_error(std::string(text) + ": " + std::to_string(sum) + " in " + std::to_string(n) + " parts");
+        sum = how == "+" ? sum + n : how == "*" ? sum * n : sum / n;
+    }
+    return sum;
+}
+
+/// The device that a table means; nullptr where nobody has its datasheet.
+inline const device* device_in(const layout_fields& fields) {
+    const std::string& words = field_of(fields, "Device");
+    for (const auto& [theirs, ours] : device_words)
+        if (words == theirs) return find_device(ours);
+    return find_device(words);
+}
+
+/// The most of a time that its clock's resolution may be.
+inline constexpr double coarsest_clock = 0.05;
+/// Seconds: no kernel takes less in any table that reaches down to a row, and few of these tables do.
+inline constexpr double least_launch = 1e-6;
+
+/// Reads files in other layouts: all kernels, those of one kernel in one table whatever file has them.
+class layout_reader {
+public:
+    /// How many times were not taken, by the reason.
+    std::map<std::string, std::size_t> not_taken;
+
+    void read(const std::filesystem::path& path) {
+        const measurement_layout& layout = *layout_of(path);
+        layout_fields fields;
+        matches(layout.file, path.filename().string(), fields);
+        for (const model_sizes& m : models_of_layouts)
+            for (const auto& [name, n] : m.sizes)
+                if (path.filename().string().find(m.model) != std::string::npos)
+                    fields[std::string(name)] = std::to_string(n);
+        std::ifstream file(path, std::ios::binary);
+        if (!file) throw std::runtime_error(path.string() + ": cannot be opened");
+        std::string text;
+        std::getline(file, text);
+        const std::vector<std::string> columns = quoted_fields(text);
+        for (std::size_t line = 2; std::getline(file, text); ++line) {
+            try {
+                const std::vector<std::string> cells = quoted_fields(text);
+                if (cells.size() != columns.size()) throw std::runtime_error("other columns than the first line");
+                for (std::size_t i = 0; i < cells.size(); ++i) fields[columns[i]] = cells[i];
+                for (const measured_operator& m : layout.operators)
+                    if (m.column.empty() || field_of(fields, m.column) == m.value) take(layout, m, fields);
+            } catch (const std::runtime_error& e) {
+                throw std::runtime_error(path.string() + ":" + std::to_string(line) + ": " + e.what());
+            }
+        }
+    }
+
+    [[nodiscard]] std::vector<table> tables() const {
+        std::vector<table> all;
+        for (const auto& [key, k] : found_) {
+            if (k.t.rows.empty()) continue;
+            all.push_back(k.t);
+            all.back().least_launch = k.too_coarse > least_launch ? k.too_coarse : least_launch;
+        }
+        return all;
+    }
+
+private:
+    struct kernel {
+        table t;
+        double too_coarse = 0;  ///< the least time that a coarse clock may have meant
+    };
+
+    void take(const measurement_layout& layout, const measured_operator& m, const layout_fields& fields) {
+        const device* d = device_in(fields);
+        if (d == nullptr) {
+            ++not_taken["no datasheet of " + field_of(fields, "Device")];
+            return;
+        }
+        const operator_family* family = find_family(m.family);
+        const std::string system(d->names[0]), software(layout.software), version(layout.version), name(m.kernel);
+        kernel& k = found_[{family, system, software, version, std::string(m.variant), name}];
+        if (k.t.family == nullptr)
+            k.t = {family,
+                   system,
+                   software,
+                   version,
+                   name,
+                   std::string(layout.operand),
+                   std::string(m.variant),
+                   std::string(layout.source),
+                   std::string(layout.licence)};
+        const double unit = 1e-6 * layout.microseconds, seconds = unit * number_of<double>(field_of(fields, m.time));
+        const double resolution = 1e-6 * layout.resolution;
+        if (seconds * coarsest_clock < resolution) {
+            ++not_taken["a clock of more than a twentieth of the time (" + std::string(layout.source) + ")"];
+            const double least = seconds - resolution / 2;
+            k.too_coarse = k.too_coarse == 0 ? least : std::min(k.too_coarse, least);
+            return;
+        }
+        if (seconds == 0) throw std::runtime_error("took no time");
+        measurement r{.shape = {.family = family, .operand = find_operand(layout.operand)}, .seconds = seconds};
+        for (std::size_t i = 0; i < family->size_count; ++i)
+            r.shape.sizes[i] = m.sizes[i].empty() ? family->sizes[i].otherwise : size_of(fields, m.sizes[i]);
+        k.t.rows.push_back(r);
+    }
+
+    using words = std::string;
+    std::map<std::tuple<const operator_family*, words, words, words, words, words>, kernel> found_;
+};
+
+}  // namespace llmcost::bench
