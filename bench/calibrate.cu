@@ -92,6 +92,10 @@ void calibrate(const settings& s) {
     const auto begun = std::chrono::steady_clock::now();
     std::size_t at = 0;
     const auto measure = [&](const cuda::sweep_point& p) -> std::string {
+        const auto refused = [&](const std::exception& e) {
+            ++at;
+            return std::string(p.shape.family->name) + ' ' + std::string(p.kernel) + ": " + e.what();
+        };
         try {
             const int copies = cuda::copies_of(p.shape, predicted_seconds(*known, p.shape, nullptr, {}));
             const auto op = cuda::make_operator(context, p.shape, p.kernel, copies);
@@ -105,8 +109,11 @@ void calibrate(const settings& s) {
             std::fflush(stdout);
             return {};
         } catch (const cuda::not_supported& e) {
-            ++at;
-            return std::string(p.shape.family->name) + ' ' + std::string(p.kernel) + ": " + e.what();
+            return refused(e);
+        } catch (const cuda::cuda_error& e) {
+            (void)cudaGetLastError();
+            if (cudaDeviceSynchronize() != cudaSuccess) throw;  // nothing runs on this device any more
+            return refused(e);
         }
     };
     const double budget = cuda::sweep_seconds(s.full);

@@ -55,9 +55,9 @@ public:
             throw not_supported("a collective " + name_);
         std::vector<ncclComm_t> all(static_cast<std::size_t>(devices_));
         check(ncclCommInitAll(all.data(), devices_, nullptr), "ncclCommInitAll");
+        for (const ncclComm_t c : all) with_.emplace_back(c);
         for (int i = 0; i < devices_; ++i) {
             const on_device here(i);
-            with_.emplace_back(all[static_cast<std::size_t>(i)]);
             streams_.push_back(make_stream());
             send_.push_back(hold(count_ * detail::width_of(type))),
                 receive_.push_back(hold(count_ * detail::width_of(type)));

@@ -115,7 +115,7 @@ public:
         if (hidden_ % 8 != 0 || inner_ % 8 != 0) throw not_supported("experts of odd width");
         const string_ref spread = shape.variant.empty() ? shape.family->otherwise_variant : shape.variant;
         std::vector<std::int64_t> mine;
-        const std::vector<std::int64_t> all = expert_rows(shape.sizes[0], shape.sizes[3], shape.sizes[4], spread);
+        const std::vector<std::int64_t> all = rows_of(shape, spread);
         for (std::size_t e = 0; e < all.size(); e += static_cast<std::size_t>(shape.sizes[6])) mine.push_back(all[e]);
         for (const std::int64_t n : mine) rows_ += static_cast<std::size_t>(n);
         if (rows_ == 0) throw not_supported("experts that meet no token");
@@ -160,6 +160,14 @@ public:
     [[nodiscard]] std::string kernel() const override { return "cublas_grouped"; }
 
 private:
+    static std::vector<std::int64_t> rows_of(const operator_shape& shape, string_ref spread) {
+        try {
+            return expert_rows(shape.sizes[0], shape.sizes[3], shape.sizes[4], spread);
+        } catch (const std::runtime_error& e) {
+            throw not_supported(e.what());
+        }
+    }
+
     static constexpr std::size_t workspace_bytes = std::size_t{32} << 20;
 
     cublasHandle_t blas_;

@@ -55,6 +55,8 @@ public:
         describe(is);
         choose(properties);
     }
+    attention_plan(const attention_plan&) = delete;  // its graph points into it
+    attention_plan& operator=(const attention_plan&) = delete;
     [[nodiscard]] std::size_t workspace_bytes() const { return static_cast<std::size_t>(workspace_bytes_); }
     void launch(void* q, void* k, void* v, void* out, void* workspace, cudaStream_t on) {
         std::vector<std::int64_t> numbers{q_number, k_number, v_number, out_number};
@@ -237,16 +239,13 @@ private:
         check(cudnnBackendGetAttribute(heuristic.get(), CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, n, &n,
                                        found.data()),
               "engines");
-        char why[256]{};
         for (std::int64_t i = 0; i < n; ++i) {
             cudnn_descriptor plan = make(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
             set(plan, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, found[static_cast<std::size_t>(i)]);
             if (handle_ != nullptr) set(plan, CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle_);
             if (properties != nullptr) set(plan, CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, properties);
-            if (cudnnBackendFinalize(plan.get()) != CUDNN_STATUS_SUCCESS) {
-                cudnnGetLastErrorString(why, sizeof why);
-                continue;
-            }
+            refused_ = cudnnBackendFinalize(plan.get());
+            if (refused_ != CUDNN_STATUS_SUCCESS) continue;
             std::int64_t got = 0;
             check(cudnnBackendGetAttribute(plan.get(), CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &got,
                                            &workspace_bytes_),
@@ -254,11 +253,12 @@ private:
             engine_ = std::move(engines[static_cast<std::size_t>(i)]), plan_ = std::move(plan);
             return;
         }
-        throw not_supported(std::string("cuDNN has no kernel for this attention: ") + why);
+        throw not_supported(std::string("cuDNN has no kernel for this attention: ") + cudnnGetErrorString(refused_));
     }
 
     cudnnHandle_t handle_;
     cudnnDataType_t type_;
+    cudnnStatus_t refused_ = CUDNN_STATUS_NOT_SUPPORTED;  ///< what the last engine said, where there was one
     float scale_ = 1, window_ = 0, lowest_ = -std::numeric_limits<float>::infinity();
     std::int32_t keys_before_ = 0, queries_ = 0;
     std::vector<std::pair<std::int64_t, void*>> by_value_;

@@ -133,11 +133,13 @@ public:
         if (go_.width % unit != 0) throw not_supported("rows of " + std::to_string(go_.width) + " elements");
         const bool gathers = which.beside == row_beside::numbers;
         const std::size_t table = gathers ? table_rows(at, each) : 0;
-        const std::size_t in = go_.elements * each, out = go_.elements * each;
+        const std::size_t in = gathers ? 0 : go_.elements * each * static_cast<std::size_t>(which.reads);
+        const std::size_t out = !quantises                       ? go_.elements * each
+                                : which.family == "scale_matrix" ? go_.elements
+                                                                 : sizeof(int);
         const std::size_t beside = beside_bytes(at, each);
-        if (which.cold)
-            sets_ =
-                at.sets(gathers ? out : in * static_cast<std::size_t>(which.reads) + out, beside + table * go_.width * each);
+        const int cold_sets = at.sets(in + out, beside + table * go_.width * each);
+        sets_ = which.cold ? cold_sets : 1;
         const cudaDataType_t element = wide ? CUDA_R_32F : CUDA_R_16BF;
         for (int i = 0; i < sets_; ++i) {
             for (int k = 0; k < which.reads && (!gathers || i == 0); ++k) {
@@ -181,10 +183,10 @@ private:
         go_.additions = static_cast<int>(static_cast<std::size_t>(shape.sizes[3]) / go_.elements);
         go_.width = 8;  // it has no rows
     }
-    /// Rows of a vocabulary, as many as memory has room for beside what is written.
+    /// Rows of a vocabulary, in a gigabyte or half of what memory has room for.
     [[nodiscard]] std::size_t table_rows(const workplace& at, std::size_t each) const {
         const std::size_t row = go_.width * each;
-        return std::clamp<std::size_t>(at.memory_limit / 2 / row, 1, 131072);
+        return std::clamp<std::size_t>(std::min(at.memory_limit / 2, std::size_t{1} << 30) / row, 1, 131072);
     }
     [[nodiscard]] std::size_t beside_bytes(const workplace& at, std::size_t each) const {
         switch (which_.beside) {
