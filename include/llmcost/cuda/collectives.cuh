@@ -8,7 +8,7 @@
 #include <nccl.h>
 
 #include <cstddef>
-#include <memory>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -20,6 +20,23 @@ using communicator = owned<ncclComm_t, ncclCommDestroy>;
 inline void check(ncclResult_t code, const char* call) {
     if (code != ncclSuccess) throw cuda_error(std::string(call) + ": " + ncclGetErrorString(code));
 }
+
+/// Communicators of the first so many GPUs, made once: that takes longer than what they are measured by.
+class communicators {
+public:
+    [[nodiscard]] const std::vector<communicator>& of(int devices) {
+        std::vector<communicator>& all = of_[devices];
+        if (all.empty()) {
+            std::vector<ncclComm_t> made(static_cast<std::size_t>(devices));
+            check(ncclCommInitAll(made.data(), devices, nullptr), "ncclCommInitAll");
+            for (const ncclComm_t c : made) all.emplace_back(c);
+        }
+        return all;
+    }
+
+private:
+    std::map<int, std::vector<communicator>> of_;
+};
 
 /// Makes a device current until it ends.
 class on_device {
@@ -40,7 +57,7 @@ private:
 /// what each sends to all, or gets from all.
 class collective final : public device_operator {
 public:
-    collective(const workplace& /*at*/, const operator_shape& shape) {
+    collective(const workplace& at, const operator_shape& shape) {
         const cudaDataType_t type = detail::type_of(*shape.operand);
         type_ = type == CUDA_R_32F ? ncclFloat32 : type == CUDA_R_16F ? ncclFloat16 : ncclBfloat16;
         if (type == CUDA_R_8F_E4M3) throw not_supported("sums of eight bits");
@@ -53,9 +70,7 @@ public:
         if (name_ != "all_reduce" && part_ == 0) throw not_supported("fewer elements than GPUs");
         if (name_ != "all_reduce" && name_ != "all_gather" && name_ != "reduce_scatter" && name_ != "alltoall")
             throw not_supported("a collective " + name_);
-        std::vector<ncclComm_t> all(static_cast<std::size_t>(devices_));
-        check(ncclCommInitAll(all.data(), devices_, nullptr), "ncclCommInitAll");
-        for (const ncclComm_t c : all) with_.emplace_back(c);
+        for (const communicator& c : at.among->of(devices_)) with_.push_back(c.get());
         for (int i = 0; i < devices_; ++i) {
             const on_device here(i);
             streams_.push_back(make_stream());
@@ -86,7 +101,7 @@ private:
     void issue(std::size_t i) {
         const void* from = send_[i].get();
         void* to = receive_[i].get();
-        const ncclComm_t with = with_[i].get();
+        const ncclComm_t with = with_[i];
         const cudaStream_t on = streams_[i].get();
         if (name_ == "all_reduce") {
             check(ncclAllReduce(from, to, count_, type_, ncclSum, with, on), "ncclAllReduce");
@@ -108,7 +123,7 @@ private:
     ncclDataType_t type_ = ncclBfloat16;
     int devices_ = 0;
     std::size_t count_ = 0, part_ = 0;
-    std::vector<communicator> with_;
+    std::vector<ncclComm_t> with_;
     std::vector<stream> streams_;
     std::vector<memory> send_, receive_;
 };

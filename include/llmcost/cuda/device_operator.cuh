@@ -20,6 +20,8 @@ struct cudnnContext;  // cuDNN's handle points to one
 // What every operator that is measured has: kernels with memory of their own.
 namespace llmcost::cuda {
 
+class communicators;
+
 /// How a launch is timed: as a node of a graph between events, or issued by the host, by its clock.
 enum class issued_by : std::uint8_t { graph, host };
 
@@ -57,10 +59,11 @@ private:
 struct workplace {
     cublasLtHandle_t lt = nullptr;
     cublasHandle_t blas = nullptr;
-    cudnnContext* cudnn = nullptr;  ///< null where it is not there
-    std::size_t cache_bytes = 0;    ///< of the last level
-    std::size_t memory_limit = 0;   ///< bytes that one operator may hold
-    int copies = 1;                 ///< launches that are told apart by their buffers
+    cudnnContext* cudnn = nullptr;   ///< null where it is not there
+    communicators* among = nullptr;  ///< of the GPUs of this process; null where NCCL is not there
+    std::size_t cache_bytes = 0;     ///< of the last level
+    std::size_t memory_limit = 0;    ///< bytes that one operator may hold
+    int copies = 1;                  ///< launches that are told apart by their buffers
 
     /// How many sets of buffers are rotated: enough that twice the cache lies between two uses of one, no more than
     /// there are launches or than memory allows. Throws where it has no room for a single one.

@@ -37,6 +37,9 @@ public:
 #if defined(CUDNN_VERSION) && CUDNN_VERSION >= 90700
         cudnn_ = make_cudnn(), at_.cudnn = cudnn_.get();
 #endif
+#if defined(NCCL_MAJOR)
+        at_.among = among_.get();
+#endif
     }
     /// Where an operator is made whose launches are told apart by so many copies.
     [[nodiscard]] workplace place(int copies) const {
@@ -50,6 +53,9 @@ private:
     blas_handle blas_;
 #if defined(CUDNN_VERSION) && CUDNN_VERSION >= 90700
     cudnn_handle cudnn_;
+#endif
+#if defined(NCCL_MAJOR)
+    std::unique_ptr<communicators> among_ = std::make_unique<communicators>();
 #endif
     workplace at_;
 };
