@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <llmcost/cuda/attention.cuh>
@@ -98,21 +99,27 @@ std::vector<kernel_row> row_kernel_rows(std::index_sequence<Row...>) {
 inline const std::vector<kernel_row>& kernel_rows() {
     static const std::vector<kernel_row> all = [] {
         std::vector<kernel_row> rows = row_kernel_rows(std::make_index_sequence<std::size(row_kernels)>{});
-        const kernel_row others[] {
-            {"gemm", "", "cublasLt", made<matrix_product>}, {"batched_gemm", "", "cublasLt", made<matrix_product>},
-                {"context_attention", "", "cudnn", made_fused}, {"context_attention", "", "eager", made<eager_attention>},
-                {"generation_attention", "", "cudnn", made_fused},
-                {"generation_attention", "", "eager", made<eager_attention>}, {"full_attention", "", "cudnn", made_fused},
-                {"full_attention", "", "eager", made<eager_attention>},
-                {"primitive", "", "interleaved", made_primitive<true>}, {"primitive", "", "chained", made_primitive<false>},
-                {"launch", "", "empty", made<empty_kernel>},
+        // clang-format off
+        const kernel_row others[]{
+            {"gemm",                 "", "cublasLt",       made<matrix_product>},
+            {"batched_gemm",         "", "cublasLt",       made<matrix_product>},
+            {"context_attention",    "", "cudnn",          made_fused},
+            {"context_attention",    "", "eager",          made<eager_attention>},
+            {"generation_attention", "", "cudnn",          made_fused},
+            {"generation_attention", "", "eager",          made<eager_attention>},
+            {"full_attention",       "", "cudnn",          made_fused},
+            {"full_attention",       "", "eager",          made<eager_attention>},
+            {"primitive",            "", "interleaved",    made_primitive<true>},
+            {"primitive",            "", "chained",        made_primitive<false>},
+            {"launch",               "", "empty",          made<empty_kernel>},
 #if CUBLAS_VERSION >= 120500
-                {"moe", "", "cublas_grouped", made<routed_experts>},
+            {"moe",                  "", "cublas_grouped", made<routed_experts>},
 #endif
 #if defined(NCCL_MAJOR)
-                {"nccl", "", "nccl", made<collective>},
+            {"nccl",                 "", "nccl",           made<collective>},
 #endif
         };
+        // clang-format on
         rows.insert(rows.end(), std::begin(others), std::end(others));
         return rows;
     }();
