@@ -9,8 +9,8 @@
 #include "fit_tables.hpp"
 
 #include <llmcost/cuda/operators.cuh>
-#include <llmcost/cuda/sampling.hpp>
 #include <llmcost/cuda/sweep.hpp>
+#include <llmcost/cuda/timers.cuh>
 #include <llmcost/devices.hpp>
 
 #include <chrono>
@@ -42,37 +42,32 @@ const device* datasheet_of(std::string name) {
     return nullptr;
 }
 
-/// Seconds of one launch among copies in a graph, and the clock in MHz that it ended with.
-class graph_timer {
-public:
-    graph_timer(cuda::device_operator& what, int copies) : copies_(copies), stream_(cuda::make_stream()) {
-        graph_ = cuda::captured(stream_.get(), [&] {
-            for (int i = 0; i < copies; ++i) what.launch(i, stream_.get());
-        });
-        for (int i = 0; i < 3; ++i) (void)(*this)();
-    }
-    std::pair<double, double> operator()() {
-        cuda::check(cudaEventRecord(start_.get(), stream_.get()), "cudaEventRecord");
-        cuda::check(cudaGraphLaunch(graph_.get(), stream_.get()), "cudaGraphLaunch");
-        cuda::check(cudaEventRecord(stop_.get(), stream_.get()), "cudaEventRecord");
-        cuda::check(cudaEventSynchronize(stop_.get()), "cudaEventSynchronize");
-        float milliseconds = 0;
-        cuda::check(cudaEventElapsedTime(&milliseconds, start_.get(), stop_.get()), "cudaEventElapsedTime");
-        cuda::detail::read_clock<<<1, 1, 0, stream_.get()>>>(static_cast<double*>(clock_.get()));
-        double megahertz = 0;
-        cuda::check(cudaMemcpyAsync(&megahertz, clock_.get(), sizeof megahertz, cudaMemcpyDeviceToHost, stream_.get()),
-                    "cudaMemcpyAsync");
-        cuda::check(cudaStreamSynchronize(stream_.get()), "cudaStreamSynchronize");
-        return {1e-3 * static_cast<double>(milliseconds) / copies_, megahertz};
-    }
+/// The seconds since a time.
+double since(std::chrono::steady_clock::time_point begun) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+}
 
-private:
-    int copies_;
-    cuda::stream stream_;
-    cuda::memory clock_ = cuda::allocate(sizeof(double));
-    cuda::event start_ = cuda::make_event(), stop_ = cuda::make_event();
-    cuda::graph_exec graph_;
-};
+/// A table for each family that the sweep has, in a folder, by the device's name and CUDA's version.
+std::map<const operator_family*, cuda::measured_table> tables_of(const std::vector<cuda::sweep_point>& sweep,
+                                                                 const std::filesystem::path& folder,
+                                                                 const std::string& device, const std::string& version) {
+    std::map<const operator_family*, cuda::measured_table> tables;
+    std::filesystem::create_directories(folder);
+    for (const cuda::sweep_point& p : sweep) {
+        if (tables.contains(p.shape.family)) continue;
+        const std::string family(p.shape.family->name);
+        const std::string path =
+            (folder / (device + "__" + family + "__cuda__" + version + "__" + family + "_perf.csv")).string();
+        tables.try_emplace(p.shape.family, path, *p.shape.family);
+    }
+    return tables;
+}
+
+void print(const cuda::sweep_report& r, double budget) {
+    std::printf("\nmeasured %zu, known %zu\n", r.measured, r.known);
+    for (const auto& [why, n] : r.refused) std::printf("left out %zu: %s\n", n, why.c_str());
+    if (r.left_out != 0) std::printf("left out %zu: %.0f s are used; the same call goes on with them\n", r.left_out, budget);
+}
 
 void calibrate(const settings& s) {
     cudaDeviceProp gpu{};
@@ -88,48 +83,52 @@ void calibrate(const settings& s) {
                 gpu.multiProcessorCount, gpu.l2CacheSize >> 20, version.c_str());
     std::vector<const operand_row*> operands{find_operand("bfloat16"), find_operand("float16")};
     if (gpu.major * 10 + gpu.minor >= 89) operands.push_back(find_operand("fp8"));
-    const std::vector<cuda::sweep_point> sweep = cuda::calibration_sweep(operands, s.full);
-    const std::filesystem::path measured = s.folder / "measured";
-    std::filesystem::create_directories(measured);
-    cuda::lt_handle lt;
-    cuda::check(cublasLtCreate(lt.address()), "cublasLtCreate");
-    std::map<const operator_family*, cuda::measured_table> tables;
-    std::vector<std::string> paths;
-    for (const cuda::sweep_point& p : sweep) {
-        if (tables.contains(p.family)) continue;
-        const std::string family(p.family->name);
-        paths.push_back(
-            (measured / (std::string(known->names[0]) + "__" + family + "__cuda__" + version + "__" + family + "_perf.csv"))
-                .string());
-        tables.try_emplace(p.family, paths.back(), *p.family);
-    }
-    constexpr int copies = 20;
+    int gpus = 0;
+    cuda::check(cudaGetDeviceCount(&gpus), "cudaGetDeviceCount");
+    const std::vector<cuda::sweep_point> sweep = cuda::calibration_sweep({known, operands, s.full, gpus});
+    const std::string name(known->names[0]);
+    std::map<const operator_family*, cuda::measured_table> tables = tables_of(sweep, s.folder / "measured", name, version);
+    const cuda::device_context context;
     const auto begun = std::chrono::steady_clock::now();
-    std::size_t at = 0, fresh = 0;
-    for (const cuda::sweep_point& p : sweep) {
-        ++at;
-        cuda::measured_table& table = tables.at(p.family);
-        const std::string kernel = p.family == find_family("gemm")   ? "cublasLt"
-                                   : p.family == find_family("norm") ? "rms_norm"
-                                                                     : "scaled";
-        if (table.has(p, kernel)) continue;
-        const auto op = cuda::make_operator(lt.get(), p, copies, static_cast<std::size_t>(gpu.l2CacheSize));
-        const cuda::sampler samples = cuda::sampled(graph_timer(*op, copies));
-        table.add(p, op->kernel(), samples.median());
-        ++fresh;
-        const double spent = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
-        std::printf("\r[%zu/%zu] %s %s %lld %lld %lld  %.1f us, spread %.1f %%, about %.0f s remain   ", at, sweep.size(),
-                    std::string(p.family->name).c_str(), std::string(p.operand->name).c_str(),
-                    static_cast<long long>(p.sizes[0]), static_cast<long long>(p.sizes[1]),
-                    static_cast<long long>(p.sizes[2]), 1e6 * samples.median(), 100 * samples.spread(),
-                    spent / static_cast<double>(fresh) * static_cast<double>(sweep.size() - at));
-        std::fflush(stdout);
-    }
-    std::printf("\nfitting\n");
+    std::size_t at = 0;
+    const auto measure = [&](const cuda::sweep_point& p) -> std::string {
+        const auto refused = [&](const std::exception& e) {
+            ++at;
+            return std::string(p.shape.family->name) + ' ' + std::string(p.kernel) + ": " + e.what();
+        };
+        try {
+            const int copies = cuda::copies_of(p.shape, predicted_seconds(*known, p.shape, nullptr, {}));
+            const auto op = cuda::make_operator(context, p.shape, p.kernel, copies);
+            const cuda::sampler samples = cuda::measured(*op, copies);
+            tables.at(p.shape.family).add(p.shape, op->kernel(), samples.median());
+            std::printf("\r[%zu/%zu] %.0f s, %s %s %s %lld %lld %lld: %.2f us, spread %.1f %%        ", ++at, sweep.size(),
+                        since(begun), std::string(p.shape.family->name).c_str(), std::string(p.kernel).c_str(),
+                        std::string(p.shape.operand->name).c_str(), static_cast<long long>(p.shape.sizes[0]),
+                        static_cast<long long>(p.shape.sizes[1]), static_cast<long long>(p.shape.sizes[2]),
+                        1e6 * samples.median(), 100 * samples.spread());
+            std::fflush(stdout);
+            return {};
+        } catch (const cuda::not_supported& e) {
+            return refused(e);
+        } catch (const cuda::cuda_error& e) {
+            (void)cudaGetLastError();
+            if (cudaDeviceSynchronize() != cudaSuccess) throw;  // nothing runs on this device any more
+            return refused(e);
+        }
+    };
+    const double budget = cuda::sweep_seconds(s.full);
+    print(cuda::run_sweep(
+              sweep, budget, [&] { return since(begun); },
+              [&](const cuda::sweep_point& p) { return tables.at(p.shape.family).has(p.shape, p.kernel); }, measure),
+          budget);
+    std::printf("fitting\n");
+    std::vector<std::string> paths;
+    for (const auto& [family, table] : tables)
+        if (table.size() != 0) paths.push_back(table.path());
     bench::fit_tables(s.folder / "calibrations", s.folder / "accuracy.md", std::string("measured on ") + gpu.name, "own",
                       paths);
-    std::printf("llmcost op gemm --device %s --calibration %s --m 64 --n 4096 --k 4096\n",
-                std::string(known->names[0]).c_str(), (s.folder / "calibrations").string().c_str());
+    std::printf("llmcost op gemm --device %s --calibration %s --m 64 --n 4096 --k 4096\n", name.c_str(),
+                (s.folder / "calibrations").string().c_str());
 }
 
 }  // namespace

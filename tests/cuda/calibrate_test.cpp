@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
+#include <llmcost/cuda/measured_table.hpp>
 #include <llmcost/cuda/sampling.hpp>
-#include <llmcost/cuda/sweep.hpp>
 
 #include <doctest/doctest.h>
 
@@ -9,11 +9,9 @@
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
-#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
-#include <vector>
 
 using namespace llmcost;
 using namespace llmcost::cuda;
@@ -76,28 +74,11 @@ TEST_CASE("outliers do not move the median, and throttled samples do not count")
     CHECK(unknown.done());
 }
 
-TEST_CASE("a sweep has every point once, in sizes that its family has") {
-    const std::vector<const operand_row*> operands{find_operand("bfloat16"), find_operand("fp8")};
-    for (const bool full : {false, true}) {
-        std::set<std::vector<std::int64_t>> seen;
-        const auto sweep = calibration_sweep(operands, full);
-        for (const sweep_point& p : sweep) {
-            REQUIRE(p.family != nullptr);
-            REQUIRE(p.operand != nullptr);
-            std::vector<std::int64_t> key{p.family - operator_families, p.operand - operand_table};
-            key.insert(key.end(), p.sizes, p.sizes + p.family->axes + p.family->sites);
-            CHECK(seen.insert(key).second);
-            for (std::size_t i = 0; i < p.family->axes + p.family->sites; ++i) CHECK(p.sizes[i] > 0);
-        }
-        CHECK(sweep.size() > (full ? 500 : 250));
-    }
-}
-
 TEST_CASE("a table keeps what it has, and a later run goes on where one was cut") {
     const std::string path = folder() + "/h200_sxm__gemm__cuda__13.0__gemm_perf.csv";
     const operator_family& gemm = *find_family("gemm");
-    const sweep_point first{&gemm, find_operand("bfloat16"), {1, 4096, 4096}},
-        second{&gemm, find_operand("bfloat16"), {2, 4096, 4096}};
+    const operator_shape first{&gemm, {1, 4096, 4096}, find_operand("bfloat16")},
+        second{&gemm, {2, 4096, 4096}, find_operand("bfloat16")};
     {
         measured_table t(path, gemm);
         CHECK_FALSE(t.has(first, "cublasLt"));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cublasLt.h>
+#include <cublas_v2.h>
 #include <cuda_runtime.h>
 
 #include <cstddef>
@@ -11,11 +12,15 @@
 #include <string>
 #include <utility>
 
-// Handles of CUDA and cuBLASLt that release themselves, and calls that throw.
+// Handles of CUDA and cuBLAS that release themselves, and calls that throw.
 namespace llmcost::cuda {
 
-/// A call that CUDA or cuBLASLt refused.
+/// A call that CUDA or a library of it refused.
 struct cuda_error : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+/// A shape that a kernel does not take, or that memory has no room for: left out, while others go on.
+struct not_supported : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
@@ -23,8 +28,10 @@ inline void check(cudaError_t code, const char* call) {
     if (code != cudaSuccess) throw cuda_error(std::string(call) + ": " + cudaGetErrorString(code));
 }
 inline void check(cublasStatus_t code, const char* call) {
-    if (code != CUBLAS_STATUS_SUCCESS)
-        throw cuda_error(std::string(call) + ": status " + std::to_string(static_cast<int>(code)));
+    if (code == CUBLAS_STATUS_SUCCESS) return;
+    const std::string message = std::string(call) + ": " + cublasGetStatusString(code);
+    if (code == CUBLAS_STATUS_NOT_SUPPORTED || code == CUBLAS_STATUS_ARCH_MISMATCH) throw not_supported(message);
+    throw cuda_error(message);
 }
 
 /// A handle that a function destroys; moves, does not copy.
@@ -53,6 +60,7 @@ using event = owned<cudaEvent_t, cudaEventDestroy>;
 using graph = owned<cudaGraph_t, cudaGraphDestroy>;
 using graph_exec = owned<cudaGraphExec_t, cudaGraphExecDestroy>;
 using memory = owned<void*, cudaFree>;
+using blas_handle = owned<cublasHandle_t, cublasDestroy>;
 using lt_handle = owned<cublasLtHandle_t, cublasLtDestroy>;
 using matmul_descriptor = owned<cublasLtMatmulDesc_t, cublasLtMatmulDescDestroy>;
 using matrix_layout = owned<cublasLtMatrixLayout_t, cublasLtMatrixLayoutDestroy>;
@@ -60,7 +68,12 @@ using matmul_preference = owned<cublasLtMatmulPreference_t, cublasLtMatmulPrefer
 
 inline memory allocate(std::size_t bytes) {
     memory m;
-    check(cudaMalloc(m.address(), bytes), "cudaMalloc");
+    const cudaError_t code = cudaMalloc(m.address(), bytes);
+    if (code == cudaErrorMemoryAllocation) {
+        (void)cudaGetLastError();  // an allocation that failed breaks nothing else
+        throw not_supported("no room in memory");
+    }
+    check(code, "cudaMalloc");
     return m;
 }
 inline stream make_stream() {

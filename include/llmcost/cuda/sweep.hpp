@@ -2,104 +2,268 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <fstream>
-#include <set>
-#include <stdexcept>
+#include <initializer_list>
+#include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include <llmcost/cuda/measured_table.hpp>
+#include <llmcost/device.hpp>
+#include <llmcost/latency/calibration.hpp>
 #include <llmcost/latency/families.hpp>
 
 namespace llmcost::cuda {
 
-/// One operator to be measured.
+/// One operator to be measured, by one kernel.
 struct sweep_point {
-    const operator_family* family = nullptr;
-    const operand_row* operand = nullptr;
-    std::int64_t sizes[most_operator_sizes]{};
+    operator_shape shape;
+    string_ref kernel;
 };
 
-/// The operators of a calibration: products of weights as models have them by powers of two of rows and one row more, so
-/// that the step of a tile shows; norms and maps from one row to memory's bandwidth. `full` has twice as many weights.
-[[nodiscard]] inline std::vector<sweep_point> calibration_sweep(const std::vector<const operand_row*>& operands, bool full) {
-    static constexpr std::int64_t weights[][2]{{4096, 4096},   {14336, 4096}, {1024, 1024},  {8192, 28672},  {2048, 8192},
-                                               {128256, 4096}, {5120, 1536},  {1536, 7168},  {6144, 4096},   {28672, 8192},
-                                               {4096, 14336},  {1280, 8192},  {16384, 2048}, {10240, 10240}, {57344, 8192}};
-    const std::size_t sites = full ? std::size(weights) : std::size(weights) / 2;
-    std::vector<sweep_point> all;
-    const auto add = [&](literal family, const operand_row* operand, std::int64_t m, std::int64_t a, std::int64_t b) {
-        all.push_back({find_family(family), operand, {m, a, b}});
-    };
-    for (const operand_row* operand : operands)
-        for (std::size_t i = 0; i < sites; ++i)
-            for (std::int64_t m = 1; m <= 16384; m *= 2) {
-                add("gemm", operand, m, weights[i][0], weights[i][1]);
-                if (m == 128 || m == 1024) add("gemm", operand, m + 1, weights[i][0], weights[i][1]);
-            }
-    for (const literal family : {literal("norm"), literal("elementwise")})
-        for (const std::int64_t width : {1024, 4096, 16384})
-            for (std::int64_t m = 1; m <= 65536; m *= 4) add(family, find_operand("bfloat16"), m, width, 0);
-    return all;
+/// What a sweep is made for.
+struct sweep_options {
+    const device* on = nullptr;                ///< its datasheet says what takes too long, and how many units are filled
+    std::vector<const operand_row*> products;  ///< operands that its products of weights take
+    bool full = false;
+    std::int64_t gpus = 1;
+};
+
+/// Seconds that a run may start points in.
+[[nodiscard]] constexpr double sweep_seconds(bool full) noexcept { return full ? 600 : 300; }
+
+/// Launches in one graph: ten milliseconds of them, at least four and at most twenty; of `launch` as many as it says.
+[[nodiscard]] inline int copies_of(const operator_shape& shape, double seconds) {
+    if (shape.family->name == "launch") return static_cast<int>(shape.sizes[0]);
+    return static_cast<int>(std::clamp(0.01 / seconds, 4.0, 20.0));
 }
 
-/// A table of measurements that a run adds to, row by row, and a later run resumes: what it has is not measured again.
-class measured_table {
-public:
-    /// Columns as `fit_kernels` reads them (docs/latency.md). Throws for a file that is no such table.
-    measured_table(std::string path, const operator_family& family) : path_(std::move(path)), family_(family) {
-        std::string header = "kernel_source," + std::string(family.operand_column);
-        for (std::size_t i = 0; i < family.axes + family.sites; ++i) header += ',' + std::string(family.sizes[i].name);
-        header += ",latency_us";
-        std::ifstream before(path_, std::ios::binary);
-        std::string line;
-        bool whole = true;
-        if (std::getline(before, line)) {
-            if (line != header) throw std::runtime_error(path_ + ": expected the columns " + header);
-            while (std::getline(before, line)) {
-                whole = !before.eof();  // a run that was killed may have left half of a row
-                if (whole) known_.insert(line.substr(0, line.rfind(',')));
-            }
-            before.close();
-            if (!whole) rewrite(header);
-        } else {
-            std::ofstream(path_, std::ios::binary) << header << '\n';
-        }
-        out_.open(path_, std::ios::binary | std::ios::app);
-        if (!out_) throw std::runtime_error(path_ + ": cannot be written");
-    }
+namespace detail {
 
-    [[nodiscard]] bool has(const sweep_point& p, const std::string& kernel) const { return known_.contains(key(p, kernel)); }
-    [[nodiscard]] std::size_t size() const noexcept { return known_.size(); }
-    /// Writes a row so that it is there whatever happens next.
-    void add(const sweep_point& p, const std::string& kernel, double seconds) {
-        const std::string row = key(p, kernel);
-        out_ << row << ',' << 1e6 * seconds << '\n';
-        if (!out_.flush()) throw std::runtime_error(path_ + ": cannot be written");
-        known_.insert(row);
+/// The digits of a number in base two behind the point, turned round: 0, 1/2, 1/4, 3/4, … (van der Corput).
+[[nodiscard]] constexpr double turned_round(std::size_t i) noexcept {
+    double value = 0, digit = 0.5;
+    for (; i != 0; i /= 2, digit /= 2)
+        if (i % 2 != 0) value += digit;
+    return value;
+}
+
+/// Points so that whatever is cut off at the end leaves some of every family, kernel, operand and word, with sizes from
+/// all over their range: the first of each, then of each its share.
+[[nodiscard]] inline std::vector<sweep_point> interleaved(const std::vector<sweep_point>& all) {
+    std::map<std::tuple<const operator_family*, std::string, const operand_row*, std::string>, std::vector<std::size_t>>
+        groups;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const operator_shape& s = all[i].shape;
+        groups[{s.family, std::string(all[i].kernel), s.operand, std::string(s.variant)}].push_back(i);
     }
+    std::vector<std::pair<double, std::size_t>> places;
+    for (const auto& [words, members] : groups) {
+        std::vector<std::pair<double, std::size_t>> turned;
+        for (std::size_t i = 0; i < members.size(); ++i) turned.emplace_back(turned_round(i), members[i]);
+        std::sort(turned.begin(), turned.end());
+        for (std::size_t i = 0; i < turned.size(); ++i)
+            places.emplace_back(static_cast<double>(i) / static_cast<double>(turned.size()), turned[i].second);
+    }
+    std::sort(places.begin(), places.end());
+    std::vector<sweep_point> out;
+    for (const auto& [share, at] : places) out.push_back(all[at]);
+    return out;
+}
+
+/// Collects the points that a GPU takes and that do not take too long.
+class sweep_builder {
+public:
+    explicit sweep_builder(const sweep_options& how) : how_(how) {}
+
+    /// A point for each of these kernels, where no tensor of it is too large.
+    void add(string_ref family, string_ref operand, string_ref variant, std::initializer_list<std::int64_t> sizes,
+             std::initializer_list<string_ref> kernels) {
+        operator_shape s;
+        s.family = find_family(family), s.operand = find_operand(operand), s.variant = variant;
+        std::copy(sizes.begin(), sizes.end(), s.sizes);
+        const kernel_work work = s.work();
+        if (!can_price(*how_.on, work) || predicted_seconds(*how_.on, s, nullptr, {}) > longest) return;
+        if (!work.between_devices && work.bytes > largest) return;
+        for (const string_ref kernel : kernels) points_.push_back({s, kernel});
+    }
+    [[nodiscard]] std::vector<sweep_point> points() const { return interleaved(points_); }
+    [[nodiscard]] const sweep_options& how() const { return how_; }
 
 private:
-    [[nodiscard]] std::string key(const sweep_point& p, const std::string& kernel) const {
-        std::string row = kernel + ',' + std::string(p.operand->name);
-        for (std::size_t i = 0; i < family_.axes + family_.sites; ++i) row += ',' + std::to_string(p.sizes[i]);
-        return row;
-    }
-    /// Drops the half row at the end.
-    void rewrite(const std::string& header) const {
-        std::ifstream in(path_, std::ios::binary);
-        std::string text = header + '\n', line;
-        std::getline(in, line);
-        while (std::getline(in, line) && !in.eof()) text += line + '\n';
-        in.close();
-        std::ofstream(path_, std::ios::binary) << text;
-    }
+    static constexpr double longest = 0.02;  ///< s
+    static constexpr double largest = 6e9;   ///< bytes that are moved
 
-    std::string path_;
-    const operator_family& family_;
-    std::set<std::string> known_;
-    std::ofstream out_;
+    const sweep_options& how_;
+    std::vector<sweep_point> points_;
 };
+
+template <std::size_t N>
+[[nodiscard]] constexpr std::size_t some_of(const std::int64_t (&/*rows*/)[N][3], bool full) {
+    return full ? N : (N + 1) / 2;
+}
+
+/// Weights as models have them by powers of two of rows, and one row more, so that the step of a tile shows; products of
+/// activations by batches of heads.
+inline void add_products(sweep_builder& to) {
+    static constexpr std::int64_t weights[][3]{{4096, 4096},   {14336, 4096}, {1024, 1024},  {8192, 28672}, {2048, 8192},
+                                               {128256, 4096}, {5120, 1536},  {1536, 7168},  {6144, 4096},  {28672, 8192},
+                                               {4096, 14336},  {1280, 8192},  {16384, 2048}, {10240, 10240}};
+    const auto rows = [&](string_ref operand, std::size_t sites) {
+        for (std::size_t i = 0; i < sites; ++i)
+            for (std::int64_t m = 1; m <= 16384; m *= 2) {
+                to.add("gemm", operand, "", {m, weights[i][0], weights[i][1]}, {"cublasLt"});
+                if (m == 128 || m == 1024) to.add("gemm", operand, "", {m + 1, weights[i][0], weights[i][1]}, {"cublasLt"});
+            }
+    };
+    for (const operand_row* operand : to.how().products) rows(operand->name, some_of(weights, to.how().full));
+    rows("float32", to.how().full ? 6 : 3);
+    static constexpr std::int64_t sites[][3]{{1024, 128}, {128, 1024}, {4096, 128}, {128, 4096}, {1024, 64}, {64, 1024}};
+    for (const string_ref operand : {string_ref("bfloat16"), string_ref("float32")})
+        for (std::size_t i = 0; i < some_of(sites, to.how().full); ++i)
+            for (const std::int64_t batch : {8, 64, 512})
+                for (const std::int64_t m : {1, 16, 128, 1024})
+                    to.add("batched_gemm", operand, "", {batch, m, sites[i][0], sites[i][1]}, {"cublasLt"});
+}
+
+/// Heads, those of keys and values, and a head's width, of models with and without shared keys.
+inline void add_attention(sweep_builder& to) {
+    static constexpr std::int64_t sites[][3]{{32, 8, 128}, {16, 16, 64}, {8, 4, 256},  {32, 32, 128},
+                                             {64, 8, 128}, {8, 1, 128},  {16, 8, 256}, {12, 12, 64}};
+    static constexpr std::int64_t encoders[][3]{{16, 16, 64}, {12, 12, 64}, {16, 16, 128}, {20, 20, 64}};
+    const bool full = to.how().full;
+    const auto prompt = [&](const std::int64_t(&s)[3], std::int64_t batch, std::int64_t length, std::int64_t past) {
+        to.add("context_attention", "bfloat16", "bfloat16", {batch, length, s[0], s[1], s[2], 0, past}, {"cudnn", "eager"});
+    };
+    for (std::size_t i = 0; i < some_of(sites, full); ++i) {
+        const auto& s = sites[i];
+        for (const std::int64_t batch : {1, 4, 16})
+            for (const std::int64_t length : {128, 512, 1024, 2048, 4096, 8192, 16384})
+                if (batch * length <= 32768) prompt(s, batch, length, 0);
+        for (const std::int64_t length : {128, 512, 1024}) {
+            prompt(s, 1, length, 4096);
+            if (full) prompt(s, 1, length, 32768);
+        }
+        for (const std::int64_t batch : {1, 8, 64, 256})
+            for (const std::int64_t past : {127, 511, 2047, 8191, 32767, 131071})
+                to.add("generation_attention", "bfloat16", "bfloat16", {batch, past, s[0], s[1], s[2], 0},
+                       {"cudnn", "eager"});
+    }
+    for (std::size_t i = 0; i < some_of(encoders, full); ++i) {
+        const auto& s = encoders[i];
+        for (const std::int64_t batch : {1, 8, 32})
+            for (const std::int64_t length : {64, 256, 577, 1024, 4096})
+                to.add("full_attention", "bfloat16", "", {batch, length, s[0], s[1], s[2], length}, {"cudnn", "eager"});
+    }
+}
+
+/// Rows from one to memory's bandwidth; `moved` is what a kernel reads and writes.
+inline void add_rows(sweep_builder& to) {
+    for (const std::int64_t k : {1024, 4096, 16384})
+        for (std::int64_t m = 1; m <= 65536; m *= to.how().full ? 2 : 4) {
+            for (const string_ref operand : {string_ref("bfloat16"), string_ref("float32")}) {
+                to.add("norm", operand, "", {m, k}, {"rms_norm", "layer_norm"});
+                to.add("softmax", operand, "", {m, k}, {"softmax"});
+                const std::int64_t n = m * k;
+                to.add("elementwise", operand, "map", {m, k, 2 * n}, {"scaled", "scaled_hot"});
+                to.add("elementwise", operand, "add", {m, k, 3 * n}, {"added"});
+                to.add("elementwise", operand, "silu_mul", {m, k, 3 * n}, {"silu_mul"});
+                to.add("elementwise", operand, "gelu", {m, k, 2 * n}, {"gelu"});
+                to.add("elementwise", operand, "copy", {m, k, 2 * n}, {"copied"});
+                to.add("elementwise", operand, "rotary", {m, k, 2 * n + m * 128},
+                       {"rotated"});  // cosines and sines of half a head
+                to.add("elementwise", operand, "gather", {m, k, 2 * n}, {"gathered"});
+            }
+            to.add("computescale", "fp8", "", {m, k}, {"absmax"});
+            to.add("scale_matrix", "fp8", "", {m, k}, {"quantised"});
+        }
+}
+
+/// Chains in a few threads, whose time is that of an instruction's result; chains side by side that fill the GPU.
+inline void add_primitives(sweep_builder& to) {
+    const auto units = static_cast<std::int64_t>(to.how().on->units);
+    for (const vector_cost& primitive : vector_costs)
+        for (const string_ref operand : {string_ref("float32"), string_ref("float16"), string_ref("bfloat16")}) {
+            for (const std::int64_t n : {1024, 8192}) {
+                for (std::int64_t threads = 1; threads <= 32; threads *= to.how().full ? 2 : 32)
+                    to.add("primitive", operand, primitive.name, {n, threads}, {"chained"});
+                for (const std::int64_t threads : {1024, 2048})
+                    to.add("primitive", operand, primitive.name, {n, units * threads}, {"interleaved"});
+            }
+        }
+    for (const string_ref issued : {string_ref("stream"), string_ref("graph")})
+        for (const std::int64_t among : {1, 10, 100, 1000})
+            for (const std::int64_t blocks : {std::int64_t{1}, units})
+                to.add("launch", "bfloat16", issued, {among, blocks}, {"empty"});
+}
+
+/// Experts of mixtures as they are, tokens spread evenly and not.
+inline void add_experts(sweep_builder& to) {
+    struct mixture {
+        std::int64_t hidden, inner, top_k, experts, tensor_parallel, expert_parallel;
+    };
+    static constexpr mixture mixtures[]{{4096, 14336, 2, 8, 2, 1}, {2048, 768, 8, 128, 1, 1}, {7168, 2048, 8, 256, 1, 16},
+                                        {2880, 2880, 4, 32, 1, 1}, {2048, 1408, 6, 64, 1, 1}, {4096, 1536, 8, 128, 1, 4}};
+    for (std::size_t i = 0; i < (to.how().full ? std::size(mixtures) : 3); ++i)
+        for (const string_ref spread : {string_ref("balanced"), string_ref("power_law_1.2")})
+            for (const std::int64_t tokens : {1, 4, 16, 64, 256, 1024, 4096, 16384}) {
+                const mixture& m = mixtures[i];
+                to.add("moe", "bfloat16", spread,
+                       {tokens, m.hidden, m.inner, m.top_k, m.experts, m.tensor_parallel, m.expert_parallel},
+                       {"cublas_grouped"});
+            }
+}
+
+/// Messages from a kilobyte to a gigabyte, among two GPUs and twice as many each.
+inline void add_collectives(sweep_builder& to) {
+    for (std::int64_t gpus = 2; gpus <= to.how().gpus; gpus *= 2)
+        for (const string_ref what :
+             {string_ref("all_reduce"), string_ref("all_gather"), string_ref("reduce_scatter"), string_ref("alltoall")})
+            for (std::int64_t n = 512; n <= std::int64_t{1} << 29; n *= to.how().full ? 2 : 4)
+                to.add("nccl", "bfloat16", what, {n, gpus}, {"nccl"});
+}
+
+}  // namespace detail
+
+/// The operators of a calibration, families interleaved: products, attention, rows, experts, primitives, launches and,
+/// among several GPUs, collectives. `full` has about twice as many.
+[[nodiscard]] inline std::vector<sweep_point> calibration_sweep(const sweep_options& how) {
+    detail::sweep_builder to(how);
+    detail::add_products(to), detail::add_attention(to), detail::add_rows(to), detail::add_experts(to);
+    detail::add_primitives(to), detail::add_collectives(to);
+    return to.points();
+}
+
+/// What became of a sweep's points.
+struct sweep_report {
+    std::size_t known = 0;                       ///< measured by an earlier run
+    std::size_t measured = 0;                    ///< now
+    std::size_t left_out = 0;                    ///< no time was left
+    std::map<std::string, std::size_t> refused;  ///< why, and how many
+};
+
+/// Measures points in their order until the budget is used: `clock()` is the seconds since the run began, `known(point)`
+/// whether an earlier one has it; `measure(point)` returns why the point was refused, nothing where it was not.
+template <class Clock, class Known, class Measure>
+[[nodiscard]] sweep_report run_sweep(const std::vector<sweep_point>& sweep, double budget, Clock clock, Known known,
+                                     Measure measure) {
+    sweep_report done;
+    for (const sweep_point& p : sweep) {
+        if (known(p)) {
+            ++done.known;
+        } else if (clock() >= budget) {
+            ++done.left_out;
+        } else if (const std::string why = measure(p); why.empty()) {
+            ++done.measured;
+        } else {
+            ++done.refused[why];
+        }
+    }
+    return done;
+}
 
 }  // namespace llmcost::cuda

@@ -1,0 +1,145 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <llmcost/cuda/device_operator.cuh>
+#include <llmcost/cuda/products.cuh>
+#include <llmcost/cuda/row_kernels.cuh>
+
+// Attention in three kernels: scores, softmax, values.
+namespace llmcost::cuda {
+
+/// Attention of new tokens behind others, as its three families say it.
+struct attention_shape {
+    std::int64_t batch = 1;
+    std::int64_t fresh = 1;   ///< queries
+    std::int64_t length = 1;  ///< keys
+    std::int64_t heads = 1;
+    std::int64_t kv_heads = 1;
+    std::int64_t width = 128;  ///< of a head
+    std::int64_t window = 0;   ///< keys that a query sees, itself among them; 0: all before it
+    bool causal = true;
+    cudaDataType_t type = CUDA_R_16BF;
+
+    explicit attention_shape(const operator_shape& shape)
+        : batch(detail::size_of(shape, "batch_size")),
+          heads(detail::size_of(shape, "num_heads")),
+          kv_heads(detail::size_of(shape, "num_key_value_heads")),
+          width(detail::size_of(shape, "head_dim")),
+          type(detail::type_of(*shape.operand)) {
+        causal = shape.family->name != "full_attention";
+        if (!causal) {
+            fresh = detail::size_of(shape, "isl"), length = detail::size_of(shape, "length");
+        } else {
+            const std::int64_t past = detail::size_of(shape, "step");
+            fresh = shape.family->name == "context_attention" ? detail::size_of(shape, "isl") : 1;
+            length = past + fresh, window = detail::size_of(shape, "window_size");
+            if (!shape.variant.empty() && find_operand(shape.variant) != shape.operand)
+                throw not_supported("a cache of another type");
+        }
+        if (type != CUDA_R_16BF && type != CUDA_R_16F)
+            throw not_supported("attention of " + std::string(shape.operand->name));
+        if (heads % kv_heads != 0) throw not_supported("heads that do not share keys evenly");
+    }
+    [[nodiscard]] std::size_t queries() const { return static_cast<std::size_t>(batch * heads * fresh * width); }
+    [[nodiscard]] std::size_t keys() const { return static_cast<std::size_t>(batch * kv_heads * length * width); }
+    [[nodiscard]] std::size_t scores() const { return static_cast<std::size_t>(batch * heads * fresh * length); }
+};
+
+/// Queries, keys, values and outputs of attention, in sets that are rotated.
+struct attention_buffers {
+    std::vector<memory> q, k, v, out;
+
+    template <class Hold>
+    void fill(const attention_shape& is, int sets, Hold hold) {
+        for (int i = 0; i < sets; ++i) {
+            for (auto* tensor : {&k, &v}) {
+                tensor->push_back(hold(2 * is.keys()));
+                detail::fill(tensor->back(), is.keys(), is.type, 1.0f);
+            }
+            q.push_back(hold(2 * is.queries())), out.push_back(hold(2 * is.queries()));
+            detail::fill(q.back(), is.queries(), is.type, 1.0f);
+        }
+    }
+};
+
+namespace detail {
+
+/// One block per query and head: softmax of the scores that it sees, scaled, zero elsewhere; in place.
+template <class T, int Threads>
+__global__ void masked_softmax(T* scores, int length, int fresh, int window, bool causal, float scale) {
+    T* row = scores + static_cast<std::size_t>(blockIdx.x) * length;
+    const int at = causal ? length - fresh + static_cast<int>(blockIdx.x) % fresh : length - 1;
+    const int from = window > 0 && at >= window ? at - window + 1 : 0;
+    float2 seen{-INFINITY, 0};
+    for (int i = from + static_cast<int>(threadIdx.x); i <= at; i += Threads)
+        seen = maximum_and_sum{}(seen, {static_cast<float>(row[i]) * scale, 1});
+    seen = joined<Threads>(seen, maximum_and_sum{});
+    for (int i = threadIdx.x; i < length; i += Threads)
+        row[i] = i < from || i > at ? T(0.0f) : T(__expf(static_cast<float>(row[i]) * scale - seen.x) / seen.y);
+}
+
+}  // namespace detail
+
+/// What eager frameworks do: all scores are written, softmax reads and writes them, a second product reads them.
+///
+/// Queries of the heads that share keys stand one behind the other, so that a product of theirs is one of a batch.
+class eager_attention final : public device_operator {
+public:
+    eager_attention(const workplace& at, const operator_shape& shape)
+        : is_(shape), scores_of_(at.lt, product(is_, true)), values_of_(at.lt, product(is_, false)) {
+        const std::size_t scores = 2 * is_.scores();
+        std::size_t available = 0, all = 0;
+        check(cudaMemGetInfo(&available, &all), "cudaMemGetInfo");
+        if (scores > available / 4) throw not_supported("scores of more than a quarter of free memory");
+        sets_ = at.sets(2 * (2 * is_.queries() + 2 * is_.keys()), scores + product_plan::workspace_bytes);
+        with_.fill(is_, sets_, [&](std::size_t bytes) { return hold(bytes); });
+        scores_ = hold(scores), workspace_ = hold(product_plan::workspace_bytes);
+    }
+    void launch(int copy, cudaStream_t on) override {
+        const auto i = static_cast<std::size_t>(copy % sets_);
+        scores_of_.launch(with_.q[i].get(), with_.k[i].get(), scores_.get(), workspace_.get(), on);
+        if (is_.type == CUDA_R_16BF)
+            softmax(static_cast<__nv_bfloat16*>(scores_.get()), on);
+        else
+            softmax(static_cast<__half*>(scores_.get()), on);
+        values_of_.launch(scores_.get(), with_.v[i].get(), with_.out[i].get(), workspace_.get(), on);
+    }
+    [[nodiscard]] std::string kernel() const override { return "eager"; }
+
+private:
+    static product_shape product(const attention_shape& is, bool of_scores) {
+        product_shape p;
+        p.batch = static_cast<int>(is.batch * is.kv_heads), p.in = p.out = is.type;
+        p.m = static_cast<std::uint64_t>(is.heads / is.kv_heads * is.fresh);
+        p.n = static_cast<std::uint64_t>(of_scores ? is.length : is.width);
+        p.k = static_cast<std::uint64_t>(of_scores ? is.width : is.length);
+        p.second_by_columns = of_scores;
+        return p;
+    }
+    template <class T>
+    void softmax(T* scores, cudaStream_t on) const {
+        const auto rows = static_cast<unsigned>(is_.batch * is_.heads * is_.fresh);
+        detail::masked_softmax<T, 256><<<rows, 256, 0, on>>>(scores, static_cast<int>(is_.length),
+                                                             static_cast<int>(is_.fresh), static_cast<int>(is_.window),
+                                                             is_.causal, 1 / std::sqrt(static_cast<float>(is_.width)));
+        check(cudaGetLastError(), "launch");
+    }
+
+    attention_shape is_;
+    product_plan scores_of_, values_of_;
+    int sets_ = 1;
+    attention_buffers with_;
+    memory scores_, workspace_;
+};
+
+}  // namespace llmcost::cuda

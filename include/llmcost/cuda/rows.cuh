@@ -1,0 +1,222 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <llmcost/cuda/device_operator.cuh>
+#include <llmcost/cuda/row_kernels.cuh>
+
+// Norms, softmax, elementwise operations, scales and quantisation of m rows of k elements.
+namespace llmcost::cuda {
+
+namespace detail {
+
+/// Where a row kernel finds what it reads, and what it writes.
+struct row_arguments {
+    const void* first = nullptr;
+    const void* second = nullptr;  ///< as long as the first, where there are two
+    const void* beside = nullptr;  ///< weights, angles or numbers of rows
+    void* out = nullptr;
+    std::size_t rows = 0;
+    std::size_t width = 0;
+    std::size_t elements = 0;  ///< of a map
+    int additions = 0;         ///< of a map, for each element
+    cudaStream_t on = nullptr;
+};
+
+inline const uint4* packed(const void* p) { return static_cast<const uint4*>(p); }
+
+template <class T, bool HasMean>
+void launch_norm(const row_arguments& r) {
+    const auto* weight = static_cast<const T*>(r.beside);
+    const int packs = static_cast<int>(r.width) / in_pack<T>;
+    norm_rows<T, HasMean, 256><<<static_cast<unsigned>(r.rows), 256, 0, r.on>>>(
+        packed(r.first), packed(weight), packed(weight + r.width), static_cast<uint4*>(r.out), packs);
+}
+template <class T>
+void launch_softmax(const row_arguments& r) {
+    softmax_rows<T, 256><<<static_cast<unsigned>(r.rows), 256, 0, r.on>>>(packed(r.first), static_cast<uint4*>(r.out),
+                                                                          static_cast<int>(r.width) / in_pack<T>);
+}
+template <class T, int Reads, class Function>
+void launch_map(const row_arguments& r) {
+    const std::size_t packs = r.elements / in_pack<T>;
+    Function f{};
+    if constexpr (requires { f.additions; }) f.additions = r.additions;
+    mapped<T, Reads>
+        <<<blocks_for(packs, 256), 256, 0, r.on>>>(packed(r.first), packed(r.second), static_cast<uint4*>(r.out), packs, f);
+}
+template <class T>
+void launch_rotation(const row_arguments& r) {
+    const auto* cosines = static_cast<const T*>(r.beside);
+    rotated<T><<<blocks_for(r.rows * r.width / in_pack<T> / 2, 256), 256, 0, r.on>>>(
+        packed(r.first), packed(cosines), packed(cosines + r.rows * rotary_width / 2), static_cast<uint4*>(r.out), r.rows,
+        static_cast<int>(r.width) / in_pack<T>);
+}
+template <class T>
+void launch_gather(const row_arguments& r) {
+    gathered<<<blocks_for(r.rows * r.width / in_pack<T>, 256), 256, 0, r.on>>>(
+        packed(r.first), static_cast<const std::int32_t*>(r.beside), static_cast<uint4*>(r.out), r.rows,
+        static_cast<int>(r.width) / in_pack<T>);
+}
+inline void launch_magnitude(const row_arguments& r) {
+    const std::size_t packs = r.rows * r.width / 8;
+    largest_magnitude<<<blocks_for(packs, 256, 2048), 256, 0, r.on>>>(static_cast<const uint4*>(r.first), packs,
+                                                                      static_cast<int*>(r.out));
+}
+inline void launch_quantisation(const row_arguments& r) {
+    const std::size_t packs = r.rows * r.width / 8;
+    quantised<<<blocks_for(packs, 256), 256, 0, r.on>>>(static_cast<const uint4*>(r.first), static_cast<uint2*>(r.out),
+                                                        packs, 0.5f);
+}
+
+}  // namespace detail
+
+/// What a row kernel reads beside its rows.
+enum class row_beside : std::uint8_t { nothing, weights, angles, numbers };
+
+/// A kernel over rows: its family and word, its own name, how many tensors it reads, and its launch by element type.
+struct row_kernel {
+    string_ref family, variant, name;
+    int reads;
+    row_beside beside;
+    void (*bfloat16)(const detail::row_arguments&);
+    void (*float32)(const detail::row_arguments&);
+    bool cold = true;  ///< buffers are rotated through more than the cache
+};
+
+// clang-format off
+inline constexpr row_kernel row_kernels[]{
+    {"norm", "", "rms_norm", 1, row_beside::weights, detail::launch_norm<__nv_bfloat16, false>, detail::launch_norm<float, false>},
+    {"norm", "", "layer_norm", 1, row_beside::weights, detail::launch_norm<__nv_bfloat16, true>, detail::launch_norm<float, true>},
+    {"softmax", "", "softmax", 1, row_beside::nothing, detail::launch_softmax<__nv_bfloat16>, detail::launch_softmax<float>},
+    {"elementwise", "map", "scaled", 1, row_beside::nothing,
+     detail::launch_map<__nv_bfloat16, 1, detail::scaled_by>, detail::launch_map<float, 1, detail::scaled_by>},
+    {"elementwise", "map", "scaled_hot", 1, row_beside::nothing,
+     detail::launch_map<__nv_bfloat16, 1, detail::scaled_by>, detail::launch_map<float, 1, detail::scaled_by>, false},
+    {"elementwise", "add", "added", 2, row_beside::nothing,
+     detail::launch_map<__nv_bfloat16, 2, detail::added>, detail::launch_map<float, 2, detail::added>},
+    {"elementwise", "silu_mul", "silu_mul", 2, row_beside::nothing,
+     detail::launch_map<__nv_bfloat16, 2, detail::silu_times>, detail::launch_map<float, 2, detail::silu_times>},
+    {"elementwise", "gelu", "gelu", 1, row_beside::nothing,
+     detail::launch_map<__nv_bfloat16, 1, detail::gelu_of>, detail::launch_map<float, 1, detail::gelu_of>},
+    {"elementwise", "copy", "copied", 1, row_beside::nothing,
+     detail::launch_map<__nv_bfloat16, 1, detail::same>, detail::launch_map<float, 1, detail::same>},
+    {"elementwise", "rotary", "rotated", 1, row_beside::angles,
+     detail::launch_rotation<__nv_bfloat16>, detail::launch_rotation<float>},
+    {"elementwise", "gather", "gathered", 1, row_beside::numbers,
+     detail::launch_gather<__nv_bfloat16>, detail::launch_gather<float>},
+    {"computescale", "", "absmax", 1, row_beside::nothing, detail::launch_magnitude, nullptr},
+    {"scale_matrix", "", "quantised", 1, row_beside::nothing, detail::launch_quantisation, nullptr},
+};
+// clang-format on
+
+/// One of these kernels on m rows of k elements.
+class row_operator final : public device_operator {
+public:
+    row_operator(const workplace& at, const operator_shape& shape, const row_kernel& which) : which_(which) {
+        const string_ref type = shape.operand->name;
+        const bool wide = type == "float32";
+        launch_ = wide ? which.float32 : which.bfloat16;
+        const bool quantises = which.float32 == nullptr;  // reads bfloat16, whatever it writes
+        if (launch_ == nullptr || (!wide && !quantises && type != "bfloat16"))
+            throw not_supported(std::string(which.name) + " of " + std::string(type));
+        const std::size_t each = wide ? 4 : 2;
+        go_.rows = static_cast<std::size_t>(shape.sizes[0]), go_.width = static_cast<std::size_t>(shape.sizes[1]);
+        go_.elements = go_.rows * go_.width;
+        if (which.family == "elementwise" && which.variant == "map") whole_map(shape);
+        const std::size_t unit = which.beside == row_beside::angles ? detail::rotary_width : 16 / each;
+        if (go_.width % unit != 0) throw not_supported("rows of " + std::to_string(go_.width) + " elements");
+        const bool gathers = which.beside == row_beside::numbers;
+        const std::size_t table = gathers ? table_rows(at, each) : 0;
+        const std::size_t in = gathers ? 0 : go_.elements * each * static_cast<std::size_t>(which.reads);
+        const std::size_t out = !quantises                       ? go_.elements * each
+                                : which.family == "scale_matrix" ? go_.elements
+                                                                 : sizeof(int);
+        const std::size_t beside = beside_bytes(at, each);
+        const int cold_sets = at.sets(in + out, beside + table * go_.width * each);
+        sets_ = which.cold ? cold_sets : 1;
+        const cudaDataType_t element = wide ? CUDA_R_32F : CUDA_R_16BF;
+        for (int i = 0; i < sets_; ++i) {
+            for (int k = 0; k < which.reads && (!gathers || i == 0); ++k) {
+                const std::size_t n = gathers ? table * go_.width : go_.elements;
+                in_.push_back(hold(n * each));
+                detail::fill(in_.back(), n, element, 1.0f);
+            }
+            out_.push_back(hold(out));
+        }
+        if (which.family == "computescale") check(cudaMemset(out_[0].get(), 0, sizeof(int)), "cudaMemset");
+        beside_ = hold(beside);
+        if (gathers)
+            number_rows(table, static_cast<std::size_t>(at.copies));
+        else if (beside != 0)
+            detail::fill(beside_, beside / each, element, 1.0f);
+        check(cudaDeviceSynchronize(), "fill");
+    }
+    void launch(int copy, cudaStream_t on) override {
+        const auto i = static_cast<std::size_t>(copy % sets_);
+        const auto reads = static_cast<std::size_t>(which_.reads);
+        detail::row_arguments now = go_;
+        const bool gathers = which_.beside == row_beside::numbers;
+        now.first = in_[gathers ? 0 : i * reads].get();
+        now.second = reads == 2 ? in_[i * reads + 1].get() : nullptr;
+        now.beside =
+            gathers ? static_cast<const std::int32_t*>(beside_.get()) + static_cast<std::size_t>(copy) % numbered_ * go_.rows
+                    : beside_.get();
+        now.out = which_.family == "computescale" ? out_[0].get() : out_[i].get();
+        now.on = on;
+        launch_(now);
+        check(cudaGetLastError(), "launch");
+    }
+    [[nodiscard]] std::string kernel() const override { return std::string(which_.name); }
+
+private:
+    /// A map of all that is moved, half of it read; additions beyond the product are executed, products of sums are not.
+    void whole_map(const operator_shape& shape) {
+        if (shape.sizes[4] != 0) throw not_supported("sums of products in a map");
+        if (shape.sizes[2] != 0) go_.elements = static_cast<std::size_t>(shape.sizes[2]) / 2 / 8 * 8;
+        if (go_.elements == 0) throw not_supported("a map of fewer than 16 elements");
+        go_.additions = static_cast<int>(static_cast<std::size_t>(shape.sizes[3]) / go_.elements);
+        go_.width = 8;  // it has no rows
+    }
+    /// Rows of a vocabulary, in a gigabyte or half of what memory has room for.
+    [[nodiscard]] std::size_t table_rows(const workplace& at, std::size_t each) const {
+        const std::size_t row = go_.width * each;
+        return std::clamp<std::size_t>(std::min(at.memory_limit / 2, std::size_t{1} << 30) / row, 1, 131072);
+    }
+    [[nodiscard]] std::size_t beside_bytes(const workplace& at, std::size_t each) const {
+        switch (which_.beside) {
+            case row_beside::weights: return 2 * go_.width * each;
+            case row_beside::angles: return go_.rows * detail::rotary_width * each;
+            case row_beside::numbers: return go_.rows * static_cast<std::size_t>(at.copies) * sizeof(std::int32_t);
+            case row_beside::nothing: break;
+        }
+        return 0;
+    }
+    /// Numbers of rows without an order, others for each copy.
+    void number_rows(std::size_t table, std::size_t copies) {
+        numbered_ = copies;
+        std::vector<std::int32_t> numbers(go_.rows * copies);
+        std::uint64_t h = 1;
+        for (std::int32_t& n : numbers) {
+            h = h * 6364136223846793005ULL + 1442695040888963407ULL;  // Knuth's MMIX, its upper bits
+            n = static_cast<std::int32_t>((h >> 33) % table);
+        }
+        check(cudaMemcpy(beside_.get(), numbers.data(), numbers.size() * sizeof(std::int32_t), cudaMemcpyHostToDevice),
+              "cudaMemcpy");
+    }
+
+    const row_kernel& which_;
+    void (*launch_)(const detail::row_arguments&) = nullptr;
+    detail::row_arguments go_;
+    int sets_ = 1;
+    std::size_t numbered_ = 1;
+    std::vector<memory> in_, out_;
+    memory beside_;
+};
+
+}  // namespace llmcost::cuda

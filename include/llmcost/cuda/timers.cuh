@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <utility>
+
+#include <llmcost/cuda/device_operator.cuh>
+#include <llmcost/cuda/handles.cuh>
+#include <llmcost/cuda/sampling.hpp>
+
+// Seconds of one launch among several, and the clock in MHz that they ended with.
+namespace llmcost::cuda {
+
+namespace detail {
+
+/// The clock of a multiprocessor in MHz over 20 µs: its cycles by the global timer.
+static __global__ void read_clock(double* megahertz) {
+    std::uint64_t begin = 0, now = 0;
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(begin));
+    const long long cycles = clock64();
+    do asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+    while (now - begin < 20000);
+    *megahertz = 1e3 * static_cast<double>(clock64() - cycles) / static_cast<double>(now - begin);
+}
+
+}  // namespace detail
+
+/// Reads the clock behind what a stream has done.
+class clock_reader {
+public:
+    double operator()(cudaStream_t on) {
+        detail::read_clock<<<1, 1, 0, on>>>(static_cast<double*>(clock_.get()));
+        double megahertz = 0;
+        check(cudaMemcpyAsync(&megahertz, clock_.get(), sizeof megahertz, cudaMemcpyDeviceToHost, on), "cudaMemcpyAsync");
+        check(cudaStreamSynchronize(on), "cudaStreamSynchronize");
+        return megahertz;
+    }
+
+private:
+    memory clock_ = allocate(sizeof(double));
+};
+
+/// Copies of an operator in a graph, between two events.
+class graph_timer {
+public:
+    graph_timer(device_operator& what, int copies) : copies_(copies), stream_(make_stream()) {
+        what.launch(0, stream_.get());  // modules and plans load before anything is captured
+        check(cudaStreamSynchronize(stream_.get()), "first launch");
+        graph_ = captured(stream_.get(), [&] {
+            for (int i = 0; i < copies; ++i) what.launch(i, stream_.get());
+        });
+        for (int i = 0; i < 3; ++i) (void)(*this)();
+    }
+    std::pair<double, double> operator()() {
+        check(cudaEventRecord(start_.get(), stream_.get()), "cudaEventRecord");
+        check(cudaGraphLaunch(graph_.get(), stream_.get()), "cudaGraphLaunch");
+        check(cudaEventRecord(stop_.get(), stream_.get()), "cudaEventRecord");
+        check(cudaEventSynchronize(stop_.get()), "cudaEventSynchronize");
+        float milliseconds = 0;
+        check(cudaEventElapsedTime(&milliseconds, start_.get(), stop_.get()), "cudaEventElapsedTime");
+        return {1e-3 * static_cast<double>(milliseconds) / copies_, clock_(stream_.get())};
+    }
+
+private:
+    int copies_;
+    stream stream_;
+    clock_reader clock_;
+    event start_ = make_event(), stop_ = make_event();
+    graph_exec graph_;
+};
+
+/// Copies of an operator that the host issues one by one, by the host's clock until all have ended.
+class host_timer {
+public:
+    host_timer(device_operator& what, int copies) : what_(what), copies_(copies), stream_(make_stream()) {
+        for (int i = 0; i < 3; ++i) (void)(*this)();
+    }
+    std::pair<double, double> operator()() {
+        const auto begin = std::chrono::steady_clock::now();
+        for (int i = 0; i < copies_; ++i) what_.launch(i, stream_.get());
+        what_.wait();
+        check(cudaStreamSynchronize(stream_.get()), "cudaStreamSynchronize");
+        const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
+        return {spent.count() / copies_, clock_(stream_.get())};
+    }
+
+private:
+    device_operator& what_;
+    int copies_;
+    stream stream_;
+    clock_reader clock_;
+};
+
+/// Samples of an operator, timed as it is issued.
+[[nodiscard]] inline sampler measured(device_operator& what, int copies, sampling_rule rule = {}) {
+    rule.seconds /= copies;  // it counts those of all launches
+    if (what.issued() == issued_by::host) return sampled(host_timer(what, copies), rule);
+    return sampled(graph_timer(what, copies), rule);
+}
+
+}  // namespace llmcost::cuda
