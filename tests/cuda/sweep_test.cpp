@@ -214,7 +214,7 @@ TEST_CASE("a simulated GPU's tables are read as they were written, and fits find
         CAPTURE(std::string(family->name));
         paths.push_back(written.path());
         std::size_t read = 0;
-        for (const bench::table& t : bench::read_tables(written.path())) {
+        for (const bench::table& t : bench::read_tables(written.path(), "a test", "own")) {
             CAPTURE(t.kernel);
             CAPTURE(t.words());
             read += t.rows.size();
@@ -244,7 +244,7 @@ TEST_CASE("a kernel with a single row has no rows held out, and an interval at l
     const operator_family& family = *find_family("launch");
     const std::string path = (folder / "h200_sxm__launch__cuda__13.0__launch_perf.csv").string();
     measured_table(path, family).add({&family, {10, 1}, find_operand("bfloat16"), "graph"}, "empty", 2e-6);
-    const std::vector<bench::table> tables = bench::read_tables(path);
+    const std::vector<bench::table> tables = bench::read_tables(path, "a test", "own");
     REQUIRE(tables.size() == 1);
     CHECK(bench::held_out(tables[0], bench::left_out::shapes, h200()).empty());
     const bench::owned_calibration c = bench::fit(tables[0], tables[0].rows, h200());

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <llmcost/latency/calibration.hpp>
-#include <llmcost/latency/curve.hpp>
+#include <llmcost/serving/curve.hpp>
 #include <llmcost/serving/kernels.hpp>
 
 namespace llmcost {
