@@ -78,10 +78,13 @@ TEST_CASE("a ragged batch is one step") {
 TEST_CASE("a checkpoint's own types are what its products read") {
     const std::string gpt =
         "latency --device h200 --config " LLMCOST_TEST_DIR "/fit/serving/openai__gpt-oss-120b.json --past 9";
-    CHECK(printed(gpt).find("bfloat16, experts w4a16_mxfp4, cache fp8") != std::string::npos);
+    CHECK(printed(gpt).find("bfloat16, experts w4a16_mxfp4, cache bfloat16") != std::string::npos);
+    CHECK(printed(gpt + " --engine sglang").find("w4a16_mxfp4, cache bfloat16") != std::string::npos);
+    CHECK(printed(gpt + " --engine trtllm").find("w4a16_mxfp4, cache fp8") != std::string::npos);
+    CHECK(printed(gpt + " --dtype fp8").find("fp8, cache fp8") != std::string::npos);  // one scale per tensor
     CHECK(printed(gpt + " --dtype fp8 --cache-dtype bfloat16").find("fp8, cache bfloat16") != std::string::npos);
     const std::string v3 = printed("latency --model deepseek-ai/DeepSeek-V3 --device b200 --tp 8 --past 9");
-    CHECK(v3.find("on 8 x B200 SXM, fp8_block, cache fp8") != std::string::npos);
+    CHECK(v3.find("on 8 x B200 SXM, fp8_block, cache bfloat16") != std::string::npos);
     CHECK(refused("latency --model deepseek-ai/DeepSeek-V3 --device a100 --tp 8") ==
           "llmcost: a100_sxm_80gb: no peak for fp8_block in its datasheet\n");
 }

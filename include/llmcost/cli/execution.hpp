@@ -33,7 +33,7 @@ inline std::vector<named_option> execution_options() {
         {"--calibration",   "FILE|FOLDER", "measured kernels, a folder of them, or none"},
         {"--dtype",         "TYPE",        "of linear layers: bfloat16, fp8, fp8_block, nvfp4 ..."},
         {"--experts-dtype", "TYPE",        "of routed experts (as linear layers)"},
-        {"--cache-dtype",   "TYPE",        "of the cache (8 bits where linear layers have fewer than 16)"},
+        {"--cache-dtype",   "TYPE",        "of the cache (fp8 with fp8 and nvfp4; else 16 bits)"},
         {"--routing",       "WORD",        "of tokens: balanced, power_law_1.01, power_law_1.2"},
         {"--tp",            "N",           "devices that share each layer (1)"},
         {"--dp",            "N",           "groups of those, each with sequences of its own (1)"},
@@ -98,10 +98,13 @@ inline const operand_row& operand_of(std::string_view option, std::string_view n
     refuse(option, "no operand " + in_quotes(name) + "; nearest: " + near.text());
 }
 
-/// What 16 bits of weights keep in the cache, and fewer bits 8.
-inline const operand_row& usual_cache(const operand_row& products, const operand_row& experts) {
+/// What an engine keeps in the cache unless told otherwise: 8 bits beside weights that bring scales of keys and values along
+/// (one scale per tensor, or NVIDIA's 4 bits), or beside any narrow ones; else as the activations.
+inline const operand_row& usual_cache(const operand_row& products, const operand_row& experts, const engine& by) {
     const bool narrow = products.weight_bytes < 2 || experts.weight_bytes < 2;
-    return operand_of("--cache-dtype", narrow ? "fp8" : products.name);
+    const bool scaled = products.scaled_per_tensor || products.unit == &device::fp4;
+    if (scaled || (narrow && by.narrow_cache)) return operand_of("--cache-dtype", "fp8");
+    return operand_of("--cache-dtype", products.weight_bytes < 2 ? "bfloat16" : products.name);
 }
 
 inline const engine& engine_of(std::string_view option, std::string_view name) {
@@ -145,9 +148,10 @@ inline placement read_placement(const named_options& given, const arguments& oth
     const std::string_view of_experts =
         given.has(detail::ex_dtype) ? std::string_view(p.how.products->name) : stored.experts;
     p.how.experts = &detail::operand_of("--experts-dtype", given.text(detail::ex_experts_dtype, of_experts));
+    p.by = given.has(detail::ex_engine) ? detail::engine_of("--engine", given.text(detail::ex_engine)) : engine{};
     p.how.cache = given.has(detail::ex_cache_dtype)
                       ? &detail::operand_of("--cache-dtype", given.text(detail::ex_cache_dtype))
-                      : &detail::usual_cache(*p.how.products, *p.how.experts);
+                      : &detail::usual_cache(*p.how.products, *p.how.experts, p.by);
     if (given.has(detail::ex_routing)) {
         const std::string word = given.text(detail::ex_routing);
         string_ref known{};
@@ -157,7 +161,6 @@ inline placement read_placement(const named_options& given, const arguments& oth
             refuse("--routing", "expected one of balanced, power_law_1.01, power_law_1.2; found " + in_quotes(word));
         p.how.distribution = known;
     }
-    p.by = given.has(detail::ex_engine) ? detail::engine_of("--engine", given.text(detail::ex_engine)) : engine{};
     p.how.static_scales = p.by.static_scales;
     sharding& s = p.how.shards;
     s.tensor = given.number(detail::ex_tp, 1), s.data = given.number(detail::ex_dp, 1);
