@@ -191,10 +191,11 @@ int fit_all(const std::vector<std::string>& arguments) {
             rows += std::string(elsewhere ? "| elsewhere | " : "| held out | ") + std::string(by.name) + " | " + system +
                     " | " + model + " | " + e.row();
         }
-        std::printf("    {\"%s\", \"%s\", %s, %s, %.3g, %.3g, %.3g, %.3g, %.3g, %.3g},\n", std::string(by.name).c_str(),
+        std::printf("    {\"%s\", \"%s\", %s, %s, %s, %.3g, %.3g, %.3g, %.3g, %.3g, %.3g},\n", std::string(by.name).c_str(),
                     std::string(by.software).c_str(), by.static_scales ? "true" : "false",
-                    by.narrow_cache ? "true" : "false", whole.overlap, settled(whole.step_seconds),
-                    settled(whole.sequence_seconds), whole.request_seconds, settled(whole.steps_waited), whole.memory_share);
+                    by.narrow_cache ? "true" : "false", by.narrow_prompts ? "true" : "false", whole.overlap,
+                    settled(whole.step_seconds), settled(whole.sequence_seconds), whole.request_seconds,
+                    settled(whole.steps_waited), whole.memory_share);
     }
     page += rows + "| held out | all | h100_sxm, h200_sxm | all | " + held_out.row();
     std::ofstream out(arguments[0], std::ios::binary);

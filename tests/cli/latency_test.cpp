@@ -75,6 +75,23 @@ TEST_CASE("a ragged batch is one step") {
     CHECK(j["seconds"].get<double>() < seconds("512@0x4") + seconds("1@8000x60"));
 }
 
+// SGLang's attention of prompts was measured in 8 bits by FA3, and by Triton alone with queries of 16
+TEST_CASE("prompts are multiplied in the type of an 8-bit cache where the engine does so and the device can") {
+    const auto attention = [](const std::string& more) {
+        const json j =
+            json::parse(printed("latency --model meta-llama/Llama-3.1-70B --tp 4 --sequence 4096 --format json"
+                                " --calibration " LLMCOST_TEST_DIR "/../configs/calibrations " +
+                                more));
+        for (const json& op : j["ops"])
+            if (op["kind"] == "context_attention") return op["seconds"].get<double>();
+        return 0.0;
+    };
+    const double wide = attention("--device h200 --engine sglang --cache-dtype bfloat16");
+    CHECK(wide > 0);
+    CHECK(attention("--device h200 --engine sglang --cache-dtype fp8") < wide);
+    CHECK(attention("--device a100 --engine sglang --cache-dtype fp8") > wide);  // no peak in 8 bits
+}
+
 TEST_CASE("a checkpoint's own types are what its products read") {
     const std::string gpt =
         "latency --device h200 --config " LLMCOST_TEST_DIR "/fit/serving/openai__gpt-oss-120b.json --past 9";

@@ -51,7 +51,7 @@ TEST_CASE("memory holds weights and caches, to the byte") {
 // time per token: s·(t_decode(b, input + output / 2) + b / output · t_prefill) + a + c·b; to the first: of 15 others half of
 // a tenth were sent before, and each is at its prompt for its share of prompt and answer
 TEST_CASE("an engine's own time is added to its kernels'") {
-    const engine busy{"busy", "", false, false, 0.5, 1e-3, 1e-5, 0.01, 2, 0.9};
+    const engine busy{"busy", "", false, false, false, 0.5, 1e-3, 1e-5, 0.01, 2, 0.9};
     step_plan steps(models::llama_3_1_70b, in("fp8", 4), true, h200, nobody);
     step_plan prompts(models::llama_3_1_70b, in("fp8", 4), false, h200, nobody);
     const serving_load load{.input = 1000, .output = 500, .concurrency = 16};

@@ -107,6 +107,12 @@ inline const operand_row& usual_cache(const operand_row& products, const operand
     return operand_of("--cache-dtype", products.weight_bytes < 2 ? "bfloat16" : products.name);
 }
 
+/// In which an engine's attention of prompts multiplies: the cache's type where it has 8 bits that the device multiplies.
+inline const operand_row& usual_prompts(const operand_row& cache, const engine& by, const device& on) {
+    const bool narrow = by.narrow_prompts && cache.weight_bytes < 2 && on.*cache.unit > 0;
+    return narrow ? cache : operand_of("--dtype", "bfloat16");
+}
+
 inline const engine& engine_of(std::string_view option, std::string_view name) {
     if (const engine* known = find_engine(name)) return *known;
     nearest_names near(name);
@@ -170,6 +176,7 @@ inline placement read_placement(const named_options& given, const arguments& oth
     p.kernels = std::make_unique<kernel_library>(given.text(detail::ex_device), std::string(p.by.software),
                                                  given.text(detail::ex_version), given.text(detail::ex_calibration));
     p.on = &p.kernels->on();
+    p.how.prompts = &detail::usual_prompts(*p.how.cache, p.by, *p.on);
     p.price_per_hour = given.real(detail::ex_price, p.on->price_per_hour, 0, 1e9);
     p.grams_per_kwh = given.real(detail::ex_carbon, 0, 0, 1e6);
     return p;

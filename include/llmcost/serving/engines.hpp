@@ -12,6 +12,7 @@ struct engine {
     string_ref software{};        ///< of its kernels in calibrations
     bool static_scales = false;   ///< its fp8 checkpoints bring the scales of activations along
     bool narrow_cache = false;    ///< its recipes keep 8 bits in the cache beside any narrow weights
+    bool narrow_prompts = false;  ///< its attention of prompts multiplies in the type of an 8-bit cache
     double overlap = 1;           ///< of the sum of kernels: what runs side by side or is fused further
     double step_seconds = 0;      ///< host time of a step
     double sequence_seconds = 0;  ///< and for each running sequence
@@ -23,9 +24,9 @@ struct engine {
 // Fitted by bench/fit_engines to serving runs on H100 and H200 up to one node (docs/accuracy-serving.md).
 // clang-format off
 inline constexpr engine engines[]{
-    {"trtllm", "trtllm", true,  true,  0.868, 7.12e-4, 9.45e-6, 0.0112, 9.31,  0.9},
-    {"vllm",   "vllm",   false, false, 1.05,  0,       0,       0.0205, 0.255, 0.9},
-    {"sglang", "sglang", false, false, 0.974, 4.52e-4, 0,       0.191,  0,     0.9},
+    {"trtllm", "trtllm", true,  true,  false, 0.868, 7.12e-4, 9.45e-6, 0.0112, 9.31,  0.9},
+    {"vllm",   "vllm",   false, false, false, 1.05,  0,       0,       0.0205, 0.255, 0.9},
+    {"sglang", "sglang", false, false, true,  0.974, 4.52e-4, 0,       0.191,  0,     0.9},
 };
 // clang-format on
 

@@ -22,6 +22,7 @@ struct execution {
     const operand_row* experts = find_operand("bfloat16");    ///< of routed experts
     const operand_row* cache = find_operand("bfloat16");      ///< of cached keys and values
     const operand_row* attention = find_operand("bfloat16");  ///< in which fused attention multiplies
+    const operand_row* prompts = find_operand("bfloat16");    ///< and that of prompts
     string_ref distribution = "power_law_1.2";                ///< how tokens are spread over experts
     bool static_scales = true;                                ///< a checkpoint in fp8 brings the scales of activations along
     sharding shards{};
@@ -205,7 +206,7 @@ private:
                  how_.cache->name);
         } else {
             emit(path_, "context_attention", {p.batch, p.sequence, p.heads, p.kv_heads, p.head_dim, p.window, p.past},
-                 how_.attention, how_.cache->name);
+                 how_.prompts, how_.cache->name);
         }
     }
     /// One new token is compared in the latent space, with queries and outputs taken there and back; prompts are expanded.
