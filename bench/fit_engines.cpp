@@ -37,7 +37,8 @@ struct run {
     double step = 0, prompt = 0;  ///< of kernels: a step with its share of prompts, a prompt alone
     double alone = 0;             ///< a step without prompts
     double here = 0;              ///< running on a group of devices
-    double concurrency = 0, running = 0, output = 0;
+    double concurrency = 0, running = 0;
+    serving_load load{};
     double tpot = 0, ttft = 0;  ///< measured
     bool fitted = false;
 };
@@ -53,11 +54,9 @@ run read_run(cli::serve_table& table) {
     bare.steps_waited = 1;
     r.on->replace_engine(bare);
     out.step = f.tpot, out.prompt = f.ttft_unloaded;
-    out.running = f.running, out.concurrency = r.load.concurrency, out.output = static_cast<double>(r.load.output);
+    out.running = f.running, out.concurrency = r.load.concurrency, out.load = r.load;
     out.here = f.running / static_cast<double>(r.on->groups());
-    const double queued =
-        out.concurrency > out.running ? (out.concurrency - out.running) / out.running * out.output * f.tpot : 0;
-    out.alone = (*r.on)(r.load).ttft - f.ttft_unloaded - queued;
+    out.alone = (*r.on)(r.load).ttft - f.ttft;
     out.tpot = 1e-3 * std::stod(table.word("silicon_tpot_ms")), out.ttft = 1e-3 * std::stod(table.word("silicon_ttft_ms"));
     // one node, of a chip whose attention and experts were measured
     out.fitted = r.devices <= execution::most_devices_of_a_node && (out.system == "h100_sxm" || out.system == "h200_sxm");
@@ -70,15 +69,16 @@ engine with(const engine& by, const constants& step, const constants& request) {
     e.overlap = std::exp(step[0]), e.step_seconds = 1e-3 * std::fabs(step[1]);
     e.sequence_seconds = 1e-5 * std::fabs(step[2]);
     e.request_seconds = 1e-2 * std::fabs(request[0]), e.steps_waited = std::fabs(request[1]);
-    e.sent_together = 0.1 * std::fabs(request[2]);
     return e;
 }
 double host(const engine& e, const run& r) { return e.step_seconds + e.sequence_seconds * r.here; }
 double tpot(const engine& e, const run& r) { return e.overlap * r.step + host(e, r); }
 double ttft(const engine& e, const run& r) {
-    double t = e.request_seconds + e.overlap * r.prompt * (1 + e.sent_together * (r.here - 1) / 2) +
-               e.steps_waited * (e.overlap * r.alone + host(e, r));
-    if (r.concurrency > r.running) t += (r.concurrency - r.running) / r.running * r.output * tpot(e, r);
+    const double prompt = e.overlap * r.prompt, decoding = e.overlap * r.alone + host(e, r);
+    const auto output = static_cast<double>(r.load.output);
+    double t = e.request_seconds + prompt * (1 + server::prompts_ahead(r.load, r.here, prompt, output * decoding)) +
+               e.steps_waited * decoding;
+    if (r.concurrency > r.running) t += (r.concurrency - r.running) / r.running * output * tpot(e, r);
     return t;
 }
 
@@ -107,12 +107,12 @@ engine fit(const engine& by, const std::vector<const run*>& runs) {
     const constants step = detail::simplex_minimum(of_step, {-0.05, 0.5, 1, 0});
     const auto of_request = [&](const constants& p) {
         const engine e = with(by, step, p);
-        const double pulled = std::pow(p[0] / 5, 2) + std::pow(p[1] / 5, 2) + std::pow(p[2] / 2, 2);
+        const double pulled = std::pow(p[0] / 5, 2) + std::pow(p[1] / 5, 2);
         return loss(
-                   runs, [&](const run& r) { return ttft(e, r) / r.ttft; }, 0.15) +
+                   runs, [&](const run& r) { return ttft(e, r) / r.ttft; }, 0.05) +
                0.02 * pulled;
     };
-    return with(by, step, detail::simplex_minimum(of_request, {1, 1, 1, 0}));
+    return with(by, step, detail::simplex_minimum(of_request, {1, 1, 0, 0}));
 }
 
 double median(std::vector<double> values) {
@@ -143,8 +143,8 @@ struct errors {
     }
 };
 
-/// A time below a nanosecond is none.
-double settled(double seconds) { return seconds < 1e-9 ? 0 : seconds; }
+/// Below ten nanoseconds, or as small a part of a step, is none.
+double settled(double constant) { return constant < 1e-8 ? 0 : constant; }
 
 constexpr const char* head =
     "# How far predicted serving is from measured runs\n\n"
@@ -191,10 +191,11 @@ int fit_all(const std::vector<std::string>& arguments) {
             rows += std::string(elsewhere ? "| elsewhere | " : "| held out | ") + std::string(by.name) + " | " + system +
                     " | " + model + " | " + e.row();
         }
-        std::printf("    {\"%s\", \"%s\", %s, %.3g, %.3g, %.3g, %.3g, %.3g, %.3g, %.3g},\n", std::string(by.name).c_str(),
-                    std::string(by.software).c_str(), by.static_scales ? "true" : "false", whole.overlap,
-                    settled(whole.step_seconds), settled(whole.sequence_seconds), whole.request_seconds, whole.steps_waited,
-                    whole.sent_together, whole.memory_share);
+        std::printf("    {\"%s\", \"%s\", %s, %s, %s, %.3g, %.3g, %.3g, %.3g, %.3g, %.3g},\n", std::string(by.name).c_str(),
+                    std::string(by.software).c_str(), by.static_scales ? "true" : "false",
+                    by.narrow_cache ? "true" : "false", by.narrow_prompts ? "true" : "false", whole.overlap,
+                    settled(whole.step_seconds), settled(whole.sequence_seconds), whole.request_seconds,
+                    settled(whole.steps_waited), whole.memory_share);
     }
     page += rows + "| held out | all | h100_sxm, h200_sxm | all | " + held_out.row();
     std::ofstream out(arguments[0], std::ios::binary);

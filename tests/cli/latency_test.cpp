@@ -76,13 +76,33 @@ TEST_CASE("a ragged batch is one step") {
     CHECK(j["seconds"].get<double>() < seconds("512@0x4") + seconds("1@8000x60"));
 }
 
+// SGLang's attention of prompts was measured in 8 bits by FA3, and by Triton alone with queries of 16
+TEST_CASE("prompts are multiplied in the type of an 8-bit cache where the engine does so and the device can") {
+    const auto attention = [](const std::string& more) {
+        const json j =
+            json::parse(printed("latency --model meta-llama/Llama-3.1-70B --tp 4 --sequence 4096 --format json"
+                                " --calibration " LLMCOST_TEST_DIR "/../configs/calibrations " +
+                                more));
+        for (const json& op : j["ops"])
+            if (op["kind"] == "context_attention") return op["seconds"].get<double>();
+        return 0.0;
+    };
+    const double wide = attention("--device h200 --engine sglang --cache-dtype bfloat16");
+    CHECK(wide > 0);
+    CHECK(attention("--device h200 --engine sglang --cache-dtype fp8") < wide);
+    CHECK(attention("--device a100 --engine sglang --cache-dtype fp8") > wide);  // no peak in 8 bits
+}
+
 TEST_CASE("a checkpoint's own types are what its products read") {
     const std::string gpt =
         "latency --device h200 --config " LLMCOST_TEST_DIR "/fit/serving/openai__gpt-oss-120b.json --past 9";
-    CHECK(printed(gpt).find("bfloat16, experts w4a16_mxfp4, cache fp8") != std::string::npos);
+    CHECK(printed(gpt).find("bfloat16, experts w4a16_mxfp4, cache bfloat16") != std::string::npos);
+    CHECK(printed(gpt + " --engine sglang").find("w4a16_mxfp4, cache bfloat16") != std::string::npos);
+    CHECK(printed(gpt + " --engine trtllm").find("w4a16_mxfp4, cache fp8") != std::string::npos);
+    CHECK(printed(gpt + " --dtype fp8").find("fp8, cache fp8") != std::string::npos);  // one scale per tensor
     CHECK(printed(gpt + " --dtype fp8 --cache-dtype bfloat16").find("fp8, cache bfloat16") != std::string::npos);
     const std::string v3 = printed("latency --model deepseek-ai/DeepSeek-V3 --device b200 --tp 8 --past 9");
-    CHECK(v3.find("on 8 x B200 SXM, fp8_block, cache fp8") != std::string::npos);
+    CHECK(v3.find("on 8 x B200 SXM, fp8_block, cache bfloat16") != std::string::npos);
     CHECK(refused("latency --model deepseek-ai/DeepSeek-V3 --device a100 --tp 8") ==
           "llmcost: a100_sxm_80gb: no peak for fp8_block in its datasheet\n");
 }

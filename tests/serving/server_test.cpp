@@ -50,9 +50,10 @@ TEST_CASE("memory holds weights and caches, to the byte") {
     CHECK(four.capacity(1000, 2) > 2 * four.capacity(1000));  // two stages hold half of the layers each
 }
 
-// time per token: s·(t_decode(b, input + output / 2) + b / output · t_prefill) + a + c·b
+// time per token: s·(t_decode(b, input + output / 2) + b / output · t_prefill) + a + c·b; to the first: of 15 others half of
+// a tenth were sent before, and each is at its prompt for its share of prompt and answer
 TEST_CASE("an engine's own time is added to its kernels'") {
-    const engine busy{"busy", "", false, 0.5, 1e-3, 1e-5, 0.01, 2, 0.1, 0.9};
+    const engine busy{"busy", "", false, false, false, 0.5, 1e-3, 1e-5, 0.01, 2, 0.9};
     step_plan steps(models::llama_3_1_70b, in("fp8", 4), true, h200, nobody);
     step_plan prompts(models::llama_3_1_70b, in("fp8", 4), false, h200, nobody);
     const serving_load load{.input = 1000, .output = 500, .concurrency = 16};
@@ -62,10 +63,20 @@ TEST_CASE("an engine's own time is added to its kernels'") {
     const double host = 1e-3 + 16e-5;
     CHECK(f.tpot == doctest::Approx(0.5 * (step + 16.0 / 500 * prompt) + host));
     CHECK(f.ttft_unloaded == doctest::Approx(0.01 + 0.5 * prompt + 1e-3));
-    CHECK(f.ttft == doctest::Approx(0.01 + 0.5 * prompt + 2 * (0.5 * step + host) + 0.5 * prompt * 0.1 * 15 / 2));
+    const double decoding = 0.5 * step + host, share = 0.5 * prompt / (0.5 * prompt + 500 * decoding);
+    CHECK(f.ttft == doctest::Approx(0.01 + 0.5 * prompt * (1 + 15 * (0.1 / 2 + share)) + 2 * decoding));
     CHECK(f.tokens_per_second == doctest::Approx(16 / f.tpot));
     CHECK(f.running == 16);
     CHECK(f.devices == 4);
+}
+
+// 4 others: 0.3 · 4 / 2 of a burst; at their prompts 1 s of 1 + 3 s each
+TEST_CASE("a request waits for prompts of others, and alone for none") {
+    CHECK(server::prompts_ahead({.burst = 0.3}, 5, 1, 3) == doctest::Approx(0.6 + 4 * 0.25));
+    CHECK(server::prompts_ahead({.burst = 0}, 5, 1, 0) == 4);  // who only reads prompts waits for every other one
+    CHECK(server::prompts_ahead({}, 1, 1, 3) == 0);
+    CHECK(server::prompts_ahead({}, 0.5, 1, 3) == 0);
+    CHECK(server::prompts_ahead({.burst = 0}, 5, 0, 0) == 0);
 }
 
 TEST_CASE("more requests are served faster together and slower each") {
@@ -78,6 +89,26 @@ TEST_CASE("more requests are served faster together and slower each") {
         CHECK(f.tokens_per_second >= before.tokens_per_second);
         CHECK(f.watts <= h200.watts);
         before = f;
+    }
+}
+
+TEST_CASE("a longer prompt or more requests never bring the first token forward") {
+    for (const engine& by : engines) {
+        server on = llama_70b(by);
+        for (const std::int64_t output : {1, 64, 1024}) {
+            double least = 0;
+            for (std::int64_t input = 128; input <= 65536; input *= 2) {
+                double before = 0;
+                for (double n = 1; n <= 512; n *= 2) {
+                    const double ttft = on({.input = input, .output = output, .concurrency = n}).ttft;
+                    CHECK(ttft >= before);
+                    before = ttft;
+                    if (n != 16) continue;
+                    CHECK(ttft > least);
+                    least = ttft;
+                }
+            }
+        }
     }
 }
 

@@ -33,7 +33,7 @@ inline std::vector<named_option> execution_options() {
         {"--calibration",   "FILE|FOLDER", "measured kernels, a folder of them, or none"},
         {"--dtype",         "TYPE",        "of linear layers: bfloat16, fp8, fp8_block, nvfp4 ..."},
         {"--experts-dtype", "TYPE",        "of routed experts (as linear layers)"},
-        {"--cache-dtype",   "TYPE",        "of the cache (8 bits where linear layers have fewer than 16)"},
+        {"--cache-dtype",   "TYPE",        "of the cache (fp8 with fp8 and nvfp4; else 16 bits)"},
         {"--routing",       "WORD",        "of tokens: balanced, power_law_1.01, power_law_1.2"},
         {"--execution",     "WORD",        "graph (fused, in a CUDA graph), stream (fused, one by one), eager"},
         {"--tp",            "N",           "devices that share each layer (1)"},
@@ -107,10 +107,19 @@ inline issue issue_of(std::string_view word) {
     refuse("--execution", "expected one of graph, stream, eager; found " + in_quotes(word));
 }
 
-/// What 16 bits of weights keep in the cache, and fewer bits 8.
-inline const operand_row& usual_cache(const operand_row& products, const operand_row& experts) {
+/// What an engine keeps in the cache unless told otherwise: 8 bits beside weights that bring scales of keys and values along
+/// (one scale per tensor, or NVIDIA's 4 bits), or beside any narrow ones; else as the activations.
+inline const operand_row& usual_cache(const operand_row& products, const operand_row& experts, const engine& by) {
     const bool narrow = products.weight_bytes < 2 || experts.weight_bytes < 2;
-    return operand_of("--cache-dtype", narrow ? "fp8" : products.name);
+    const bool scaled = products.scaled_per_tensor || products.unit == &device::fp4;
+    if (scaled || (narrow && by.narrow_cache)) return operand_of("--cache-dtype", "fp8");
+    return operand_of("--cache-dtype", products.weight_bytes < 2 ? "bfloat16" : products.name);
+}
+
+/// In which an engine's attention of prompts multiplies: the cache's type where it has 8 bits that the device multiplies.
+inline const operand_row& usual_prompts(const operand_row& cache, const engine& by, const device& on) {
+    const bool narrow = by.narrow_prompts && cache.weight_bytes < 2 && on.*cache.unit > 0;
+    return narrow ? cache : operand_of("--dtype", "bfloat16");
 }
 
 inline const engine& engine_of(std::string_view option, std::string_view name) {
@@ -154,9 +163,10 @@ inline placement read_placement(const named_options& given, const arguments& oth
     const std::string_view of_experts =
         given.has(detail::ex_dtype) ? std::string_view(p.how.products->name) : stored.experts;
     p.how.experts = &detail::operand_of("--experts-dtype", given.text(detail::ex_experts_dtype, of_experts));
+    p.by = given.has(detail::ex_engine) ? detail::engine_of("--engine", given.text(detail::ex_engine)) : engine{};
     p.how.cache = given.has(detail::ex_cache_dtype)
                       ? &detail::operand_of("--cache-dtype", given.text(detail::ex_cache_dtype))
-                      : &detail::usual_cache(*p.how.products, *p.how.experts);
+                      : &detail::usual_cache(*p.how.products, *p.how.experts, p.by);
     if (given.has(detail::ex_routing)) {
         const std::string word = given.text(detail::ex_routing);
         string_ref known{};
@@ -167,7 +177,6 @@ inline placement read_placement(const named_options& given, const arguments& oth
         p.how.distribution = known;
     }
     p.how.issued = detail::issue_of(given.text(detail::ex_execution, "graph"));
-    p.by = given.has(detail::ex_engine) ? detail::engine_of("--engine", given.text(detail::ex_engine)) : engine{};
     p.how.static_scales = p.by.static_scales;
     sharding& s = p.how.shards;
     s.tensor = given.number(detail::ex_tp, 1), s.data = given.number(detail::ex_dp, 1);
@@ -179,6 +188,7 @@ inline placement read_placement(const named_options& given, const arguments& oth
     p.kernels = std::make_unique<kernel_library>(given.text(detail::ex_device), std::string(p.by.software),
                                                  given.text(detail::ex_version), given.text(detail::ex_calibration));
     p.on = &p.kernels->on();
+    p.how.prompts = &detail::usual_prompts(*p.how.cache, p.by, *p.on);
     p.price_per_hour = given.real(detail::ex_price, p.on->price_per_hour, 0, 1e9);
     p.grams_per_kwh = given.real(detail::ex_carbon, 0, 0, 1e6);
     return p;

@@ -11,21 +11,22 @@ struct engine {
     string_ref name{};
     string_ref software{};        ///< of its kernels in calibrations
     bool static_scales = false;   ///< its fp8 checkpoints bring the scales of activations along
+    bool narrow_cache = false;    ///< its recipes keep 8 bits in the cache beside any narrow weights
+    bool narrow_prompts = false;  ///< its attention of prompts multiplies in the type of an 8-bit cache
     double overlap = 1;           ///< of the sum of kernels: what runs side by side or is fused further
     double step_seconds = 0;      ///< host time of a step
     double sequence_seconds = 0;  ///< and for each running sequence
     double request_seconds = 0;   ///< host time of a request before its prompt is computed
-    double steps_waited = 0;      ///< steps of others that a new request waits for
-    double sent_together = 0;     ///< share of requests that arrive at once, as benchmarks send them
+    double steps_waited = 0;      ///< steps that pass before the prompt of a new request
     double memory_share = 0.9;    ///< of a device's memory that weights and caches may fill
 };
 
 // Fitted by bench/fit_engines to serving runs on H100 and H200 up to one node (docs/accuracy-serving.md).
 // clang-format off
 inline constexpr engine engines[]{
-    {"trtllm", "trtllm", true,  0.857, 7.93e-4, 7.18e-6, 0.0217, 8.23,  0.106,  0.9},
-    {"vllm",   "vllm",   false, 1.04,  0,       0,       0.0175, 0.461, 0.11,   0.9},
-    {"sglang", "sglang", false, 0.975, 0,       1.11e-5, 0.103,  6.05,  0.0816, 0.9},
+    {"trtllm", "trtllm", true,  true,  false, 0.868, 7.12e-4, 9.45e-6, 0.0112, 9.31,  0.9},
+    {"vllm",   "vllm",   false, false, false, 1.05,  0,       0,       0.0205, 0.255, 0.9},
+    {"sglang", "sglang", false, false, true,  0.974, 4.52e-4, 0,       0.191,  0,     0.9},
 };
 // clang-format on
 

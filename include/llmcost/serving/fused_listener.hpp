@@ -109,7 +109,7 @@ private:
                  how_.cache->name);
         } else {
             emit(path_, "context_attention", {p.batch, p.sequence, p.heads, p.kv_heads, p.head_dim, p.window, p.past},
-                 how_.attention, how_.cache->name);
+                 how_.prompts, how_.cache->name);
         }
     }
     /// One new token is compared in the latent space, with queries and outputs taken there and back; prompts are expanded.

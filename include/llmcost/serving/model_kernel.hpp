@@ -24,6 +24,7 @@ struct execution {
     const operand_row* experts = find_operand("bfloat16");    ///< of routed experts
     const operand_row* cache = find_operand("bfloat16");      ///< of cached keys and values
     const operand_row* attention = find_operand("bfloat16");  ///< in which fused attention multiplies
+    const operand_row* prompts = find_operand("bfloat16");    ///< and that of prompts
     string_ref distribution = "power_law_1.2";                ///< how tokens are spread over experts
     bool static_scales = true;                                ///< a checkpoint in fp8 brings the scales of activations along
     sharding shards{};

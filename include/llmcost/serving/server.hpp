@@ -24,6 +24,7 @@ struct serving_load {
     std::int64_t draft = 0;     ///< tokens proposed per step and checked together; they cost nothing themselves
     double acceptance = 0;      ///< chance that a proposed token is kept, if those before it were
     std::int64_t pipeline = 1;  ///< devices that hold layers one behind the other
+    double burst = 0.1;         ///< share of requests that arrive at once, at the start: a tenth where each client sends ten
 };
 
 /// How a server does under a load.
@@ -66,7 +67,8 @@ public:
     void replace_engine(const engine& by) noexcept { by_ = by; }
 
     /// The figures under a load: `tpot = s·(t_decode(b, input + output / 2) + b / output · t_prefill) + a + c·b` with b
-    /// requests running on each group of devices, and what a request waits for before its first token.
+    /// requests running on each group of devices; `ttft = r + s·t_prefill·(1 + prompts_ahead) + w·(s·t_decode + a + c·b)`,
+    /// and a whole answer for each that finds no room.
     [[nodiscard]] serving_figures operator()(const serving_load& load) {
         const auto groups = static_cast<double>(how_.shards.data), stages = static_cast<double>(load.pipeline);
         const std::int64_t mean = load.input + load.output / 2;
@@ -86,10 +88,10 @@ public:
         const double host = by_.step_seconds + by_.sequence_seconds * here;
         const double together = by_.overlap * (step.seconds + shared * prompt.seconds) + host;
         f.tpot = together / per_step;
-        const double alone = by_.request_seconds + by_.overlap * prompt.seconds;
-        f.ttft_unloaded = alone + by_.step_seconds;
-        f.ttft = alone + by_.steps_waited * (by_.overlap * step.seconds + host) +
-                 by_.overlap * prompt.seconds * by_.sent_together * (here - 1) / 2;
+        const double first = by_.overlap * prompt.seconds, decoding = by_.overlap * step.seconds + host;
+        f.ttft_unloaded = by_.request_seconds + first + by_.step_seconds;
+        f.ttft = by_.request_seconds + first * (1 + prompts_ahead(load, here, first, output / per_step * decoding)) +
+                 by_.steps_waited * decoding;
         if (load.concurrency > f.running) f.ttft += (load.concurrency - f.running) / f.running * output * f.tpot;
         f.tokens_per_second = f.running / f.tpot;
         step.flops += shared * prompt.flops, step.bytes += shared * prompt.bytes;
@@ -102,6 +104,7 @@ public:
     /// The figures where requests arrive at a rate (1/s) by themselves: as many are in the system as arrive while one is
     /// answered (Little's law). Nothing where they arrive faster than they can be answered.
     [[nodiscard]] std::optional<serving_figures> at_rate(serving_load load, double rate) {
+        load.burst = 0;  // each comes when it likes
         const auto arriving = [&](double concurrency) {
             load.concurrency = concurrency;
             const serving_figures f = (*this)(load);
@@ -115,6 +118,13 @@ public:
         }
         load.concurrency = high;
         return (*this)(load);
+    }
+
+    /// Prompts that are computed before a new request's, among `here - 1` others: half of them where they arrive at once,
+    /// and of the rest those that are at their prompts, for `prompt` of `prompt + answer` seconds.
+    [[nodiscard]] static double prompts_ahead(const serving_load& load, double here, double prompt, double answer) noexcept {
+        const double others = here > 1 ? here - 1 : 0;
+        return others * (load.burst / 2 + (prompt > 0 ? prompt / (prompt + answer) : 0));
     }
 
 private:
