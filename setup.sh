@@ -2,7 +2,13 @@
 # SPDX-FileCopyrightText: 2026 The llmcost authors
 # SPDX-License-Identifier: Apache-2.0
 # Installs what is missing (Debian packages), builds build/llmcost and asks it what Llama-3.2-1B costs. Run it as often as you like.
+# --calibrate: then measures the GPU at hand, which `--device here` names from then on (five minutes; needs the CUDA Toolkit).
 set -eu
+case ${1-} in
+    '') calibrate= ;;
+    --calibrate) calibrate=yes ;;
+    *) echo "usage: ./setup.sh [--calibrate]" >&2; exit 2 ;;
+esac
 cd "$(dirname "$0")"
 
 # compiler and build; libraries; tests, benchmarks and the consumers that the tests play; certificates for the hub
@@ -53,4 +59,13 @@ fi
 say "building build/llmcost"
 quietly cmake --preset default
 quietly cmake --build --preset default --target llmcost_program
-build/llmcost --model meta-llama/Llama-3.2-1B
+if [ -z "$calibrate" ]; then
+    exec build/llmcost --model meta-llama/Llama-3.2-1B
+fi
+say "building build/bench/llmcost-calibrate"
+targets=$(cmake --build --preset default --target help)
+case $targets in
+    *llmcost_calibrate*) quietly cmake --build --preset default --target llmcost_calibrate ;;
+    *) fail "no CUDA compiler or no cuBLAS: install the CUDA Toolkit, remove build/CMakeCache.txt, and run this again" ;;
+esac
+exec build/bench/llmcost-calibrate

@@ -128,22 +128,26 @@ inline const std::vector<kernel_row>& kernel_rows() {
 
 }  // namespace detail
 
-/// An operator of any shape by a kernel of its family, or by the first that takes it where none is said.
+/// An operator of any shape by a kernel of its family, or by the first that takes it where none is said; an elementwise
+/// operation that has no kernel of its own by a map that moves and computes as much.
 ///
 /// Throws `not_supported` where no kernel takes it, or it needs more memory than the context allows.
 [[nodiscard]] inline std::unique_ptr<device_operator> make_operator(const device_context& context,
                                                                     const operator_shape& shape, string_ref kernel = {},
                                                                     int copies = 1) {
-    const string_ref variant = shape.variant.empty() ? shape.family->otherwise_variant : shape.variant;
-    std::string why = "no kernel of " + std::string(shape.family->name) + ' ' + std::string(variant);
-    for (const detail::kernel_row& row : detail::kernel_rows()) {
-        if (row.family != shape.family->name || (!kernel.empty() && row.kernel != kernel)) continue;
-        if (!row.variant.empty() && row.variant != variant) continue;
-        try {
-            return row.make(context.place(copies), shape);
-        } catch (const not_supported& e) {
-            why = e.what();
+    const string_ref said = shape.variant.empty() ? shape.family->otherwise_variant : shape.variant;
+    std::string why = "no kernel of " + std::string(shape.family->name) + ' ' + std::string(said);
+    for (const string_ref variant : {said, shape.family->otherwise_variant}) {
+        for (const detail::kernel_row& row : detail::kernel_rows()) {
+            if (row.family != shape.family->name || (!kernel.empty() && row.kernel != kernel)) continue;
+            if (!row.variant.empty() && row.variant != variant) continue;
+            try {
+                return row.make(context.place(copies), shape);
+            } catch (const not_supported& e) {
+                why = e.what();
+            }
         }
+        if (shape.family->name != "elementwise") break;
     }
     throw not_supported(why);
 }

@@ -123,7 +123,8 @@ public:
         const bool wide = type == "float32";
         launch_ = wide ? which.float32 : which.bfloat16;
         const bool quantises = which.float32 == nullptr;  // reads bfloat16, whatever it writes
-        if (launch_ == nullptr || (!wide && !quantises && type != "bfloat16"))
+        // float16 rows run as bfloat16: as many bytes, the same instructions
+        if (launch_ == nullptr || (!wide && !quantises && shape.operand->weight_bytes != 2))
             throw not_supported(std::string(which.name) + " of " + std::string(type));
         const std::size_t each = wide ? 4 : 2;
         go_.rows = static_cast<std::size_t>(shape.sizes[0]), go_.width = static_cast<std::size_t>(shape.sizes[1]);
@@ -179,7 +180,7 @@ private:
     void whole_map(const operator_shape& shape) {
         if (shape.sizes[4] != 0) throw not_supported("sums of products in a map");
         if (shape.sizes[2] != 0) go_.elements = static_cast<std::size_t>(shape.sizes[2]) / 2 / 8 * 8;
-        if (go_.elements == 0) throw not_supported("a map of fewer than 16 elements");
+        go_.elements = std::max<std::size_t>(go_.elements, 8);  // fewer are one pack all the same
         go_.additions = static_cast<int>(static_cast<std::size_t>(shape.sizes[3]) / go_.elements);
         go_.width = 8;  // it has no rows
     }

@@ -33,8 +33,8 @@ struct sweep_options {
     std::int64_t gpus = 1;
 };
 
-/// Seconds that a run may start points in.
-[[nodiscard]] constexpr double sweep_seconds(bool full) noexcept { return full ? 600 : 300; }
+/// Seconds that a run may start points in: of five minutes or ten, what fitting leaves.
+[[nodiscard]] constexpr double sweep_seconds(bool full) noexcept { return full ? 570 : 280; }
 
 /// Launches in one graph: ten milliseconds of them, at least four and at most twenty; of `launch` as many as it says.
 [[nodiscard]] inline int copies_of(const operator_shape& shape, double seconds) {

@@ -1,11 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
-// Calibrates the GPU at hand: measures operators, keeps each as it comes, and fits calibrations to them.
-//
-//     llmcost-calibrate FOLDER [--full] [--device NAME]
-//
-// FOLDER gets measured/*.csv and calibrations/, which `llmcost --calibration FOLDER/calibrations` reads. A run that was cut
-// goes on where it was. Clocks are read, never changed; throttled samples do not count.
+#include "gpu.hpp"
+
 #include "fit_tables.hpp"
 
 #include <llmcost/cuda/operators.cuh>
@@ -21,26 +17,9 @@
 #include <string>
 #include <vector>
 
+namespace llmcost::bench {
+
 namespace {
-
-using namespace llmcost;
-
-enum exit_code { done = 0, failed = 1, usage = 2, no_gpu = 6 };
-
-struct settings {
-    std::filesystem::path folder;
-    std::string device;
-    bool full = false;
-};
-
-/// The datasheet whose name the GPU's own name contains: `NVIDIA H200` is `h200_sxm`'s `H200`.
-const device* datasheet_of(std::string name) {
-    for (const char* word : {"NVIDIA ", "Tesla ", "GeForce "})
-        if (const std::size_t at = name.find(word); at != std::string::npos) name.erase(at, std::string(word).size());
-    for (; !name.empty(); name.resize(name.find_last_of(" -") == std::string::npos ? 0 : name.find_last_of(" -")))
-        if (const device* known = find_device(name)) return known;
-    return nullptr;
-}
 
 /// The seconds since a time.
 double since(std::chrono::steady_clock::time_point begun) {
@@ -69,25 +48,58 @@ void print(const cuda::sweep_report& r, double budget) {
     if (r.left_out != 0) std::printf("left out %zu: %.0f s are used; the same call goes on with them\n", r.left_out, budget);
 }
 
-void calibrate(const settings& s) {
-    cudaDeviceProp gpu{};
-    cuda::check(cudaGetDeviceProperties(&gpu, 0), "cudaGetDeviceProperties");
-    const device* known = s.device.empty() ? datasheet_of(gpu.name) : find_device(s.device);
-    if (known == nullptr)
-        throw std::runtime_error("no datasheet for '" + (s.device.empty() ? std::string(gpu.name) : s.device) +
-                                 "': say --device NAME, one of llmcost devices");
+/// CUDA's version: 13.0.
+std::string cuda_version() {
     int runtime = 0;
     cuda::check(cudaRuntimeGetVersion(&runtime), "cudaRuntimeGetVersion");
-    const std::string version = std::to_string(runtime / 1000) + '.' + std::to_string(runtime % 1000 / 10);
+    return std::to_string(runtime / 1000) + '.' + std::to_string(runtime % 1000 / 10);
+}
+
+/// The most that may be asked of one operator in measured mode, so that models of any size fit beside the context.
+constexpr std::size_t memory_of_one = std::size_t{1800} << 20;
+
+}  // namespace
+
+std::string no_gpu() {
+    int devices = 0;
+    const cudaError_t code = cudaGetDeviceCount(&devices);
+    if (code != cudaSuccess) return cudaGetErrorString(code);
+    return devices == 0 ? "none was found" : "";
+}
+
+cuda::gpu_properties gpu_at_hand() {
+    cudaDeviceProp gpu{};
+    cuda::check(cudaGetDeviceProperties(&gpu, 0), "cudaGetDeviceProperties");
+    const auto attribute = [](cudaDeviceAttr which) {
+        int value = 0;
+        cuda::check(cudaDeviceGetAttribute(&value, which, 0), "cudaDeviceGetAttribute");
+        return value;
+    };
+    return {gpu.name,
+            gpu.major,
+            gpu.minor,
+            gpu.multiProcessorCount,
+            attribute(cudaDevAttrClockRate) * 1e-3,
+            attribute(cudaDevAttrMemoryClockRate) * 1e-3,
+            gpu.memoryBusWidth,
+            static_cast<double>(gpu.totalGlobalMem),
+            static_cast<double>(gpu.l2CacheSize)};
+}
+
+void calibrate(const device& on, const std::filesystem::path& folder, bool full) {
+    cudaDeviceProp gpu{};
+    cuda::check(cudaGetDeviceProperties(&gpu, 0), "cudaGetDeviceProperties");
+    const device* const known = &on;
+    const std::string version = cuda_version();
     std::printf("%s as %s: %d multiprocessors, %d MB of cache, CUDA %s\n", gpu.name, std::string(known->names[0]).c_str(),
                 gpu.multiProcessorCount, gpu.l2CacheSize >> 20, version.c_str());
     std::vector<const operand_row*> operands{find_operand("bfloat16"), find_operand("float16")};
     if (gpu.major * 10 + gpu.minor >= 89) operands.push_back(find_operand("fp8"));
     int gpus = 0;
     cuda::check(cudaGetDeviceCount(&gpus), "cudaGetDeviceCount");
-    const std::vector<cuda::sweep_point> sweep = cuda::calibration_sweep({known, operands, s.full, gpus});
+    const std::vector<cuda::sweep_point> sweep = cuda::calibration_sweep({known, operands, full, gpus});
     const std::string name(known->names[0]);
-    std::map<const operator_family*, cuda::measured_table> tables = tables_of(sweep, s.folder / "measured", name, version);
+    std::map<const operator_family*, cuda::measured_table> tables = tables_of(sweep, folder / "measured", name, version);
     const cuda::device_context context;
     const auto begun = std::chrono::steady_clock::now();
     std::size_t at = 0;
@@ -116,7 +128,7 @@ void calibrate(const settings& s) {
             return refused(e);
         }
     };
-    const double budget = cuda::sweep_seconds(s.full);
+    const double budget = cuda::sweep_seconds(full);
     print(cuda::run_sweep(
               sweep, budget, [&] { return since(begun); },
               [&](const cuda::sweep_point& p) { return tables.at(p.shape.family).has(p.shape, p.kernel); }, measure),
@@ -125,44 +137,31 @@ void calibrate(const settings& s) {
     std::vector<std::string> paths;
     for (const auto& [family, table] : tables)
         if (table.size() != 0) paths.push_back(table.path());
-    bench::fit_tables(s.folder / "calibrations", s.folder / "accuracy.md", std::string("measured on ") + gpu.name, "own",
-                      paths);
-    std::printf("llmcost op gemm --device %s --calibration %s --m 64 --n 4096 --k 4096\n", name.c_str(),
-                (s.folder / "calibrations").string().c_str());
+    fit_tables(folder / "calibrations", folder / "accuracy.md", std::string("measured on ") + gpu.name, "own", paths, known);
 }
 
-}  // namespace
+struct operator_runner::parts {
+    cuda::device_context context{memory_of_one};
+};
 
-int main(int count, char** values) {
-    settings s;
-    for (int i = 1; i < count; ++i) {
-        const std::string word = values[i];
-        if (word == "--full") {
-            s.full = true;
-        } else if (word == "--device" && i + 1 < count) {
-            s.device = values[++i];
-        } else if (!word.starts_with("-") && s.folder.empty()) {
-            s.folder = word;
-        } else {
-            s.folder.clear();
-            break;
-        }
-    }
-    if (s.folder.empty()) {
-        std::fprintf(stderr, "usage: llmcost-calibrate FOLDER [--full] [--device NAME]\n");
-        return usage;
-    }
-    int devices = 0;
-    if (const cudaError_t code = cudaGetDeviceCount(&devices); code != cudaSuccess || devices == 0) {
-        std::fprintf(stderr, "llmcost-calibrate: no GPU to measure: %s\n",
-                     code != cudaSuccess ? cudaGetErrorString(code) : "none was found");
-        return no_gpu;
-    }
+operator_runner::operator_runner() : parts_(std::make_unique<parts>()) {}
+operator_runner::~operator_runner() = default;
+
+std::optional<operator_runner::result> operator_runner::operator()(const operator_shape& shape) {
+    constexpr int copies = 4;
     try {
-        calibrate(s);
-    } catch (const std::exception& e) {
-        std::fprintf(stderr, "\nllmcost-calibrate: %s\n", e.what());
-        return failed;
+        const auto op = cuda::make_operator(parts_->context, shape, {}, copies);
+        const cuda::sampler samples = cuda::measured(*op, copies);
+        std::size_t available = 0, all = 0;
+        cuda::check(cudaMemGetInfo(&available, &all), "cudaMemGetInfo");
+        return result{samples.median(), op->kernel(), static_cast<std::int64_t>(all - available)};
+    } catch (const cuda::not_supported&) {
+        return std::nullopt;
+    } catch (const cuda::cuda_error&) {
+        (void)cudaGetLastError();
+        if (cudaDeviceSynchronize() != cudaSuccess) throw;  // nothing runs on this device any more
+        return std::nullopt;
     }
-    return done;
 }
+
+}  // namespace llmcost::bench

@@ -1,0 +1,140 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+// Calibrates the GPU at hand, or measures one model on it:
+//
+//     llmcost-calibrate [FOLDER] [--full] [--device NAME]
+//     llmcost-calibrate --model NAME [--batch B] [--sequence S] [--execution eager|graph]
+//
+// FOLDER (~/.local/share/llmcost) gets measured/*.csv, calibrations/, the name of the device for `--device here`, and its
+// datasheet where none is known. A run that was cut goes on where it was. Clocks are read, never changed.
+#include "gpu.hpp"
+
+#include <llmcost/cli/main.hpp>
+#include <llmcost/cli/measured.hpp>
+#include <llmcost/cli/own_files.hpp>
+#include <llmcost/device_file.hpp>
+#include <llmcost/json.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using namespace llmcost;
+
+enum exit_code { done = 0, failed = 1, usage = 2, no_gpu = 6 };
+
+struct settings {
+    std::filesystem::path folder = cli::own_folder();
+    std::string device;
+    bool full = false;
+};
+
+/// What the arguments ask for; nothing where they are none of llmcost-calibrate's.
+std::optional<settings> read(const std::vector<std::string_view>& args) {
+    settings s;
+    bool named = false;
+    for (std::size_t i = 0; i < args.size(); ++i) {
+        if (args[i] == "--full") {
+            s.full = true;
+        } else if (args[i] == "--device" && i + 1 < args.size()) {
+            s.device = args[++i];
+        } else if (!args[i].starts_with("-") && !named) {
+            s.folder = args[i];
+            named = true;
+        } else {
+            return std::nullopt;
+        }
+    }
+    return s.folder.empty() ? std::nullopt : std::optional(s);
+}
+
+void write(const std::filesystem::path& path, const std::string& text) {
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream out(path);
+    if (!(out << text).flush()) throw std::runtime_error(path.string() + ": cannot be written");
+}
+
+/// Calibrates the device that was named, that has the GPU's datasheet, or that its driver describes.
+void calibrate(const settings& s) {
+    const cuda::gpu_properties gpu = bench::gpu_at_hand();
+    const device* on = s.device.empty() ? cuda::datasheet_of(gpu.name) : find_device(s.device);
+    if (on == nullptr && !s.device.empty())
+        throw std::runtime_error("--device: no datasheet of '" + s.device + "': one of llmcost devices, or leave it out");
+    std::optional<config_document> file;
+    device own;
+    const std::string name = on != nullptr ? std::string(on->names[0]) : cuda::file_name_of(gpu.name);
+    if (on == nullptr) {
+        const auto path = s.folder / "devices" / (name + ".json");
+        write(path, cuda::device_file_of(gpu));
+        std::printf("no datasheet of %s: what its driver says is in %s\n", gpu.name.c_str(), path.c_str());
+        file = read_config_file(path.string());
+        own = file->read_with([&](config_view root) { return read_device(root, name); });
+        on = &own;
+    }
+    write(s.folder / "here", name + '\n');
+    bench::calibrate(*on, s.folder, s.full);
+    const bool usual = s.folder == cli::own_folder();
+    std::printf("\nllmcost serve --device %s%s --model meta-llama/Llama-3.1-8B --input 1000 --output 200 --concurrency 8\n",
+                usual ? "here" : name.c_str(),
+                usual ? "" : (" --calibration " + (s.folder / "calibrations").string()).c_str());
+}
+
+/// Whether a model is asked for, whose operators are measured one by one.
+bool names_model(const std::vector<std::string_view>& args) {
+    return std::any_of(args.begin(), args.end(), [](std::string_view a) {
+        const std::string_view name = a.substr(0, a.find('='));
+        return name == "--model" || name == "--config";
+    });
+}
+
+void measure_model(std::vector<std::string_view> args) {
+    bench::operator_runner run;
+    const auto timer = [&](const operator_shape& shape) -> std::optional<cli::timed_operator> {
+        const auto r = run(shape);
+        return r ? std::optional(cli::timed_operator{r->seconds, r->kernel, r->memory_bytes}) : std::nullopt;
+    };
+    const bool named = std::any_of(args.begin(), args.end(), [](std::string_view a) { return a.starts_with("--device"); });
+    const device* sheet = cuda::datasheet_of(bench::gpu_at_hand().name);
+    const std::string here = sheet != nullptr ? std::string(sheet->names[0]) : "here";
+    if (!named) args.insert(args.end(), {"--device", here});
+    std::cout << cli::measured_answer(args, timer,
+                                      {std::cout, std::cerr, std::cin, [](const char* name) { return std::getenv(name); }});
+}
+
+}  // namespace
+
+int main(int count, char** values) {
+    const std::vector<std::string_view> args(values + 1, values + count);
+    const std::optional<settings> asked = names_model(args) ? settings{} : read(args);
+    if (!asked) {
+        std::fprintf(stderr,
+                     "usage: llmcost-calibrate [FOLDER] [--full] [--device NAME]\n"
+                     "       llmcost-calibrate --model NAME [--batch B] [--sequence S] [option of llmcost latency]...\n");
+        return usage;
+    }
+    if (const std::string why = bench::no_gpu(); !why.empty()) {
+        std::fprintf(stderr, "llmcost-calibrate: no GPU to measure: %s\n", why.c_str());
+        return no_gpu;
+    }
+    try {
+        if (names_model(args))
+            measure_model(args);
+        else
+            calibrate(*asked);
+    } catch (const std::exception& e) {
+        std::fprintf(stderr, "\nllmcost-calibrate: %s\n", e.what());
+        return failed;
+    }
+    return done;
+}

@@ -1,0 +1,196 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "kernel_tables.hpp"
+
+#include <llmcost/latency/calibration.hpp>
+#include <llmcost/latency/fit.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+// Fitting one kernel to its measurements (docs/latency.md).
+namespace llmcost::bench {
+
+inline constexpr double residual_step = 1.0 / 128;     // half a percent
+inline constexpr std::size_t page_characters = 60000;  // a compiler must take literals of 65536
+
+/// A calibration with the memory that it looks at.
+struct owned_calibration {
+    kernel_calibration c;
+    std::vector<std::int64_t> sites, centres, units, axes[2];
+    std::vector<std::string> pages;
+    std::vector<string_ref> views;
+};
+
+inline double octave(std::int64_t n) { return std::log2(static_cast<double>(n < 1 ? 1 : n)); }
+
+/// What is measured around a place along one axis: interpolated where it lies between two, else the nearest.
+struct seen_along {
+    bool any = false;
+    bool between = false;
+    double value = 0;
+};
+inline seen_along look_along(const std::vector<double>& values, const std::vector<bool>& known,
+                             const std::vector<std::int64_t>& axis, std::size_t first, std::size_t step, std::size_t at) {
+    std::ptrdiff_t low = static_cast<std::ptrdiff_t>(at) - 1;
+    std::size_t high = at + 1;
+    const auto cell = [&](std::size_t i) { return first + i * step; };
+    while (low >= 0 && !known[cell(static_cast<std::size_t>(low))]) --low;
+    while (high < axis.size() && !known[cell(high)]) ++high;
+    if (low < 0 && high == axis.size()) return {};
+    if (low < 0) return {true, false, values[cell(high)]};
+    const double before = values[cell(static_cast<std::size_t>(low))];
+    if (high == axis.size()) return {true, false, before};
+    const double from = octave(axis[static_cast<std::size_t>(low)]), to = octave(axis[high]);
+    const double share = (octave(axis[at]) - from) / (to - from);
+    return {true, true, before * (1 - share) + values[cell(high)] * share};
+}
+
+/// Fills what was not measured: from both sides along both axes where there are some, else from the nearest.
+inline void fill(std::vector<double>& values, std::vector<bool> known, const std::vector<std::int64_t> (&axes)[2]) {
+    const std::size_t columns = axes[1].size();
+    for (const bool extends : {false, true, true}) {
+        std::vector<double> filled = values;
+        std::vector<bool> now = known;
+        for (std::size_t i = 0; i < axes[0].size(); ++i)
+            for (std::size_t k = 0; k < columns; ++k) {
+                const std::size_t at = i * columns + k;
+                if (known[at]) continue;
+                const seen_along a = look_along(values, known, axes[0], k, columns, i);
+                const seen_along b = look_along(values, known, axes[1], i * columns, 1, k);
+                if (a.between || b.between)
+                    filled[at] = a.between && b.between ? (a.value + b.value) / 2 : a.between ? a.value : b.value;
+                else if (extends && (a.any || b.any))
+                    filled[at] = b.any ? b.value : a.value;
+                else
+                    continue;
+                now[at] = true;
+            }
+        values = std::move(filled), known = std::move(now);
+    }
+}
+
+/// The shape of a site at a place on its axes: its given sizes are those of the nearest measurement in proportion along the
+/// last axis (elements that are moved, keys of an encoder), tokens that stand before the new ones the fewest.
+inline operator_shape shape_near(const std::vector<const measurement*>& measured, const std::int64_t (&along)[2]) {
+    const operator_family& family = *measured.front()->shape.family;
+    const std::size_t last = family.axes - 1, given = family.axes + family.sites;
+    operator_shape shape = measured.front()->shape;
+    double least = INFINITY;
+    for (const measurement* r : measured) {
+        if (family.size_count == given) break;
+        double distance = 0;
+        for (std::size_t a = 0; a < family.axes; ++a) distance += std::fabs(octave(r->shape.sizes[a]) - octave(along[a]));
+        if (distance < least) least = distance, shape = r->shape;
+    }
+    const double share =
+        static_cast<double>(along[last]) / static_cast<double>(std::max<std::int64_t>(shape.sizes[last], 1));
+    for (std::size_t i = given; i < family.size_count; ++i) {
+        if (family.sizes[i].past)
+            for (const measurement* r : measured) shape.sizes[i] = std::min(shape.sizes[i], r->shape.sizes[i]);
+        else
+            shape.sizes[i] = std::llround(static_cast<double>(shape.sizes[i]) * share);
+    }
+    for (std::size_t a = 0; a < family.axes; ++a) shape.sizes[a] = along[a];
+    return shape;
+}
+
+/// The roofline, and what every site deviates from it: times made rising along the axes, so that more never takes less.
+inline owned_calibration fit(const table& t, const std::vector<measurement>& rows, const device& d) {
+    const operator_family& family = *t.family;
+    owned_calibration out;
+    out.c.family = family.name, out.c.software = t.software, out.c.version = t.version, out.c.kernel = t.kernel;
+    out.c.operand = rows.front().shape.operand->name, out.c.variant = t.variant, out.c.work_share = t.work_share();
+    const auto timing_of = [&](operator_shape shape, double seconds) {
+        shape.variant = t.variant;
+        const datasheet_seconds s = seconds_of(d, llmcost::detail::work_of(shape, &out.c));
+        return timing{s.compute, s.memory, seconds};
+    };
+    std::vector<timing> timings;
+    std::map<std::vector<std::int64_t>, std::vector<const measurement*>> sites;
+    for (const measurement& r : rows) {
+        timings.push_back(timing_of(r.shape, r.seconds));
+        for (std::size_t a = 0; a < family.axes; ++a) out.axes[a].push_back(r.shape.sizes[a]);
+        sites[{r.shape.site(), r.shape.site() + family.sites}].push_back(&r);
+    }
+    for (std::size_t a = family.axes; a < 2; ++a) out.axes[a].push_back(1);
+    out.c.base = fit_roofline(timings, 4000, t.least_launch);
+    for (std::vector<std::int64_t>& axis : out.axes) {
+        std::sort(axis.begin(), axis.end());
+        axis.erase(std::unique(axis.begin(), axis.end()), axis.end());
+        // below the first place another axis' deviations would be held on a smaller roofline, and times could fall along it
+        if (family.axes > 1 && axis.front() > 1) axis.insert(axis.begin(), 1);
+    }
+    const std::size_t columns = out.axes[1].size(), cells = out.axes[0].size() * columns;
+    const std::size_t per_page = std::max<std::size_t>(1, page_characters / cells);
+    for (const auto& [site, measured] : sites) {
+        const auto place = [&](std::size_t a, std::int64_t n) {
+            return static_cast<std::size_t>(std::lower_bound(out.axes[a].begin(), out.axes[a].end(), n) -
+                                            out.axes[a].begin());
+        };
+        std::vector<double> base(cells), values(cells), times(cells);
+        std::vector<bool> known(cells);
+        std::vector<int> n(cells);
+        const auto log_base = [&](const operator_shape& shape) {
+            const timing at = timing_of(shape, 0);
+            return std::log2(out.c.base(at.compute, at.memory));
+        };
+        for (std::size_t i = 0; i < cells; ++i) {
+            std::int64_t along[2]{};
+            for (std::size_t a = 0; a < family.axes; ++a) along[a] = out.axes[a][a == 0 ? i / columns : i % columns];
+            base[i] = log_base(shape_near(measured, along));
+        }
+        for (const measurement* r : measured) {
+            const std::size_t row = place(0, r->shape.sizes[0]);
+            const std::size_t at = row * columns + (family.axes > 1 ? place(1, r->shape.sizes[1]) : 0);
+            values[at] = (values[at] * n[at] + std::log2(r->seconds) - log_base(r->shape)) / (n[at] + 1);
+            known[at] = true, ++n[at];
+        }
+        fill(values, known, out.axes);
+        for (std::size_t i = 0; i < cells; ++i) times[i] = base[i] + values[i];
+        times = rising(times, out.axes[0].size());
+        for (std::size_t i = 0; i < cells; ++i) values[i] = times[i] - base[i];
+
+        if (out.centres.size() % per_page == 0) out.pages.emplace_back();
+        out.sites.insert(out.sites.end(), site.begin(), site.end());
+        const auto [least, most] = std::minmax_element(values.begin(), values.end());
+        const std::int64_t centre = std::lround((*least + *most) / 2 / residual_step);
+        std::int64_t unit = 1;
+        while ((*most - *least) / 2 > (residual_character::most - 1) * static_cast<double>(unit) * residual_step) unit *= 2;
+        out.centres.push_back(centre), out.units.push_back(unit);
+        for (std::size_t i = 0; i < cells; ++i) {
+            const auto log_time = [&](std::int64_t units) {
+                return base[i] + static_cast<double>(centre + unit * units) * residual_step;
+            };
+            double before = -INFINITY;  // rounded times must rise, too
+            if (i >= columns) before = times[i - columns];
+            if (i % columns != 0) before = std::max(before, times[i - 1]);
+            std::int64_t units =
+                std::lround((values[i] / residual_step - static_cast<double>(centre)) / static_cast<double>(unit));
+            while (log_time(units) < before && units < residual_character::most) ++units;
+            times[i] = log_time(units);
+            out.pages.back() += residual_character::from(units);
+        }
+    }
+    for (const std::string& page : out.pages) out.views.emplace_back(page);
+    residual_table& r = out.c.residual;
+    r.step = residual_step, r.columns = family.sites, r.site_count = out.centres.size(), r.sites = out.sites.data();
+    r.centres = out.centres.data(), r.units = out.units.data();
+    for (std::size_t a = 0; a < 2; ++a) r.axis[a] = out.axes[a].data(), r.length[a] = out.axes[a].size();
+    r.pages = out.views.data(), r.sites_per_page = per_page;
+    return out;
+}
+
+}  // namespace llmcost::bench
