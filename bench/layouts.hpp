@@ -74,17 +74,17 @@ inline constexpr measured_operator neusight_norm[]{
     {"OPName", "ln", "Latency", "norm", "", "torch.nn.LayerNorm", {"B", "H"}},
 };
 inline constexpr measured_operator neusight_elementwise[]{
-    {"OPName", "add",  "Latency", "elementwise", "add",         "torch.add",  {"B", "H"}},
-    {"OPName", "mul",  "Latency", "elementwise", "mult",        "torch.mul",  {"B", "H"}},
-    {"OPName", "div",  "Latency", "elementwise", "div",         "torch.div",  {"B", "H"}},
-    {"OPName", "pow",  "Latency", "elementwise", "pow",         "torch.pow",  {"B", "H"}},
-    {"OPName", "addu", "Latency", "elementwise", "add_scalar",  "torch.add",  {"B", "H"}},
-    {"OPName", "mulu", "Latency", "elementwise", "mult_scalar", "torch.mul",  {"B", "H"}},
-    {"OPName", "divu", "Latency", "elementwise", "div_scalar",  "torch.div",  {"B", "H"}},
-    {"OPName", "powu", "Latency", "elementwise", "pow_scalar",  "torch.pow",  {"B", "H"}},
-    {"OPName", "relu", "Latency", "elementwise", "relu",        "torch.relu", {"B", "H"}},
-    {"OPName", "gelu", "Latency", "elementwise", "gelu",        "torch.nn.GELU", {"B", "H"}},
-    {"OPName", "tanh", "Latency", "elementwise", "tanh",        "torch.tanh", {"B", "H"}},
+    {"OPName", "add",  "Latency", "elementwise", "add",          "torch.add",  {"B", "H"}},
+    {"OPName", "mul",  "Latency", "elementwise", "mul",          "torch.mul",  {"B", "H"}},
+    {"OPName", "div",  "Latency", "elementwise", "div",          "torch.div",  {"B", "H"}},
+    {"OPName", "pow",  "Latency", "elementwise", "power",        "torch.pow",  {"B", "H"}},
+    {"OPName", "addu", "Latency", "elementwise", "add_scalar",   "torch.add",  {"B", "H"}},
+    {"OPName", "mulu", "Latency", "elementwise", "mul_scalar",   "torch.mul",  {"B", "H"}},
+    {"OPName", "divu", "Latency", "elementwise", "div_scalar",   "torch.div",  {"B", "H"}},
+    {"OPName", "powu", "Latency", "elementwise", "power_scalar", "torch.pow",  {"B", "H"}},
+    {"OPName", "relu", "Latency", "elementwise", "relu",         "torch.relu", {"B", "H"}},
+    {"OPName", "gelu", "Latency", "elementwise", "gelu",         "torch.nn.GELU", {"B", "H"}},
+    {"OPName", "tanh", "Latency", "elementwise", "tanh",         "torch.tanh", {"B", "H"}},
 };
 
 // Vidur: medians of kernels in a decoder layer of Sarathi-Serve, rows of tokens, layers split by n devices. Rotation is

@@ -31,8 +31,8 @@ public:
     /// The kernel for an operand and a variant at a site.
     ///
     /// Where the software was not measured on this device, its kernel on a device with the same chip goes before another
-    /// software's; where the variant was not measured, that of 16 bits, or of tokens that are spread otherwise, stands in;
-    /// where nothing was measured here, what the software reaches of another device's datasheet.
+    /// software's; where the variant was not measured, that of 16 bits, of tokens that are spread otherwise, or of any map,
+    /// stands in; where nothing was measured here, what the software reaches of another device's datasheet.
     const kernel_calibration* find(const operator_shape& shape) override {
         kernel_choice asked{device_, software_, version_, "", std::string(shape.operand->name), std::string(shape.variant),
                             {}};
@@ -42,8 +42,9 @@ public:
         kernel_shelf& from = shelf(std::string(shape.family->name));
         const bool has_words = !shape.family->variant_column.empty() && !shape.work().between_devices;
         const auto by_any_word = [&](auto look) -> const kernel_calibration* {
-            for (const std::string& word : {std::string(shape.variant), std::string("bfloat16"),
-                                            std::string("power_law_1.01"), std::string("balanced")}) {
+            for (const std::string& word :
+                 {std::string(shape.variant), std::string("bfloat16"), std::string("power_law_1.01"),
+                  std::string("balanced"), std::string(shape.family->otherwise_variant)}) {
                 asked.variant = word;
                 if (const kernel_calibration* found = look()) return found;
                 if (!has_words) break;

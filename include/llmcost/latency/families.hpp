@@ -192,7 +192,7 @@ struct moved_elements {
 };
 // silu_mul: of activation times gate; add_norm: a residual sum, written too, and the norm of it
 inline constexpr moved_elements moved_by_operation[]{
-    {"add", 3}, {"mult", 3}, {"div", 3}, {"pow", 3}, {"silu_mul", 3}, {"add_norm", 4},
+    {"add", 3}, {"mul", 3}, {"div", 3}, {"power", 3}, {"silu_mul", 3}, {"add_norm", 4},
 };
 /// One read and one written where the operation is not in the table: a scalar is no element.
 constexpr double moved_by(string_ref operation) noexcept {
