@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <llmcost/cli/op_kernels.hpp>
 #include <llmcost/serving/step.hpp>
@@ -40,14 +41,11 @@ public:
         const auto [known, fresh] = found_.try_emplace(std::pair{shape.family, asked}, nullptr);
         if (!fresh) return known->second;
         kernel_shelf& from = shelf(std::string(shape.family->name));
-        const bool has_words = !shape.family->variant_column.empty() && !shape.work().between_devices;
+        const std::vector<std::string> words = words_for(shape);
         const auto by_any_word = [&](auto look) -> const kernel_calibration* {
-            for (const std::string& word :
-                 {std::string(shape.variant), std::string("bfloat16"), std::string("power_law_1.01"),
-                  std::string("balanced"), std::string(shape.family->otherwise_variant)}) {
+            for (const std::string& word : words) {
                 asked.variant = word;
                 if (const kernel_calibration* found = look()) return found;
-                if (!has_words) break;
             }
             return nullptr;
         };
@@ -57,6 +55,18 @@ public:
     }
 
 private:
+    /// The word of a kernel and those that may stand in for it: the type of 16 bits for another of the cache, a power law
+    /// for another, and what the family is where nobody says; a collective is no other one.
+    static std::vector<std::string> words_for(const operator_shape& shape) {
+        std::vector<std::string> words{std::string(shape.variant)};
+        if (shape.family->variant_column.empty() || shape.work().between_devices) return words;
+        const auto offer = [&](std::string word) {
+            if (std::find(words.begin(), words.end(), word) == words.end()) words.push_back(std::move(word));
+        };
+        if (words.front().starts_with("power_law")) offer("power_law_1.01");
+        offer(shape.family->otherwise_variant.empty() ? "bfloat16" : std::string(shape.family->otherwise_variant));
+        return words;
+    }
     /// Whether two devices have the same chip: as many units with the same peaks, whatever memory stands beside it.
     static bool same_chip(const device& a, const device& b) noexcept {
         return a.units == b.units && a.bf16 == b.bf16 && a.fp8 == b.fp8 && a.fp4 == b.fp4;

@@ -84,7 +84,7 @@ public:
             refuse(std::string(found.on->names[0]),
                    work.between_devices ? "no bandwidth of links in its datasheet"
                                         : "no peak for " + std::string(found.operand->name) + " in its datasheet");
-        for (const std::filesystem::path& path : files_for(found, asked)) {
+        for (const std::filesystem::path& path : known_files_for(found, asked)) {
             const calibration_document* file = calibration_at(path, *found.on);
             if (file == nullptr) continue;
             const kernel_calibration* here = best_of(*file, found, asked);
@@ -109,22 +109,22 @@ private:
                                       const kernel_choice& asked) const {
         const kernel_calibration* best = nullptr;
         int most = -1;
-        double nearest = 0;
         for (const kernel_calibration& c : file.kernels()) {
             if (!(c.family == family_.name) || !(c.variant == found.variant) ||
                 !stands_for(*find_operand(c.operand), *found.operand, *found.on))
                 continue;
             const int shared = (c.operand == found.operand->name ? 8 : 0) + (c.software == asked.software ? 4 : 0) +
                                (c.version == asked.version ? 2 : 0) + (c.kernel == asked.kernel ? 1 : 0);
-            const double distance = c.residual.distance(asked.site.data());
             const auto is_better = [&] {
                 if (best == nullptr || shared != most) return shared > most;
-                if (distance != nearest) return distance < nearest;
+                const double here = c.residual.distance(asked.site.data()),
+                             there = best->residual.distance(asked.site.data());
+                if (here != there) return here < there;
                 if (c.residual.site_count != best->residual.site_count)
                     return c.residual.site_count > best->residual.site_count;
                 return c.base.launch < best->base.launch;
             };
-            if (is_better()) most = shared, nearest = distance, best = &c;
+            if (is_better()) most = shared, best = &c;
         }
         return best;
     }
@@ -136,6 +136,11 @@ private:
         return *variants_.insert(asked.variant).first;
     }
     const device& device_of(const std::string& asked) {
+        const auto [known, fresh] = devices_.try_emplace(asked, nullptr);
+        if (fresh) known->second = &looked_up(asked);
+        return *known->second;
+    }
+    const device& looked_up(const std::string& asked) {
         const std::string name = asked == "here" ? device_here() : asked;
         if (name.empty() && !asked.empty())
             refuse("device", "nothing was measured here yet: run llmcost-calibrate, or name a device of llmcost devices");
@@ -154,6 +159,12 @@ private:
         const string_ref key = own.empty() ? string_ref() : string_ref(*variants_.insert(name).first);
         const device read = file.read_with([&](config_view root) { return read_device(root, key); });
         return files_.emplace(name, std::pair{std::move(file), read}).first->second.second;
+    }
+    const std::vector<std::filesystem::path>& known_files_for(const chosen_kernel& found, const kernel_choice& asked) {
+        const auto [known, fresh] = paths_.try_emplace(
+            std::tuple{found.on, asked.software, asked.version, found.operand, std::string(found.variant)});
+        if (fresh) known->second = files_for(found, asked);
+        return known->second;
     }
     /// Files that may have a kernel: DEVICE/FAMILY/SOFTWARE-VERSION/OPERAND-VARIANT.json, those of the software and version
     /// that are asked for first, in each the operand's own before what stands for it.
@@ -206,6 +217,10 @@ private:
     std::vector<std::string> calibrations_at_;  ///< folders, or one file
     std::set<std::string> variants_;
     std::map<std::string, std::pair<config_document, device>> files_;
+    std::map<std::string, const device*> devices_;
+    std::map<std::tuple<const device*, std::string, std::string, const operand_row*, std::string>,
+             std::vector<std::filesystem::path>>
+        paths_;
     std::map<std::string, std::unique_ptr<calibration_document>> calibrations_;
 };
 

@@ -53,6 +53,10 @@ public:
     ///
     /// A few thousand workloads are remembered: sweeps ask for the same ones over and over.
     [[nodiscard]] step_cost operator()(std::int64_t batch, std::int64_t sequence, std::int64_t past) {
+        if (memory_.empty()) {
+            if (++calls_ < few_calls) return priced(batch, sequence, past);
+            memory_.resize(std::size_t{1} << remembered::bits);
+        }
         remembered& known = memory_[remembered::place(batch, sequence, past)];
         if (known.batch == batch && known.sequence == sequence && known.past == past) return known.cost;
         known = {batch, sequence, past, priced(batch, sequence, past)};
@@ -63,6 +67,7 @@ public:
     }
 
 private:
+    static constexpr int few_calls = 64;  ///< that are not worth remembering
     struct remembered {
         static constexpr int bits = 12;
         std::int64_t batch = 0, sequence = 0, past = 0;
@@ -174,7 +179,8 @@ private:
     const device* on_;
     kernel_source* from_;
     std::vector<planned> kernels_;
-    std::vector<remembered> memory_ = std::vector<remembered>(std::size_t{1} << remembered::bits);
+    std::vector<remembered> memory_;
+    int calls_ = 0;
     double per_launch_;
     bool decodes_, holds_ = false;
 };
