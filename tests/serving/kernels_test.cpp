@@ -99,6 +99,25 @@ TEST_CASE("a chain moves two bytes for each element that it reads or writes") {
         if (k.name.ends_with("act_fn")) CHECK(k.shape.work().bytes == 2.0 * 3 * 16 * 8192);
 }
 
+// Mamba-Codestral-7B: 64 layers, 128 heads of 64 values, 8 groups of keys, states of 128, chunks of 256 tokens
+TEST_CASE("a scan by a state per head is one kernel, of one token or of chunks") {
+    const golden_model* mamba = nullptr;
+    for (const golden_model& g : golden_models())
+        if (g.golden.name == "mistralai__Mamba-Codestral-7B-v0.1") mamba = &g;
+    REQUIRE(mamba != nullptr);
+    const auto scan = [&](const workload& load) {
+        for (const model_kernel& k : kernels_of(mamba->built, load, {}))
+            if (k.shape.family->name == "linear_attention") return k;
+        return model_kernel{};
+    };
+    const model_kernel step = scan({.batch = 2, .sequence = 1, .past = 9}), prompt = scan({.batch = 1, .sequence = 300});
+    CHECK(line_of(step) == "backbone.layers.*.mixer linear_attention 2 1 128 8 128 64 256 x64");
+    CHECK(step.shape.work().flops == 2.0 * 128 * 4 * 128 * 64);
+    CHECK(step.shape.work().bytes == 2.0 * (8 * 128 * 128 * 64 + 2 * 2 * (128 * 64 + 8 * 128)));
+    CHECK(prompt.shape.variant == "decay");
+    CHECK(prompt.shape.work().flops == 300.0 * 128 * (4 * 128 * 64 + 2 * 256 * (128 + 64)));
+}
+
 TEST_CASE("a prompt's attention is one kernel that sees its past") {
     const std::vector<std::string> lines =
         lines_of(kernels_of(models::llama_3_2_1b, {.batch = 2, .sequence = 100, .past = 30, .head = logits::last}, {}));
