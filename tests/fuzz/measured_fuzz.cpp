@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <llmcost/calibration_file.hpp>
+#include <llmcost/cli/run.hpp>
+#include <llmcost/devices.hpp>
+
+// Calibrations, devices and rows of CSV, by the first letter: whatever they hold, times are finite and in order, and errors
+// have an exit code that is known.
+namespace {
+
+using namespace llmcost;
+
+void price(const device& on, const kernel_calibration& c) {
+    operator_shape shape;
+    shape.family = find_family(c.family), shape.operand = find_operand(c.operand), shape.variant = c.variant;
+    for (const std::int64_t n : {std::int64_t{1}, std::int64_t{128}, std::int64_t{5000}}) {
+        for (std::size_t i = 0; i < shape.family->size_count; ++i) shape.sizes[i] = n;
+        if (!can_price(on, shape.work())) continue;
+        const latency_estimate e = estimate(on, shape, &c);
+        const bool ordered = e.lower <= e.seconds && e.seconds <= e.upper;
+        if (!std::isfinite(e.seconds) || !(e.seconds > 0) || !ordered || !std::isfinite(e.upper)) std::abort();
+    }
+}
+
+void answer(const std::vector<std::string_view>& args, const std::string& rows) {
+    std::istringstream in(rows);
+    std::ostringstream out, err;
+    const int code = cli::run(args, {out, err, in});
+    if (code != 0 && code != 2 && code != 3 && code != 5) std::abort();
+    if ((code == 0) != err.str().empty()) std::abort();
+}
+
+}  // namespace
+
+// libFuzzer: clang++ -std=c++20 -g -O1 -fsanitize=fuzzer,address,undefined -Iinclude tests/fuzz/measured_fuzz.cpp
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    if (size == 0) return 0;
+    const std::string text(reinterpret_cast<const char*>(data) + 1, size - 1);
+    static const device h200 = *find_device("h200_sxm");
+    try {
+        switch (data[0]) {
+            case 'c': {
+                const calibration_document file(parse_config(text, "calibration"));
+                for (const kernel_calibration& c : file.kernels()) price(h200, c);
+                break;
+            }
+            case 'd': {
+                const config_document file = parse_config(text, "device");
+                const device own = file.read_with([](config_view root) { return read_device(root); });
+                for (const operator_family& f : operator_families) {
+                    operator_shape shape{.family = &f, .operand = find_operand("bfloat16"), .variant = f.otherwise_variant};
+                    for (std::size_t i = 0; i < f.size_count; ++i) shape.sizes[i] = 64;
+                    if (can_price(own, shape.work()) && !(estimate(own, shape, nullptr).seconds > 0)) std::abort();
+                }
+                break;
+            }
+            case 'o': answer({"op", "context_attention", "--device", "h200", "--calibration", "none"}, text); break;
+            case 'e': answer({"op", "elementwise", "--device", "h200", "--calibration", "none"}, text); break;
+            case 's':
+                answer({"serve", "--calibration", "none", "--configs", LLMCOST_TEST_DIR "/fit/serving", "--offline"}, text);
+                break;
+            default: break;
+        }
+    } catch (const error&) {
+    } catch (const overflow_error&) {
+    }
+    return 0;
+}
