@@ -61,6 +61,12 @@ inline constexpr rates_of_capability rates_table[]{
     return nullptr;
 }
 
+/// The same of a GPU, none where it has other multiprocessors than the datasheet: a slice of one, or a laptop's.
+[[nodiscard]] inline const device* datasheet_of(const gpu_properties& gpu) {
+    const device* known = datasheet_of(gpu.name);
+    return known == nullptr || known->units == 0 || known->units == gpu.multiprocessors ? known : nullptr;
+}
+
 /// A GPU's name as files have it: `NVIDIA RTX A2000 12GB` is `nvidia_rtx_a2000_12gb`.
 [[nodiscard]] inline std::string file_name_of(const std::string& name) {
     std::string out;
