@@ -91,7 +91,12 @@ public:
     }
     void launch(int /*copy*/, cudaStream_t /*on*/) override {
         check(ncclGroupStart(), "ncclGroupStart");
-        for (int i = 0; i < devices_; ++i) issue(static_cast<std::size_t>(i));
+        try {
+            for (int i = 0; i < devices_; ++i) issue(static_cast<std::size_t>(i));
+        } catch (...) {
+            ncclGroupEnd();  // else all that follows would wait in this group
+            throw;
+        }
         check(ncclGroupEnd(), "ncclGroupEnd");
     }
     void wait() override {

@@ -130,7 +130,8 @@ private:
 /// Samples of an operator, timed as it is issued.
 [[nodiscard]] inline sampler measured(device_operator& what, int copies, sampling_rule rule = {}) {
     rule.seconds /= copies, rule.longest /= copies;  // they count those of all launches
-    check(cudaDeviceSynchronize(), "memory");  // copies from the host may be under way, which no stream here waits for
+    // copies from the host may be under way, which no stream here waits for
+    check(cudaDeviceSynchronize(), "memory");
     if (what.issued() == issued_by::host) return sampled(host_timer(what, copies), rule);
     return sampled(graph_timer(what, copies), rule);
 }
