@@ -68,7 +68,7 @@ void write(const std::filesystem::path& path, const std::string& text) {
 /// Calibrates the device that was named, that has the GPU's datasheet, or that its driver describes.
 void calibrate(const settings& s) {
     const cuda::gpu_properties gpu = bench::gpu_at_hand();
-    const device* on = s.device.empty() ? cuda::datasheet_of(gpu.name) : find_device(s.device);
+    const device* on = s.device.empty() ? cuda::datasheet_of(gpu) : find_device(s.device);
     if (on == nullptr && !s.device.empty())
         throw std::runtime_error("--device: no datasheet of '" + s.device + "': one of llmcost devices, or leave it out");
     std::optional<config_document> file;
@@ -105,7 +105,7 @@ void measure_model(std::vector<std::string_view> args) {
         return r ? std::optional(cli::timed_operator{r->seconds, r->kernel, r->memory_bytes}) : std::nullopt;
     };
     const bool named = std::any_of(args.begin(), args.end(), [](std::string_view a) { return a.starts_with("--device"); });
-    const device* sheet = cuda::datasheet_of(bench::gpu_at_hand().name);
+    const device* sheet = cuda::datasheet_of(bench::gpu_at_hand());
     const std::string here = sheet != nullptr ? std::string(sheet->names[0]) : "here";
     if (!named) args.insert(args.end(), {"--device", here});
     std::cout << cli::measured_answer(args, timer,

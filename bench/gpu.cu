@@ -14,6 +14,7 @@
 #include <exception>
 #include <filesystem>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,14 @@ std::string cuda_version() {
     return std::to_string(runtime / 1000) + '.' + std::to_string(runtime % 1000 / 10);
 }
 
+/// Forgets what a refused call left behind; whether the device still runs anything.
+bool goes_on() {
+    (void)cudaGetLastError();
+    return cudaDeviceSynchronize() == cudaSuccess;
+}
+
+constexpr double until_warm = 0.5;  ///< s
+
 /// The most that may be asked of one operator in measured mode, so that models of any size fit beside the context.
 constexpr std::size_t memory_of_one = std::size_t{1800} << 20;
 
@@ -62,9 +71,15 @@ constexpr std::size_t memory_of_one = std::size_t{1800} << 20;
 
 std::string no_gpu() {
     int devices = 0;
-    const cudaError_t code = cudaGetDeviceCount(&devices);
+    cudaError_t code = cudaGetDeviceCount(&devices);
     if (code != cudaSuccess) return cudaGetErrorString(code);
-    return devices == 0 ? "none was found" : "";
+    if (devices == 0) return "none was found";
+    cudaFuncAttributes kernel{};  // asking for one loads all, or has the driver compile them, before any time is taken
+    code = cudaFuncGetAttributes(&kernel, cuda::detail::fill_normal<float>);
+    if (code != cudaErrorNoKernelImageForDevice) return code == cudaSuccess ? "" : cudaGetErrorString(code);
+    const cuda::gpu_properties gpu = gpu_at_hand();
+    return gpu.name + " has compute capability " + std::to_string(gpu.major) + '.' + std::to_string(gpu.minor) +
+           ", kernels here are for 7.5 and later";
 }
 
 cuda::gpu_properties gpu_at_hand() {
@@ -100,20 +115,20 @@ void calibrate(const device& on, const std::filesystem::path& folder, bool full)
     const std::vector<cuda::sweep_point> sweep = cuda::calibration_sweep({known, operands, full, gpus});
     const std::string name(known->names[0]);
     std::map<const operator_family*, cuda::measured_table> tables = tables_of(sweep, folder / "measured", name, version);
-    const cuda::device_context context;
     const auto begun = std::chrono::steady_clock::now();
+    const cuda::device_context context;
+    cuda::warm_up(until_warm);
     std::size_t at = 0;
     const auto measure = [&](const cuda::sweep_point& p) -> std::string {
-        const auto refused = [&](const std::exception& e) {
-            ++at;
-            return std::string(p.shape.family->name) + ' ' + std::string(p.kernel) + ": " + e.what();
-        };
+        std::string why = std::string(p.shape.family->name) + ' ' + std::string(p.kernel) + ": ";
+        ++at;
         try {
             const int copies = cuda::copies_of(p.shape, predicted_seconds(*known, p.shape, nullptr, {}));
             const auto op = cuda::make_operator(context, p.shape, p.kernel, copies);
             const cuda::sampler samples = cuda::measured(*op, copies);
-            tables.at(p.shape.family).add(p.shape, op->kernel(), samples.median());
-            std::printf("\r[%zu/%zu] %.0f s, %s %s %s %lld %lld %lld: %.2f us, spread %.1f %%        ", ++at, sweep.size(),
+            if (!(samples.median() > 0)) throw cuda::not_supported("took no time");
+            tables.at(p.shape.family).add(p.shape, p.kernel, samples.median());
+            std::printf("\r[%zu/%zu] %.0f s, %s %s %s %lld %lld %lld: %.2f us, spread %.1f %%        ", at, sweep.size(),
                         since(begun), std::string(p.shape.family->name).c_str(), std::string(p.kernel).c_str(),
                         std::string(p.shape.operand->name).c_str(), static_cast<long long>(p.shape.sizes[0]),
                         static_cast<long long>(p.shape.sizes[1]), static_cast<long long>(p.shape.sizes[2]),
@@ -121,30 +136,38 @@ void calibrate(const device& on, const std::filesystem::path& folder, bool full)
             std::fflush(stdout);
             return {};
         } catch (const cuda::not_supported& e) {
-            return refused(e);
+            why += e.what();
         } catch (const cuda::cuda_error& e) {
-            (void)cudaGetLastError();
-            if (cudaDeviceSynchronize() != cudaSuccess) throw;  // nothing runs on this device any more
-            return refused(e);
+            why += e.what();
         }
+        if (goes_on()) return why;
+        tables.at(p.shape.family).give_up(p.shape, p.kernel);
+        throw cuda::cuda_error(why + "; nothing runs on the device any more: the same call goes on behind this operator");
     };
     const double budget = cuda::sweep_seconds(full);
-    print(cuda::run_sweep(
-              sweep, budget, [&] { return since(begun); },
-              [&](const cuda::sweep_point& p) { return tables.at(p.shape.family).has(p.shape, p.kernel); }, measure),
-          budget);
-    std::printf("fitting\n");
+    const auto known_before = [&](const cuda::sweep_point& p) { return tables.at(p.shape.family).has(p.shape, p.kernel); };
+    std::exception_ptr broke;  // what was measured before is fitted all the same
+    try {
+        print(cuda::run_sweep(
+                  sweep, budget, [&] { return since(begun); }, known_before, measure),
+              budget);
+    } catch (const cuda::cuda_error&) {
+        broke = std::current_exception();
+    }
     std::vector<std::string> paths;
     for (const auto& [family, table] : tables)
         if (table.size() != 0) paths.push_back(table.path());
+    if (paths.empty() && !broke) throw std::runtime_error("nothing could be measured");
+    std::printf("fitting\n");
     fit_tables(folder / "calibrations", folder / "accuracy.md", std::string("measured on ") + gpu.name, "own", paths, known);
+    if (broke) std::rethrow_exception(broke);
 }
 
 struct operator_runner::parts {
     cuda::device_context context{memory_of_one};
 };
 
-operator_runner::operator_runner() : parts_(std::make_unique<parts>()) {}
+operator_runner::operator_runner() : parts_(std::make_unique<parts>()) { cuda::warm_up(until_warm); }
 operator_runner::~operator_runner() = default;
 
 std::optional<operator_runner::result> operator_runner::operator()(const operator_shape& shape) {
@@ -156,12 +179,11 @@ std::optional<operator_runner::result> operator_runner::operator()(const operato
         cuda::check(cudaMemGetInfo(&available, &all), "cudaMemGetInfo");
         return result{samples.median(), op->kernel(), static_cast<std::int64_t>(all - available)};
     } catch (const cuda::not_supported&) {
-        return std::nullopt;
+        if (!goes_on()) throw;
     } catch (const cuda::cuda_error&) {
-        (void)cudaGetLastError();
-        if (cudaDeviceSynchronize() != cudaSuccess) throw;  // nothing runs on this device any more
-        return std::nullopt;
+        if (!goes_on()) throw;
     }
+    return std::nullopt;
 }
 
 }  // namespace llmcost::bench

@@ -68,6 +68,10 @@ TEST_CASE("outliers do not move the median, and throttled samples do not count")
     const sampler throttled = sampled(simulated_timer{.every = 2, .slow_clock = 1000});
     CHECK(throttled.dropped() > 0);
     CHECK(throttled.median() == doctest::Approx(10e-6).epsilon(0.01));
+    int calls = 0;
+    const sampler fell = sampled([&] { return std::pair(0.02, calls++ == 0 ? 1980.0 : 1000.0); });
+    CHECK(calls < 30);  // the clock fell for good: what counts must do
+    CHECK(fell.median() == 0.02);
     sampler unknown{sampling_rule{}};
     for (int i = 0; i < 5; ++i) unknown.add(1e-6, 0);  // no clock could be read
     CHECK(unknown.counted() == 5);
@@ -94,4 +98,11 @@ TEST_CASE("a table keeps what it has, and a later run goes on where one was cut"
     again.add(second, "cublasLt", 13e-6);
     CHECK(text_of(path).ends_with("12.5\ncublasLt,bfloat16,2,4096,4096,13\n"));
     CHECK_THROWS_AS(measured_table(path, *find_family("norm")), std::runtime_error);
+    const operator_shape third{&gemm, {4, 4096, 4096}, find_operand("bfloat16")};
+    again.give_up(third, "cublasLt");  // it broke the device
+    CHECK(again.has(third, "cublasLt"));
+    measured_table later(path, gemm);
+    CHECK(later.has(third, "cublasLt"));
+    CHECK(later.size() == 2);
+    CHECK_FALSE(later.has(third, "other"));
 }

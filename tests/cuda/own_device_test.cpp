@@ -33,7 +33,7 @@ TEST_CASE("what a driver says of a GPU comes to its datasheet") {
     };
     for (const gpu_properties& gpu : gpus) {
         INFO(gpu.name);
-        const device* sheet = datasheet_of(gpu.name);
+        const device* sheet = datasheet_of(gpu);
         REQUIRE(sheet != nullptr);
         const config_document file = file_of(gpu);
         const device own = file.read_with([](config_view root) { return read_device(root, "own"); });
@@ -55,6 +55,23 @@ TEST_CASE("names of GPUs become datasheets and files") {
     CHECK(datasheet_of("NVIDIA H200") == find_device("h200_sxm"));
     CHECK(datasheet_of("NVIDIA GeForce RTX 4090") == find_device("rtx_4090"));
     CHECK(datasheet_of("NVIDIA RTX A2000") == nullptr);
+    CHECK(datasheet_of("NVIDIA A100-SXM4-80GB") == find_device("a100_sxm_80gb"));
+    CHECK(datasheet_of("NVIDIA A100-SXM4-40GB") == find_device("a100_sxm_40gb"));
+    CHECK(datasheet_of("NVIDIA A100-PCIE-40GB") == find_device("a100_pcie_40gb"));
+    CHECK(datasheet_of("NVIDIA A100 80GB PCIe") == find_device("a100_pcie_80gb"));
     CHECK(file_name_of("NVIDIA RTX A2000 12GB") == "nvidia_rtx_a2000_12gb");
     CHECK(file_name_of(" (x)-") == "x");
+}
+
+TEST_CASE("a slice of a GPU, a laptop's and one with other memory are not the datasheet's") {
+    const auto known = [](const char* name, int multiprocessors, double bytes) {
+        return datasheet_of(gpu_properties{.name = name, .multiprocessors = multiprocessors, .memory_bytes = bytes});
+    };
+    CHECK(known("NVIDIA H200", 132, 150.1e9) == find_device("h200_sxm"));
+    CHECK(known("NVIDIA H200 MIG 1g.18gb", 16, 17.7e9) == nullptr);
+    CHECK(known("NVIDIA GeForce RTX 4090", 128, 25.3e9) == find_device("rtx_4090"));
+    CHECK(known("NVIDIA GeForce RTX 4090 Laptop GPU", 76, 17e9) == nullptr);
+    CHECK(known("Tesla V100-SXM2-16GB", 80, 16.9e9) == nullptr);
+    CHECK(known("Tesla T4", 40, 15.6e9) == find_device("t4"));
+    CHECK_THROWS((void)device_file_of({.name = "a GPU without a memory clock", .major = 12}));
 }

@@ -43,14 +43,15 @@ std::string name_of(const sweep_point& p) {
 }
 
 /// Seconds that a point takes with a sampler which is never content before its time: memory is filled at 200 GB/s, cuDNN
-/// plans for half a second, buffers of eight GPUs take a tenth.
+/// plans for half a second, buffers of eight GPUs take a tenth; a sample has what holds its graph back and reads the clock.
 double seconds_of_point(const sweep_point& p) {
     const double t = predicted_seconds(h200(), p.shape, nullptr, {});
     const double graph = t * copies_of(p.shape, t);
     const double samples = std::clamp(0.05 / graph, 5.0, 400.0);
     const string_ref family = p.shape.family->name;
     const double set_up = family == "nccl" ? 0.1 : p.kernel == "cudnn" ? 0.5 : 0.02;
-    return set_up + std::max(p.shape.work().bytes, 150e6) / 200e9 + (4 + samples) * (graph + 100e-6);
+    return set_up + std::max(p.shape.work().bytes, 150e6) / 200e9 + 0.002 +
+           (4 + samples) * (graph + 150e-6 + (family == "launch" ? 0.3e-6 * static_cast<double>(p.shape.sizes[0]) : 0));
 }
 
 /// The time of a GPU whose kernels follow one roofline, within 2 %.

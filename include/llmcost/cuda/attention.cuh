@@ -5,6 +5,7 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -43,6 +44,7 @@ struct attention_shape {
             const std::int64_t past = detail::size_of(shape, "step");
             fresh = shape.family->name == "context_attention" ? detail::size_of(shape, "isl") : 1;
             length = past + fresh, window = detail::size_of(shape, "window_size");
+            if (fresh == 1 && window > 0) length = std::min(length, window);  // a cache keeps no more of them
             if (!shape.variant.empty() && find_operand(shape.variant) != shape.operand)
                 throw not_supported("a cache of another type");
         }

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ public:
     [[nodiscard]] const std::vector<communicator>& of(int devices) {
         std::vector<communicator>& all = of_[devices];
         if (all.empty()) {
+            if (!tried_.insert(devices).second) throw not_supported("no communicator");  // trying takes seconds
             std::vector<ncclComm_t> made(static_cast<std::size_t>(devices));
             check(ncclCommInitAll(made.data(), devices, nullptr), "ncclCommInitAll");
             for (const ncclComm_t c : made) all.emplace_back(c);
@@ -36,6 +38,7 @@ public:
 
 private:
     std::map<int, std::vector<communicator>> of_;
+    std::set<int> tried_;
 };
 
 /// Makes a device current until it ends.
@@ -88,7 +91,12 @@ public:
     }
     void launch(int /*copy*/, cudaStream_t /*on*/) override {
         check(ncclGroupStart(), "ncclGroupStart");
-        for (int i = 0; i < devices_; ++i) issue(static_cast<std::size_t>(i));
+        try {
+            for (int i = 0; i < devices_; ++i) issue(static_cast<std::size_t>(i));
+        } catch (...) {
+            ncclGroupEnd();  // else all that follows would wait in this group
+            throw;
+        }
         check(ncclGroupEnd(), "ncclGroupEnd");
     }
     void wait() override {

@@ -4,6 +4,7 @@
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cuda_fp8.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -103,8 +104,8 @@ inline void fill(const memory& m, std::size_t n, cudaDataType_t type, float devi
         fill_normal<<<1024, 256>>>(static_cast<__half*>(m.get()), n, deviation);
     else if (type == CUDA_R_16BF)
         fill_normal<<<1024, 256>>>(static_cast<__nv_bfloat16*>(m.get()), n, deviation);
-    else  // half as many pairs of a bfloat16's bytes: finite numbers of eight bits of every size
-        fill_normal<<<1024, 256>>>(static_cast<__nv_bfloat16*>(m.get()), n / 2, deviation);
+    else
+        fill_normal<<<1024, 256>>>(static_cast<__nv_fp8_e4m3*>(m.get()), n, deviation);
     check(cudaGetLastError(), "fill");
     check(cudaDeviceSynchronize(), "fill");  // the streams that operators run on do not wait for this one
 }

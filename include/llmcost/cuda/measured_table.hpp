@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <stdexcept>
@@ -30,24 +32,29 @@ public:
         header += ",latency_us";
         std::ifstream before(path_, std::ios::binary);
         std::string line;
+        std::uintmax_t kept = 0;
         bool whole = true;
         if (std::getline(before, line)) {
+            kept = line.size() + 1;
             if (line != header) throw std::runtime_error(path_ + ": expected the columns " + header);
             while (std::getline(before, line)) {
                 whole = !before.eof();  // a run that was killed may have left half of a row
-                if (whole) known_.insert(line.substr(0, line.rfind(',')));
+                if (whole) known_.insert(line.substr(0, line.rfind(','))), kept += line.size() + 1;
             }
             before.close();
-            if (!whole) rewrite(header);
+            if (!whole) std::filesystem::resize_file(path_, kept);
         } else {
             std::ofstream(path_, std::ios::binary) << header << '\n';
         }
+        for (std::ifstream failed(failures()); std::getline(failed, line);) failed_.insert(line);
         out_.open(path_, std::ios::binary | std::ios::app);
         if (!out_) throw std::runtime_error(path_ + ": cannot be written");
     }
 
+    /// Whether it was measured, or given up.
     [[nodiscard]] bool has(const operator_shape& shape, string_ref kernel) const {
-        return known_.contains(key(shape, kernel));
+        const std::string row = key(shape, kernel);
+        return known_.contains(row) || failed_.contains(row);
     }
     [[nodiscard]] std::size_t size() const noexcept { return known_.size(); }
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
@@ -58,6 +65,13 @@ public:
         if (!out_.flush()) throw std::runtime_error(path_ + ": cannot be written");
         known_.insert(row);
     }
+    /// Notes beside the table what broke the device, so that a later run gets past it.
+    void give_up(const operator_shape& shape, string_ref kernel) {
+        const std::string row = key(shape, kernel);
+        failed_.insert(row);
+        std::ofstream out(failures(), std::ios::binary | std::ios::app);
+        if (!(out << row << '\n').flush()) throw std::runtime_error(failures() + ": cannot be written");
+    }
 
 private:
     [[nodiscard]] std::string key(const operator_shape& shape, string_ref kernel) const {
@@ -66,19 +80,11 @@ private:
         for (std::size_t i = 0; i < family_.size_count; ++i) row += ',' + std::to_string(shape.sizes[i]);
         return row;
     }
-    /// Drops the half row at the end.
-    void rewrite(const std::string& header) const {
-        std::ifstream in(path_, std::ios::binary);
-        std::string text = header + '\n', line;
-        std::getline(in, line);
-        while (std::getline(in, line) && !in.eof()) text += line + '\n';
-        in.close();
-        std::ofstream(path_, std::ios::binary) << text;
-    }
+    [[nodiscard]] std::string failures() const { return path_ + ".failed"; }
 
     std::string path_;
     const operator_family& family_;
-    std::set<std::string> known_;
+    std::set<std::string> known_, failed_;
     std::ofstream out_;
 };
 

@@ -5,7 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
+#include <stdexcept>
 #include <string>
+#include <utility>
 
 #include <llmcost/device.hpp>
 #include <llmcost/devices.hpp>
@@ -56,9 +59,20 @@ inline constexpr rates_of_capability rates_table[]{
 [[nodiscard]] inline const device* datasheet_of(std::string name) {
     for (const char* word : {"NVIDIA ", "Tesla ", "GeForce "})
         if (const std::size_t at = name.find(word); at != std::string::npos) name.erase(at, std::string(word).size());
+    for (const auto& [said, ours] : {std::pair("SXM4-", "SXM-"), std::pair("80GB PCIe", "PCIe 80GB")})
+        if (const std::size_t at = name.find(said); at != std::string::npos) name.replace(at, std::strlen(said), ours);
     for (; !name.empty(); name.resize(name.find_last_of(" -") == std::string::npos ? 0 : name.find_last_of(" -")))
         if (const device* known = find_device(name)) return known;
     return nullptr;
+}
+
+/// The same of a GPU, null where it has other multiprocessors or another memory than the datasheet: a slice of one, a
+/// laptop's. A driver counts in GiB what datasheets call GB, and keeps some for itself.
+[[nodiscard]] inline const device* datasheet_of(const gpu_properties& gpu) {
+    const device* known = datasheet_of(gpu.name);
+    if (known == nullptr || (known->units != 0 && known->units != gpu.multiprocessors)) return nullptr;
+    const double share = known->memory_gigabytes != 0 ? gpu.memory_bytes * 1e-9 / known->memory_gigabytes : 1;
+    return share > 0.85 && share < 1.15 ? known : nullptr;
 }
 
 /// A GPU's name as files have it: `NVIDIA RTX A2000 12GB` is `nvidia_rtx_a2000_12gb`.
@@ -80,6 +94,8 @@ inline constexpr rates_of_capability rates_table[]{
 /// Peaks: multiprocessors · clock · FLOPs of one per clock, of the nearest older capability that is known; GeForce boards
 /// sum products of 16 bits in 32 bits at half the rate. Bandwidth: two transfers per memory clock over the bus.
 [[nodiscard]] inline std::string device_file_of(const gpu_properties& gpu) {
+    if (gpu.memory_clock_megahertz <= 0 || gpu.memory_bus_bits <= 0)
+        throw std::runtime_error("the driver says no memory clock of " + gpu.name + ": name a datasheet by --device");
     const detail::rates_of_capability* rates = &detail::rates_table[0];
     for (const detail::rates_of_capability& r : detail::rates_table)
         if (r.capability <= 10 * gpu.major + gpu.minor) rates = &r;

@@ -55,6 +55,7 @@ struct do_div {
 /// Functions of 16-bit operands are computed in float32, as frameworks do.
 template <float (*Function)(float, float)>
 struct by_function {
+    static constexpr int steps_at_once = 8;  // four chains of 32 cosines would not fit into a cache of instructions
     template <class T>
     static __device__ T step(T x, primitive_operands<T> with) {
         return T(Function(static_cast<float>(x), static_cast<float>(with.b)));
@@ -79,8 +80,12 @@ __global__ void chained(const T* operands, T* out, int rounds) {
     const primitive_operands<T> with{operands[0], operands[1]};
     T x[Chains];
     for (int c = 0; c < Chains; ++c) x[c] = operands[2 + c];
+    constexpr int steps = [] {
+        if constexpr (requires { Step::steps_at_once; }) return Step::steps_at_once;
+        return 32;
+    }();
     for (int i = 0; i < rounds; ++i) {
-#pragma unroll
+#pragma unroll steps
         for (int k = 0; k < 32; ++k)
 #pragma unroll
             for (int c = 0; c < Chains; ++c) {

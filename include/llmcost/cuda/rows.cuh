@@ -129,7 +129,10 @@ public:
         const std::size_t each = wide ? 4 : 2;
         go_.rows = static_cast<std::size_t>(shape.sizes[0]), go_.width = static_cast<std::size_t>(shape.sizes[1]);
         go_.elements = go_.rows * go_.width;
-        if (which.family == "elementwise" && which.variant == "map") whole_map(shape);
+        if (which.family == "elementwise" && which.variant == "map")
+            whole_map(shape);
+        else if (which.family == "elementwise" && broadcasts(shape))
+            throw not_supported("an operand that is shorter than the others");
         const std::size_t unit = which.beside == row_beside::angles ? detail::rotary_width : 16 / each;
         if (go_.width % unit != 0) throw not_supported("rows of " + std::to_string(go_.width) + " elements");
         const bool gathers = which.beside == row_beside::numbers;
@@ -176,6 +179,11 @@ public:
     [[nodiscard]] std::string kernel() const override { return std::string(which_.name); }
 
 private:
+    /// Whether less is moved than by tensors of one size, as where a mask is added to the scores of all heads.
+    [[nodiscard]] bool broadcasts(const operator_shape& shape) const {
+        const auto own = static_cast<double>(go_.elements) * (which_.reads + 1);
+        return shape.sizes[2] != 0 && own > 1.05 * static_cast<double>(shape.sizes[2]);
+    }
     /// A map of all that is moved, half of it read; additions beyond the product are executed, products of sums are not.
     void whole_map(const operator_shape& shape) {
         if (shape.sizes[4] != 0) throw not_supported("sums of products in a map");

@@ -15,6 +15,7 @@ struct sampling_rule {
     std::size_t most = 400;           ///< samples at all
     double spread = 0.005;            ///< relative standard error of the median that is small enough
     double seconds = 0.05;            ///< of measuring, after which the least suffices
+    double longest = 0.5;             ///< seconds, after which whatever counts suffices
     double least_clock_share = 0.75;  ///< of the fastest clock seen: what ran slower was throttled and does not count
 };
 
@@ -31,7 +32,7 @@ public:
     }
     /// Whether more samples would tell nothing more, or take too long.
     [[nodiscard]] bool done() const {
-        if (all_.size() >= rule_.most) return true;
+        if (all_.size() >= rule_.most || spent_ >= rule_.longest) return true;  // the fastest clock's sample counts
         const std::vector<double> counted = times();
         if (counted.size() < rule_.least) return false;
         return spread() <= rule_.spread || spent_ >= rule_.seconds;
