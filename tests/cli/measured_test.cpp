@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include <filesystem>
 #include <fstream>
 #include <initializer_list>
 #include <optional>
@@ -98,7 +99,7 @@ TEST_CASE("the table has a row for each kernel, with its target, sizes and both 
 
 // GPT-3's sizes (arXiv 2005.14165, table 2.1): 96 layers of 12288 with 96 heads
 TEST_CASE("a model of 175 billion parameters is measured in less than 2.5 GB, one operator at a time") {
-    const std::string path = "gpt3_shape.json";
+    const std::string path = (std::filesystem::temp_directory_path() / "llmcost_gpt3_shape.json").string();
     {
         std::ofstream out(path);
         out << R"({"model_type": "opt", "hidden_size": 12288, "ffn_dim": 49152, "num_hidden_layers": 96,
@@ -114,6 +115,7 @@ TEST_CASE("a model of 175 billion parameters is measured in less than 2.5 GB, on
         CHECK(j["memory_bytes"].get<double>() > 1.2e9 + 0.5e9);  // the head alone
         CHECK(ran.size() < 60);
     }
+    std::filesystem::remove(path);
 }
 
 TEST_CASE("what cannot be measured is refused") {

@@ -22,7 +22,7 @@ namespace {
 /// least.
 class calibrated_home {
 public:
-    calibrated_home() : root_(std::filesystem::absolute("own_files_test")) {
+    calibrated_home() : root_(std::filesystem::temp_directory_path() / "llmcost_own_files_test") {
         std::filesystem::remove_all(root_);
         const auto own = root_ / "llmcost";
         write(own / "here", "nvidia_x\n");
