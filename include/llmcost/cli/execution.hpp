@@ -27,7 +27,7 @@ namespace detail {
 // clang-format off
 inline std::vector<named_option> execution_options() {
     return {
-        {"--device",        "NAME|FILE",   "a name of llmcost devices, or a device's file"},
+        {"--device",        "NAME|FILE",   "one of llmcost devices, a device's file, or here: what was measured"},
         {"--engine",        "ENGINE",      "trtllm, vllm, sglang: its kernels and its own time"},
         {"--version",       "VERSION",     "of the engine's measured kernels (the newest)"},
         {"--calibration",   "FILE|FOLDER", "measured kernels, a folder of them, or none"},

@@ -31,7 +31,7 @@ namespace detail {
 /// The options of `llmcost op FAMILY`: the common ones, then the family's sizes and words by their columns.
 inline std::vector<named_option> op_options(const operator_family* family) {
     std::vector<named_option> all{
-        {"--device",      "NAME|FILE",   "a name of llmcost devices, or a device's file"},
+        {"--device",      "NAME|FILE",   "one of llmcost devices, a device's file, or here: what was measured"},
         {"--calibration", "FILE|FOLDER", "measured kernels, a folder of them, or none"},
         {"--kernels",     "SOFTWARE",    "whose: trtllm, vllm, sglang, torch ..."},
         {"--version",     "VERSION",     "of that software"},
