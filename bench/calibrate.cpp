@@ -7,6 +7,7 @@
 //
 // FOLDER (~/.local/share/llmcost) gets measured/*.csv, calibrations/, the name of the device for `--device here`, and its
 // datasheet where none is known. A run that was cut goes on where it was. Clocks are read, never changed.
+#include "calibration_run.hpp"
 #include "gpu.hpp"
 
 #include <llmcost/cli/main.hpp>
@@ -26,6 +27,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -99,10 +101,13 @@ bool names_model(const std::vector<std::string_view>& args) {
 }
 
 void measure_model(std::vector<std::string_view> args) {
-    bench::operator_runner run;
+    constexpr std::size_t memory_of_one = std::size_t{1800} << 20;  // models of any size, beside the driver's own memory
+    constexpr int copies = 4;
+    bench::operator_runner run(memory_of_one);
     const auto timer = [&](const operator_shape& shape) -> std::optional<cli::timed_operator> {
-        const auto r = run(shape);
-        return r ? std::optional(cli::timed_operator{r->seconds, r->kernel, r->memory_bytes}) : std::nullopt;
+        bench::outcome o = run(shape, {}, copies);
+        if (!o.refused.empty()) return std::nullopt;
+        return cli::timed_operator{o.seconds, std::move(o.kernel), o.memory_bytes};
     };
     const bool named = std::any_of(args.begin(), args.end(), [](std::string_view a) { return a.starts_with("--device"); });
     const device* sheet = cuda::datasheet_of(bench::gpu_at_hand());

@@ -4,42 +4,51 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
-#include <optional>
+#include <stdexcept>
 #include <string>
 
 #include <llmcost/cuda/own_device.hpp>
 #include <llmcost/latency/families.hpp>
 
-// What llmcost-calibrate asks of the GPU at hand; gpu.cu answers, so that all else is compiled without CUDA.
+// What llmcost-calibrate asks of a GPU. gpu.cu answers by CUDA, tests/cuda/simulated_gpu.cpp without one.
 namespace llmcost::bench {
+
+/// Nothing runs on the device any more.
+struct device_lost : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
 
 /// Why no GPU can be measured; empty where one can.
 [[nodiscard]] std::string no_gpu();
 /// What the driver says of the first GPU.
 [[nodiscard]] cuda::gpu_properties gpu_at_hand();
+/// How many there are.
+[[nodiscard]] int number_of_gpus();
+/// CUDA's version: 13.0.
+[[nodiscard]] std::string cuda_version();
 
-/// Measures a sweep of operators into FOLDER/measured/*.csv, as long as its budget lasts, and fits FOLDER/calibrations to
-/// all that is there; throws where the device fails.
-void calibrate(const device& on, const std::filesystem::path& folder, bool full);
+/// What became of an operator: seconds of a launch, or why it was refused.
+struct outcome {
+    double seconds = 0;
+    double spread = 0;              ///< relative standard error of the median
+    std::string kernel{};           ///< that ran
+    std::int64_t memory_bytes = 0;  ///< of the device that were taken meanwhile, by whomever
+    std::string refused{};          ///< empty where it ran
+};
 
 /// Runs single operators of any size.
 class operator_runner {
 public:
-    operator_runner();
+    /// An operator may hold so many bytes; 0: half of what is free.
+    explicit operator_runner(std::size_t memory_limit = 0);
     ~operator_runner();
     operator_runner(const operator_runner&) = delete;
     operator_runner& operator=(const operator_runner&) = delete;
 
-    /// An operator that was run: seconds, kernel, and the most of the device's memory that was taken meanwhile.
-    struct result {
-        double seconds = 0;
-        std::string kernel;
-        std::int64_t memory_bytes = 0;
-    };
-    /// Nothing where no kernel here takes such an operator.
-    [[nodiscard]] std::optional<result> operator()(const operator_shape& shape);
+    /// An operator by a kernel, or by the first that takes it where none is named, so many times in a row; throws
+    /// `device_lost`.
+    [[nodiscard]] outcome operator()(const operator_shape& shape, string_ref kernel, int copies);
 
 private:
     struct parts;

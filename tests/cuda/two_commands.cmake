@@ -1,0 +1,43 @@
+# SPDX-FileCopyrightText: 2026 The llmcost authors
+# SPDX-License-Identifier: Apache-2.0
+# cmake -DCALIBRATE=… -DLLMCOST=… -DFOLDER=… -P two_commands.cmake: from a GPU that nobody knows to the time per token on it.
+cmake_minimum_required(VERSION 3.24)
+file(REMOVE_RECURSE ${FOLDER})
+set(ENV{XDG_DATA_HOME} ${FOLDER})
+
+# runs a command; its output, and its end with a code
+function(run code result)
+  execute_process(COMMAND ${ARGN} OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE ended)
+  if(NOT ended EQUAL code)
+    message(FATAL_ERROR "${ARGN}\nended with ${ended}, not ${code}:\n${out}${err}")
+  endif()
+  set(${result} "${out}${err}" PARENT_SCOPE)
+endfunction()
+function(expect text pattern)
+  if(NOT text MATCHES "${pattern}")
+    message(FATAL_ERROR "expected ${pattern} in\n${text}")
+  endif()
+endfunction()
+
+set(serve ${LLMCOST} serve --device here --model meta-llama/Llama-3.2-1B --input 1000 --output 200 --concurrency 8)
+run(2 said ${serve})
+expect("${said}" "nothing was measured here yet")
+
+run(0 said ${CALIBRATE})
+expect("${said}" "no datasheet of NVIDIA Simulation 1: what its driver says is in ")
+expect("${said}" "left out [0-9]+: moe cublas_grouped: a simulation has no experts")
+expect("${said}" "llmcost serve --device here ")
+run(0 said ${serve})
+expect("${said}" "Llama-3.2-1B on NVIDIA Simulation 1")
+expect("${said}" "time per output token +[0-9.]+ ms")
+
+# what was measured is not measured again; what was measured of one model is what was predicted of it
+run(0 said ${CALIBRATE})
+expect("${said}" "measured 0, known [1-9][0-9][0-9]+")
+foreach(execution IN ITEMS eager graph)
+  run(0 said ${CALIBRATE} --model meta-llama/Llama-3.2-1B --batch 2 --sequence 1024 --execution ${execution})
+  expect("${said}" "forward [0-9.]+ ms, predicted [0-9.]+ ms \\([+-][0-4]\\.[0-9] %\\)")
+  expect("${said}" "self_attn.o_proj +gemm +simulated +2048 x 2048 x 2048 +16 ")
+endforeach()
+run(0 said ${LLMCOST} op gemm --device here --m 64 --n 4096 --k 4096)
+expect("${said}" "calibrated with cuda 13.0, cublasLt")
