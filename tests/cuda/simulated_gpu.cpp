@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
-// A GPU that nobody has a datasheet of, for llmcost-calibrate without one: every kernel follows one roofline of what its driver
-// says, within 2 %; it has one kernel of each family and refuses experts.
+// A GPU that nobody has a datasheet of, for llmcost-calibrate without one: every kernel follows one roofline of what its
+// driver says, within 2 %; it has one kernel of each family and refuses experts.
 #include "../../bench/gpu.hpp"
 
 #include <llmcost/device_file.hpp>
@@ -21,9 +21,7 @@ namespace llmcost::bench {
 std::string no_gpu() { return ""; }
 int number_of_gpus() { return 1; }
 std::string cuda_version() { return "13.0"; }
-cuda::gpu_properties gpu_at_hand() {
-    return {"NVIDIA Simulation 1", 9, 0, 100, 1500, 2500, 5120, 64e9, 40e6};
-}
+cuda::gpu_properties gpu_at_hand() { return {"NVIDIA Simulation 1", 9, 0, 100, 1500, 2500, 5120, 64e9, 40e6}; }
 
 struct operator_runner::parts {
     config_document file = parse_config(cuda::device_file_of(gpu_at_hand()), "simulation");
