@@ -63,9 +63,7 @@ if [ -z "$calibrate" ]; then
     exec build/llmcost --model meta-llama/Llama-3.2-1B
 fi
 say "building build/bench/llmcost-calibrate"
-targets=$(cmake --build --preset default --target help)
-case $targets in
-    *llmcost_calibrate*) quietly cmake --build --preset default --target llmcost_calibrate ;;
-    *) fail "no CUDA compiler or no cuBLAS: install the CUDA Toolkit, remove build/CMakeCache.txt, and run this again" ;;
-esac
+cmake --build --preset default --target help | grep -q '^llmcost_calibrate:' ||
+    fail "no CUDA compiler or no cuBLAS: install the CUDA Toolkit, remove build/CMakeCache.txt, and run this again"
+quietly cmake --build --preset default --target llmcost_calibrate
 exec build/bench/llmcost-calibrate
