@@ -37,12 +37,12 @@ struct attention_shape {
           kv_heads(detail::size_of(shape, "num_key_value_heads")),
           width(detail::size_of(shape, "head_dim")),
           type(detail::type_of(*shape.operand)) {
-        causal = shape.family->name != "full_attention";
+        causal = !detail::has_size(shape, "length");  // else it says how many keys every query sees
+        fresh = detail::has_size(shape, "isl") ? detail::size_of(shape, "isl") : 1;
         if (!causal) {
-            fresh = detail::size_of(shape, "isl"), length = detail::size_of(shape, "length");
+            length = detail::size_of(shape, "length");
         } else {
             const std::int64_t past = detail::size_of(shape, "step");
-            fresh = shape.family->name == "context_attention" ? detail::size_of(shape, "isl") : 1;
             length = past + fresh, window = detail::size_of(shape, "window_size");
             if (fresh == 1 && window > 0) length = std::min(length, window);  // a cache keeps no more of them
             if (!shape.variant.empty() && find_operand(shape.variant) != shape.operand)

@@ -110,15 +110,31 @@ inline void fill(const memory& m, std::size_t n, cudaDataType_t type, float devi
     check(cudaDeviceSynchronize(), "fill");  // the streams that operators run on do not wait for this one
 }
 
+/// Operands that kernels here read, as CUDA's libraries call them.
+struct element_type {
+    const operand_row* operand;
+    cudaDataType_t type;
+};
+inline constexpr element_type element_types[]{
+    {find_operand("float32"), CUDA_R_32F},
+    {find_operand("bfloat16"), CUDA_R_16BF},
+    {find_operand("float16"), CUDA_R_16F},
+    {find_operand("fp8"), CUDA_R_8F_E4M3},
+};
+
 /// The type of an operand's elements; throws for those that no kernel here reads.
 [[nodiscard]] inline cudaDataType_t type_of(const operand_row& operand) {
-    if (operand.name == "float32") return CUDA_R_32F;
-    if (operand.name == "bfloat16") return CUDA_R_16BF;
-    if (operand.name == "float16") return CUDA_R_16F;
-    if (operand.name == "fp8") return CUDA_R_8F_E4M3;
+    for (const element_type& e : element_types)
+        if (e.operand == &operand) return e.type;
     throw not_supported("no kernel here reads " + std::string(operand.name));
 }
 
+/// Whether an operator has a size of this name.
+[[nodiscard]] inline bool has_size(const operator_shape& shape, string_ref name) {
+    for (std::size_t i = 0; i < shape.family->size_count; ++i)
+        if (shape.family->sizes[i].name == name) return true;
+    return false;
+}
 /// A size of an operator by its name; its family has one.
 [[nodiscard]] inline std::int64_t size_of(const operator_shape& shape, string_ref name) {
     for (std::size_t i = 0; i < shape.family->size_count; ++i)
