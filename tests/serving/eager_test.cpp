@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
 #include "../unit/laws.hpp"
+#include "unmeasured.hpp"
 
-#include <llmcost/devices.hpp>
 #include <llmcost/models.hpp>
 #include <llmcost/serving/plan.hpp>
 #include <llmcost/serving/training.hpp>
@@ -17,12 +17,6 @@ using namespace llmcost;
 using namespace llmcost::testing;
 
 namespace {
-
-const device& h200 = *find_device("h200_sxm");
-
-struct unmeasured final : kernel_source {
-    const kernel_calibration* find(const operator_shape&) override { return nullptr; }
-};
 
 execution issued_as(issue how) {
     execution e;

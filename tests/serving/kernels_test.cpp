@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
 #include "../unit/laws.hpp"
+#include "unmeasured.hpp"
 
-#include <llmcost/devices.hpp>
 #include <llmcost/models.hpp>
 #include <llmcost/serving/plan.hpp>
 
@@ -21,13 +21,6 @@ using namespace llmcost;
 using namespace llmcost::testing;
 
 namespace {
-
-const device& h200 = *find_device("h200_sxm");
-
-/// Nobody has measured anything.
-struct unmeasured final : kernel_source {
-    const kernel_calibration* find(const operator_shape&) override { return nullptr; }
-};
 
 std::string line_of(const model_kernel& k) {
     std::string text = k.name + ' ' + std::string(k.shape.family->name);

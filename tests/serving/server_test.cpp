@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
+#include "unmeasured.hpp"
+
 #include <llmcost/cli/kernel_library.hpp>
 #include <llmcost/llmcost.hpp>
 #include <llmcost/models.hpp>
@@ -14,14 +16,10 @@
 #include <string>
 
 using namespace llmcost;
+using namespace llmcost::testing;
 
 namespace {
 
-const device& h200 = *find_device("h200_sxm");
-
-struct unmeasured final : kernel_source {
-    const kernel_calibration* find(const operator_shape&) override { return nullptr; }
-};
 unmeasured nobody;
 
 execution in(literal type, std::int64_t tensor) {
