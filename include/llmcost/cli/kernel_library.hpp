@@ -55,16 +55,14 @@ public:
     }
 
 private:
-    /// The word of a kernel and those that may stand in for it: the type of 16 bits for another of the cache, a power law
-    /// for another, and what the family is where nobody says; a collective is no other one.
+    /// The word of a kernel and those that may stand in for it: a power law for another, and what the family names.
     static std::vector<std::string> words_for(const operator_shape& shape) {
         std::vector<std::string> words{std::string(shape.variant)};
-        if (shape.family->variant_column.empty() || shape.work().between_devices) return words;
-        const auto offer = [&](std::string word) {
-            if (std::find(words.begin(), words.end(), word) == words.end()) words.push_back(std::move(word));
+        const auto offer = [&](string_ref word) {
+            if (std::find(words.begin(), words.end(), word) == words.end()) words.emplace_back(word);
         };
         if (words.front().starts_with("power_law")) offer("power_law_1.01");
-        offer(shape.family->otherwise_variant.empty() ? "bfloat16" : std::string(shape.family->otherwise_variant));
+        if (!shape.family->stand_in.empty()) offer(shape.family->stand_in);
         return words;
     }
     /// Whether two devices have the same chip: as many units with the same peaks, whatever memory stands beside it.

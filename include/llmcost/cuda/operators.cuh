@@ -128,8 +128,8 @@ inline const std::vector<kernel_row>& kernel_rows() {
 
 }  // namespace detail
 
-/// An operator of any shape by a kernel of its family, or by the first that takes it where none is said; an elementwise
-/// operation that has no kernel of its own by a map that moves and computes as much.
+/// An operator of any shape by a kernel of its family, or by the first that takes it where none is said; a variant that has
+/// no kernel of its own by the one that stands in for it.
 ///
 /// Throws `not_supported` where no kernel takes it, or it needs more memory than the context allows.
 [[nodiscard]] inline std::unique_ptr<device_operator> make_operator(const device_context& context,
@@ -137,18 +137,22 @@ inline const std::vector<kernel_row>& kernel_rows() {
                                                                     int copies = 1) {
     const string_ref said = shape.variant.empty() ? shape.family->otherwise_variant : shape.variant;
     std::string why = "no kernel of " + std::string(shape.family->name) + ' ' + std::string(said);
-    for (const string_ref variant : {said, shape.family->otherwise_variant}) {
+    const auto made_by = [&](auto takes) -> std::unique_ptr<device_operator> {
         for (const detail::kernel_row& row : detail::kernel_rows()) {
-            if (row.family != shape.family->name || (!kernel.empty() && row.kernel != kernel)) continue;
-            if (!row.variant.empty() && row.variant != variant) continue;
+            if (row.family != shape.family->name || (!kernel.empty() && row.kernel != kernel) || !takes(row.variant))
+                continue;
             try {
                 return row.make(context.place(copies), shape);
             } catch (const not_supported& e) {
                 why = e.what();
             }
         }
-        if (shape.family->name != "elementwise") break;
-    }
+        return nullptr;
+    };
+    if (auto own = made_by([&](string_ref variant) { return variant.empty() || variant == said; })) return own;
+    const string_ref other = shape.family->stand_in;
+    if (!other.empty() && !(other == said))
+        if (auto standing_in = made_by([&](string_ref variant) { return variant == other; })) return standing_in;
     throw not_supported(why);
 }
 
