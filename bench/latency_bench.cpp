@@ -29,7 +29,7 @@ execution in_fp8(std::int64_t tensor) {
 /// Steps of 1 to 256 sequences behind 1 to 8192 tokens, in no order.
 void step(benchmark::State& state, const model& m, const char* calibrations) {
     cli::kernel_library library("h200_sxm", "vllm", "", calibrations);
-    step_plan plan(m, in_fp8(8), true, h200, library);
+    step_plan plan(m, in_fp8(8), h200, library);
     std::vector<std::pair<std::int64_t, std::int64_t>> points;
     std::mt19937_64 random(1);
     for (int i = 0; i < 1 << 20; ++i)
@@ -70,13 +70,30 @@ void scattered(benchmark::State& state, const char* calibrations) {
                                          .concurrency = static_cast<double>(1 + random() % 256)}));
     state.SetItemsProcessed(state.iterations() * points);
 }
+/// Of loads whose prompts come in chunks behind what is cached of them, with three tokens proposed per step.
+void chunked(benchmark::State& state, const char* calibrations) {
+    cli::kernel_library library("h200_sxm", "vllm", "", calibrations);
+    server on(models::llama_3_1_70b, in_fp8(8), *find_engine("vllm"), h200, library);
+    constexpr std::int64_t points = 1'000'000;
+    for (auto _ : state)
+        for (std::int64_t i = 0; i < points; ++i)
+            benchmark::DoNotOptimize(on({.input = 4096 + i % 1000 * 8,
+                                         .output = 512,
+                                         .concurrency = static_cast<double>(1 + i % 37),
+                                         .prefix_hit = 0.3,
+                                         .chunk = 1024,
+                                         .draft = 3,
+                                         .acceptance = 0.7}));
+    state.SetItemsProcessed(state.iterations() * points);
+}
+BENCHMARK_CAPTURE(chunked, llama_3_1_70b_measured, measured)->Unit(benchmark::kMillisecond)->Iterations(1);
 BENCHMARK_CAPTURE(scattered, llama_3_1_70b_measured, measured)->Unit(benchmark::kMillisecond)->Iterations(1);
 BENCHMARK_CAPTURE(sweep, llama_3_1_70b_constants, "none")->Unit(benchmark::kMillisecond)->Iterations(1);
 BENCHMARK_CAPTURE(sweep, llama_3_1_70b_measured, measured)->Unit(benchmark::kMillisecond)->Iterations(1);
 
 void plan(benchmark::State& state) {
     cli::kernel_library library("h200_sxm", "vllm", "", "none");
-    for (auto _ : state) benchmark::DoNotOptimize(step_plan(models::llama_3_1_70b, in_fp8(8), true, h200, library).holds());
+    for (auto _ : state) benchmark::DoNotOptimize(step_plan(models::llama_3_1_70b, in_fp8(8), h200, library).holds(2, 1, 1));
 }
 BENCHMARK(plan)->Unit(benchmark::kMicrosecond);
 

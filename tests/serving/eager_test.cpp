@@ -69,7 +69,7 @@ TEST_CASE("eager operations are products, softmaxes and maps") {
 TEST_CASE("a step takes as long as its kernels, or as the host that issues them") {
     unmeasured nobody;
     const model& m = models::llama_3_2_1b;
-    const auto plan = [&](issue how) { return step_plan(m, issued_as(how), true, h200, nobody); };
+    const auto plan = [&](issue how) { return step_plan(m, issued_as(how), h200, nobody); };
     step_plan graph = plan(issue::graph), stream = plan(issue::stream), eager = plan(issue::eager);
     const step_cost of_graph = graph(1, 1, 1000), of_stream = stream(1, 1, 1000), of_eager = eager(1, 1, 1000);
     CHECK(of_stream.launches == of_graph.launches);

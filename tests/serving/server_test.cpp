@@ -52,10 +52,9 @@ TEST_CASE("memory holds weights and caches, to the byte") {
 // a tenth were sent before, and each is at its prompt for its share of prompt and answer
 TEST_CASE("an engine's own time is added to its kernels'") {
     const engine busy{"busy", "", false, false, false, 0.5, 1e-3, 1e-5, 0.01, 2, 0.9};
-    step_plan steps(models::llama_3_1_70b, in("fp8", 4), true, h200, nobody);
-    step_plan prompts(models::llama_3_1_70b, in("fp8", 4), false, h200, nobody);
+    step_plan plan(models::llama_3_1_70b, in("fp8", 4), h200, nobody);
     const serving_load load{.input = 1000, .output = 500, .concurrency = 16};
-    const double step = steps.seconds(16, 1, 1250), prompt = prompts.seconds(1, 1000, 0);
+    const double step = plan.seconds(16, 1, 1250), prompt = plan.seconds(1, 1000, 0);
     server on = llama_70b(busy);
     const serving_figures f = on(load);
     const double host = 1e-3 + 16e-5;

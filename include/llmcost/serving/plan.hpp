@@ -2,148 +2,196 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
-#include <llmcost/serving/step.hpp>
+#include <llmcost/serving/planned.hpp>
 
 namespace llmcost {
 
-/// A size of a kernel as batch B and new tokens S per sequence make it: each + of_batch·B + of_sequence·S + of_tokens·B·S.
-struct planned_size {
-    std::int64_t fixed = 0;
-    std::int64_t of_batch = 0;
-    std::int64_t of_sequence = 0;
-    std::int64_t of_tokens = 0;
-
-    friend constexpr bool operator==(const planned_size&, const planned_size&) = default;
-    [[nodiscard]] constexpr std::int64_t at(std::int64_t batch, std::int64_t sequence) const {
-        const auto real = [](std::int64_t n) { return static_cast<double>(n); };
-        if (!(real(of_tokens) * real(batch) * real(sequence) + real(of_batch) * real(batch) < 9e18)) report_overflow();
-        return fixed + of_batch * batch + of_sequence * sequence + of_tokens * batch * sequence;
+/// Costs by their workload: a few thousand are remembered, as sweeps ask for the same ones over and over.
+class cost_memory {
+public:
+    /// What is remembered of a workload, or what `price()` says.
+    template <class Price>
+    [[nodiscard]] step_cost operator()(walked_at w, Price price) {
+        if (memory_.empty()) {
+            if (++calls_ < few_calls) return price();
+            memory_.resize(std::size_t{1} << bits);
+        }
+        entry& known = memory_[place(w)];
+        if (known.at.batch != w.batch || known.at.sequence != w.sequence || known.at.past != w.past) known = {w, price()};
+        return known.cost;
     }
+
+private:
+    static constexpr int bits = 12;
+    static constexpr int few_calls = 64;  ///< that are not worth remembering
+    struct entry {
+        walked_at at{};
+        step_cost cost{};
+    };
+    static std::size_t place(walked_at w) noexcept {
+        std::uint64_t h = 0;
+        for (const std::int64_t n : {w.batch, w.sequence, w.past})
+            h = (h ^ static_cast<std::uint64_t>(n)) * 0x9e3779b97f4a7c15U, h ^= h >> 29;
+        return (h * 0xbf58476d1ce4e5b9U) >> (64 - bits);
+    }
+    std::vector<entry> memory_;
+    int calls_ = 0;
 };
 
-/// The kernels of a step of one model on one device, with sizes as functions of the workload: one new token per sequence
-/// behind a cache (`decodes`), or several.
+/// Steps that run the same kernels, with sizes as polynomials of the workload.
+struct step_region {
+    walked_at from;  ///< beyond the edges of tensors
+    walked_at far;   ///< where what was solved is held against a walk
+    unsigned few;    ///< monomials (bits) of most models' sizes
+    unsigned more;   ///< and of all models': positions, masks
+};
+/// One new token each; prompts; prompts behind what is cached of them: of one sequence, which needs no copies to lie in one
+/// piece, and of several.
+inline constexpr step_region step_regions[3][2]{
+    {{{1, 1, 8}, {1, 1, 131}, 0x001, 0x011}, {{2, 1, 8}, {7, 1, 131}, 0x003, 0x033}},
+    {{{1, 8, 0}, {1, 131, 0}, 0x005, 0x045}, {{2, 8, 0}, {7, 131, 0}, 0x00f, 0x0cf}},
+    {{{1, 8, 8}, {1, 131, 129}, 0x015, 0x555}, {{2, 8, 8}, {7, 131, 129}, 0x03f, 0xfff}},
+};
+
+/// The kernels of a step of one model on one device as functions of the workload.
 ///
-/// Sizes are solved from walks and held against another one. Where they do not agree (a delta rule pads to whole chunks)
-/// `holds` is false and every workload is walked by itself: right, but thousands of times slower. One thread at a time.
+/// Sizes are solved from walks and held against another one, region by region as they are asked for. Where they do not agree
+/// (a delta rule pads to whole chunks) every workload is walked by itself: right, but a hundred times slower. One thread at
+/// a time.
 class step_plan {
 public:
-    step_plan(const model& whole, const execution& how, bool decodes, const device& on, kernel_source& from)
-        : whole_(whole),
-          how_(how),
-          on_(&on),
-          from_(&from),
-          per_launch_(seconds_per_launch(how, on, from)),
-          decodes_(decodes) {
-        try {
-            holds_ = solve();
-        } catch (const workload_error&) {
-            holds_ = false;  // fewer positions than the walks ask for
-        }
+    step_plan(const model& whole, const execution& how, const device& on, kernel_source& from)
+        : whole_(whole), how_(how), on_(&on), from_(&from), per_launch_(seconds_per_launch(how, on, from)) {}
+
+    /// Whether a workload needs no walk.
+    [[nodiscard]] bool holds(std::int64_t batch, std::int64_t sequence, std::int64_t past) {
+        return region_of({batch, sequence, past}) != nullptr;
     }
-
-    [[nodiscard]] bool holds() const noexcept { return holds_; }
-
     /// All kernels of `batch` sequences with `sequence` new tokens each behind `past` others, one after the other.
-    ///
-    /// A few thousand workloads are remembered: sweeps ask for the same ones over and over.
     [[nodiscard]] step_cost operator()(std::int64_t batch, std::int64_t sequence, std::int64_t past) {
-        if (memory_.empty()) {
-            if (++calls_ < few_calls) return priced(batch, sequence, past);
-            memory_.resize(std::size_t{1} << remembered::bits);
-        }
-        remembered& known = memory_[remembered::place(batch, sequence, past)];
-        if (known.batch == batch && known.sequence == sequence && known.past == past) return known.cost;
-        known = {batch, sequence, past, priced(batch, sequence, past)};
-        return known.cost;
+        return known_({batch, sequence, past}, [&] { return priced(batch, sequence, past).issued_in(per_launch_); });
     }
     [[nodiscard]] double seconds(std::int64_t batch, std::int64_t sequence, std::int64_t past) {
         return (*this)(batch, sequence, past).seconds;
     }
 
 private:
-    static constexpr int few_calls = 64;  ///< that are not worth remembering
-    struct remembered {
-        static constexpr int bits = 12;
-        std::int64_t batch = 0, sequence = 0, past = 0;
-        step_cost cost{};
-
-        static std::size_t place(std::int64_t batch, std::int64_t sequence, std::int64_t past) noexcept {
-            std::uint64_t h = 0;
-            for (const std::int64_t n : {batch, sequence, past})
-                h = (h ^ static_cast<std::uint64_t>(n)) * 0x9e3779b97f4a7c15U, h ^= h >> 29;
-            return (h * 0xbf58476d1ce4e5b9U) >> (64 - bits);
-        }
+    struct planned_region {
+        bool holds = false;
+        std::vector<planned_kernel> kernels{};  ///< those that do not read the cache first
+        std::size_t beside_past = 0;            ///< so many of them
+        cost_memory known{};                    ///< of those
+        std::optional<bool> holds_for_few{};    ///< for fewer new tokens, which a convolution or a window may tell apart
     };
+    using walked_kernels = std::vector<model_kernel>;
+
+    /// The region that a workload lies in; null where it must be walked.
+    [[nodiscard]] planned_region* region_of(walked_at w) {
+        if (w.sequence == 1 && w.past == 0) return nullptr;
+        const std::size_t kind = w.sequence == 1 ? 0 : w.past == 0 ? 1 : 2, several = w.batch == 1 ? 0 : 1;
+        const step_region& region = step_regions[kind][several];
+        std::optional<planned_region>& known = regions_[kind][several];
+        if (!known) known = planned(region);
+        if (!known->holds) return nullptr;
+        if (w.sequence < region.from.sequence) {
+            if (!known->holds_for_few) known->holds_for_few = agrees(*known, {region.from.batch, 2, region.from.past});
+            if (!*known->holds_for_few) return nullptr;
+        }
+        return &*known;
+    }
     [[nodiscard]] step_cost priced(std::int64_t batch, std::int64_t sequence, std::int64_t past) {
+        planned_region* const region = region_of({batch, sequence, past});
         step_cost sum;
-        if (holds_ && (decodes_ || past == 0)) {
-            for (planned& p : kernels_) sum += cost_of(*on_, p.at(batch, sequence, past));
-            return sum.issued_in(per_launch_);
+        if (region == nullptr) {
+            for (const known_kernel& k : with_measurements(walked({batch, sequence, past}), how_, *from_))
+                sum += cost_of(*on_, k);
+            return sum;
         }
-        for (const known_kernel& k : with_measurements(walked(batch, sequence, past), how_, *from_)) sum += cost_of(*on_, k);
-        return sum.issued_in(per_launch_);
+        const monomial_values values(batch, sequence, past);
+        const auto of = [&](std::size_t begin, std::size_t end) {
+            step_cost part;
+            for (std::size_t i = begin; i < end; ++i) part += cost_of(*on_, region->kernels[i].at(values));
+            return part;
+        };
+        const std::size_t all = region->kernels.size();
+        if (region->beside_past == all) return of(0, all);
+        sum = region->known({batch, sequence, 0}, [&] { return of(0, region->beside_past); });
+        return sum += of(region->beside_past, all);
+    }
+    [[nodiscard]] walked_kernels walked(walked_at w) const {
+        return kernels_of(whole_, {.batch = w.batch, .sequence = w.sequence, .past = w.past, .head = logits::last}, how_);
     }
 
-    struct planned {
-        known_kernel kernel;
-        planned_size sizes[most_operator_sizes]{};
-        std::size_t past_size = most_operator_sizes;
-
-        const known_kernel& at(std::int64_t batch, std::int64_t sequence, std::int64_t past) {
-            const operator_shape& shape = kernel.what.shape;
-            std::int64_t* const into = kernel.what.shape.sizes;
-            for (std::size_t k = 0; k < shape.family->size_count; ++k) into[k] = sizes[k].at(batch, sequence);
-            if (past_size < most_operator_sizes) into[past_size] = past;
-            return kernel;
+    [[nodiscard]] planned_region planned(const step_region& region) const {
+        planned_region result;
+        if (region.from.sequence > 1 && pads_to_chunks()) return result;
+        try {
+            const walked_kernels far = walked(region.far);
+            std::vector<walked_kernels> walks(monomial_count);
+            for (const unsigned basis : {region.few, region.more}) {
+                for (std::size_t i = 0; i < monomial_count; ++i)
+                    if (size_polynomial::in(basis, i) && walks[i].empty())
+                        walks[i] = walked(region.from.beside(monomials[i]));
+                result.kernels = solved(region, basis, walks, far);
+                result.holds = result.kernels.size() == far.size();
+                if (result.holds) break;
+            }
+        } catch (const workload_error&) {
+            return result;  // fewer positions than the walks ask for
         }
-        /// Whether all sizes but those along axes are the same for every workload.
-        [[nodiscard]] bool stays_beside_axes() const noexcept {
-            const operator_family& family = *kernel.what.shape.family;
-            bool stays = past_size >= family.size_count || past_size < family.axes;
-            for (std::size_t k = family.axes; k < family.size_count; ++k)
-                stays = stays && (k == past_size || sizes[k] == planned_size{.fixed = sizes[k].fixed});
-            return stays;
-        }
-        void work_out_curves(const device& on) {
-            known_kernel& k = kernel;
-            if (k.known != nullptr) k.curve = {on, k.what.shape, *k.known, k.where};
-            if (k.other_known != nullptr) k.other_curve = {on, k.other_shape(), *k.other_known, k.other_where};
-        }
-    };
-
-    [[nodiscard]] std::vector<model_kernel> walked(std::int64_t batch, std::int64_t sequence, std::int64_t past) const {
-        return kernels_of(whole_, {.batch = batch, .sequence = sequence, .past = past, .head = logits::last}, how_);
+        const auto reads_past = [](const planned_kernel& k) { return k.reads_past(); };
+        std::stable_partition(result.kernels.begin(), result.kernels.end(), std::not_fn(reads_past));
+        result.beside_past = result.kernels.size() - static_cast<std::size_t>(std::count_if(
+                                                         result.kernels.begin(), result.kernels.end(), reads_past));
+        return result;
     }
-    /// Solves the sizes from two batches and two lengths; whether another batch, length and past agree.
-    bool solve() {
-        constexpr std::int64_t batch = 2, sequence = 8, far = 131;  // beyond edges of tensors and kernels of one
-        const std::int64_t s = decodes_ ? 1 : sequence, past = decodes_ ? sequence : 0;
-        if (!decodes_ && pads_to_chunks()) return false;
-        const std::vector<model_kernel> a = walked(batch, s, past), b = walked(batch + 1, s, past);
-        const std::vector<model_kernel> c = decodes_ ? a : walked(batch, s + 1, past);
-        const std::vector<model_kernel> d = decodes_ ? b : walked(batch + 1, s + 1, past);
-        const std::vector<model_kernel> check = decodes_ ? walked(batch + 5, s, far) : walked(batch + 5, far, past);
-        for (const std::vector<model_kernel>* other : {&b, &c, &d, &check})
-            if (other->size() != a.size()) return false;
-        for (std::size_t i = 0; i < a.size(); ++i) {
-            planned p;
-            for (std::size_t k = 0; k < most_operator_sizes; ++k)
-                p.sizes[k] = solved(a[i].shape.sizes[k], b[i].shape.sizes[k], c[i].shape.sizes[k], d[i].shape.sizes[k],
-                                    batch, sequence);
-            p.past_size = size_of_past(*a[i].shape.family);
-            p.kernel = with_measurements({a[i]}, how_, *from_).front();
-            const model_kernel& there = p.at(batch + 5, decodes_ ? 1 : far, decodes_ ? far : 0).what;
-            if (!(there == check[i]) || there.times != check[i].times) return false;
-            if (p.stays_beside_axes()) p.work_out_curves(*on_);
-            kernels_.push_back(std::move(p));
+    /// The kernels that agree with the walk that is far from those they were solved from; fewer than there are where not all
+    /// do.
+    [[nodiscard]] std::vector<planned_kernel> solved(const step_region& region, unsigned basis,
+                                                     const std::vector<walked_kernels>& walks,
+                                                     const walked_kernels& far) const {
+        std::vector<planned_kernel> kernels;
+        for (std::size_t i = 0; i < monomial_count; ++i)
+            if (size_polynomial::in(basis, i) && walks[i].size() != far.size()) return kernels;
+        const monomial_values there(region.far.batch, region.far.sequence, region.far.past);
+        for (std::size_t i = 0; i < far.size(); ++i) {
+            const operator_family& family = *walks[0][i].shape.family;
+            size_polynomial sizes[most_operator_sizes];
+            for (std::size_t k = 0; k < family.size_count; ++k)
+                if (region.from.past != 0 && family.sizes[k].past)
+                    sizes[k].twice[past_alone] = 2;
+                else
+                    sizes[k] = size_polynomial::through(region.from, basis,
+                                                        [&](std::size_t at) { return walks[at][i].shape.sizes[k]; });
+            planned_kernel p(with_measurements({walks[0][i]}, how_, *from_).front(), sizes);
+            const model_kernel& here = p.at(there).what;
+            if (!(here == far[i]) || here.times != far[i].times) return kernels;
+            p.work_out_curves(*on_);
+            kernels.push_back(std::move(p));
         }
-        return true;
+        return kernels;
+    }
+    static constexpr std::size_t past_alone = 4;
+    static_assert(monomials[past_alone].past == 1 && monomials[past_alone].batch == 0);
+
+    /// Whether a region's kernels are those of a walk, in any order.
+    [[nodiscard]] bool agrees(planned_region& region, walked_at w) const {
+        walked_kernels walk = walked(w);
+        const monomial_values values(w.batch, w.sequence, w.past);
+        if (walk.size() != region.kernels.size()) return false;
+        return std::all_of(region.kernels.begin(), region.kernels.end(), [&](planned_kernel& planned) {
+            const model_kernel& here = planned.at(values).what;
+            return std::any_of(walk.begin(), walk.end(),
+                               [&](const model_kernel& k) { return k == here && k.times == here.times; });
+        });
     }
     [[nodiscard]] bool pads_to_chunks() const {
         region_edges edges;
@@ -152,37 +200,14 @@ private:
         whole_.describe(t);
         return edges.chunk != 0;
     }
-    /// The size that says how many tokens stand before; beyond all sizes where none does.
-    static std::size_t size_of_past(const operator_family& family) noexcept {
-        for (std::size_t i = 0; i < family.size_count; ++i)
-            if (family.sizes[i].past) return i;
-        return most_operator_sizes;
-    }
-    /// From the values at (B, S), (B + 1, S), (B, S + 1), (B + 1, S + 1); with one token each B alone counts.
-    [[nodiscard]] planned_size solved(std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d, std::int64_t batch,
-                                      std::int64_t sequence) const noexcept {
-        planned_size s;
-        if (decodes_) {
-            s.of_batch = b - a;
-            s.fixed = a - s.of_batch * batch;
-            return s;
-        }
-        s.of_tokens = (d - b) - (c - a);
-        s.of_sequence = c - a - s.of_tokens * batch;
-        s.of_batch = b - a - s.of_tokens * sequence;
-        s.fixed = a - s.of_batch * batch - s.of_sequence * sequence - s.of_tokens * batch * sequence;
-        return s;
-    }
 
     model whole_;
     execution how_;
     const device* on_;
     kernel_source* from_;
-    std::vector<planned> kernels_;
-    std::vector<remembered> memory_;
-    int calls_ = 0;
     double per_launch_;
-    bool decodes_, holds_ = false;
+    std::optional<planned_region> regions_[3][2];
+    cost_memory known_;
 };
 
 }  // namespace llmcost

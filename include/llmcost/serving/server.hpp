@@ -44,7 +44,13 @@ struct serving_figures {
 class server {
 public:
     server(const model& whole, const execution& how, const engine& by, const device& on, kernel_source& from)
-        : whole_(whole), how_(how), by_(by), on_(on), from_(from), weights_(weight_bytes()), figures_of_part_(part()) {}
+        : whole_(whole),
+          how_(how),
+          by_(by),
+          on_(on),
+          weights_(weight_bytes()),
+          figures_of_part_(part()),
+          plan_(whole, how, on, from) {}
 
     /// Bytes of weights on each device.
     [[nodiscard]] double weights() const noexcept { return weights_; }
@@ -148,26 +154,23 @@ private:
     }
     /// One prompt behind what is cached of it, in chunks.
     [[nodiscard]] step_cost prefill(const serving_load& load) {
-        if (!prompts_) prompts_.emplace(whole_, how_, false, on_, from_);
         auto done = static_cast<std::int64_t>(std::floor(load.prefix_hit * static_cast<double>(load.input)));
         if (done > load.input - 1) done = load.input - 1;
         step_cost sum;
         while (done < load.input) {
             const std::int64_t left = load.input - done, now = load.chunk > 0 && load.chunk < left ? load.chunk : left;
-            sum += (*prompts_)(1, now, done);
+            sum += plan_(1, now, done);
             done += now;
         }
         return sum;
     }
     /// A step of so many sequences, which need be no whole number.
     [[nodiscard]] step_cost decode(double batch, std::int64_t sequence, std::int64_t past) {
-        std::optional<step_plan>& plan = sequence == 1 ? steps_ : prompts_;
-        if (!plan) plan.emplace(whole_, how_, sequence == 1, on_, from_);
         const double whole = std::floor(batch), share = batch - whole;
-        if (batch <= 1) return (*plan)(1, sequence, past);
-        step_cost low = (*plan)(static_cast<std::int64_t>(whole), sequence, past);
+        if (batch <= 1) return plan_(1, sequence, past);
+        step_cost low = plan_(static_cast<std::int64_t>(whole), sequence, past);
         if (share == 0) return low;
-        const step_cost high = (*plan)(static_cast<std::int64_t>(whole) + 1, sequence, past);
+        const step_cost high = plan_(static_cast<std::int64_t>(whole) + 1, sequence, past);
         low.seconds += share * (high.seconds - low.seconds);
         low.flops += share * (high.flops - low.flops), low.bytes += share * (high.bytes - low.bytes);
         return low;
@@ -177,10 +180,9 @@ private:
     execution how_;
     engine by_;
     const device& on_;
-    kernel_source& from_;
     double weights_;
     evaluator figures_of_part_;
-    std::optional<step_plan> steps_, prompts_;
+    step_plan plan_;
 };
 
 }  // namespace llmcost

@@ -1,0 +1,156 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include <llmcost/serving/step.hpp>
+
+// Kernels whose sizes are polynomials of a workload.
+namespace llmcost {
+
+/// Powers of batch B, new tokens S per sequence and tokens P before them.
+struct monomial {
+    std::uint8_t batch, sequence, past;
+};
+inline constexpr monomial monomials[]{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 1, 0}, {0, 0, 1}, {1, 0, 1},
+                                      {0, 2, 0}, {1, 2, 0}, {0, 1, 1}, {1, 1, 1}, {0, 0, 2}, {1, 0, 2}};
+inline constexpr std::size_t monomial_count = std::size(monomials);
+
+/// All monomials at a workload.
+struct monomial_values {
+    std::int64_t of[monomial_count]{};  ///< where `real` is beyond 64 bits of no meaning
+    double real[monomial_count]{};
+
+    constexpr monomial_values(std::int64_t batch, std::int64_t sequence, std::int64_t past) noexcept {
+        const auto power = [](auto n, std::uint8_t exponent) {
+            decltype(n) result = 1;
+            for (; exponent > 0; --exponent) result *= n;
+            return result;
+        };
+        for (std::size_t i = 0; i < monomial_count; ++i) {
+            const monomial m = monomials[i];
+            const auto product = [&](auto b, auto s, auto p) {
+                return power(b, m.batch) * power(s, m.sequence) * power(p, m.past);
+            };
+            real[i] = product(static_cast<double>(batch), static_cast<double>(sequence), static_cast<double>(past));
+            of[i] = static_cast<std::int64_t>(product(
+                static_cast<std::uint64_t>(batch), static_cast<std::uint64_t>(sequence), static_cast<std::uint64_t>(past)));
+        }
+    }
+};
+
+/// A workload at which a model is walked.
+struct walked_at {
+    std::int64_t batch = 0, sequence = 0, past = 0;
+
+    /// As many steps beside it as a monomial has powers.
+    [[nodiscard]] constexpr walked_at beside(monomial m) const noexcept {
+        return {batch + m.batch, sequence + m.sequence, past + m.past};
+    }
+};
+
+/// A size as a polynomial; coefficients are doubled, so that halves of squares (a causal triangle) stay integers.
+struct size_polynomial {
+    std::int64_t twice[monomial_count]{};
+
+    /// Through the values at `from` and beside it, one for each of the monomials in `basis` (bits), which with one holds all
+    /// that divide it: Newton's forward differences.
+    template <class Value>
+    [[nodiscard]] static constexpr size_polynomial through(walked_at from, unsigned basis, Value value) {
+        size_polynomial p;
+        for (std::size_t i = 0; i < monomial_count; ++i)
+            if (in(basis, i)) p.add_newton(from, monomials[i], difference(basis, monomials[i], value));
+        return p;
+    }
+    static constexpr bool in(unsigned basis, std::size_t i) noexcept { return (basis >> i & 1U) != 0; }
+
+private:
+    static constexpr std::int64_t choose(int n, int k) noexcept { return n == 2 && k == 1 ? 2 : 1; }
+    /// The forward difference of a monomial's order.
+    template <class Value>
+    static constexpr std::int64_t difference(unsigned basis, monomial m, Value value) {
+        std::int64_t sum = 0;
+        for (std::size_t i = 0; i < monomial_count; ++i) {
+            const monomial at = monomials[i];
+            if (!in(basis, i) || at.batch > m.batch || at.sequence > m.sequence || at.past > m.past) continue;
+            const bool odd = (m.batch - at.batch + m.sequence - at.sequence + m.past - at.past) % 2 != 0;
+            const std::int64_t ways = choose(m.sequence, at.sequence) * choose(m.past, at.past);
+            sum += (odd ? -ways : ways) * value(i);
+        }
+        return sum;
+    }
+    /// So many times (B - b) choose … times (S - s) choose … times (P - p) choose …, a square halved.
+    constexpr void add_newton(walked_at from, monomial m, std::int64_t times) noexcept {
+        const auto factor = [](std::int64_t start, int order, int power) -> std::int64_t {
+            if (power > order) return 0;
+            if (power == order) return 1;
+            if (order == 1) return -start;
+            return power == 1 ? -(2 * start + 1) : start * (start + 1);
+        };
+        if (m.sequence != 2 && m.past != 2) times *= 2;
+        for (std::size_t i = 0; i < monomial_count; ++i)
+            twice[i] += times * factor(from.batch, m.batch, monomials[i].batch) *
+                        factor(from.sequence, m.sequence, monomials[i].sequence) *
+                        factor(from.past, m.past, monomials[i].past);
+    }
+};
+
+/// A kernel whose sizes follow the workload.
+class planned_kernel {
+public:
+    planned_kernel(known_kernel kernel, const size_polynomial (&sizes)[most_operator_sizes]) : kernel_(std::move(kernel)) {
+        for (std::size_t k = 0; k < most_operator_sizes; ++k) {
+            bool varies = false;
+            for (std::size_t i = 1; i < monomial_count; ++i) varies = varies || sizes[k].twice[i] != 0;
+            if (!varies) continue;
+            varies_beside_axes_ = varies_beside_axes_ || k >= kernel_.what.shape.family->axes;
+            for (std::size_t i = 0; i < monomial_count; ++i)
+                if (sizes[k].twice[i] != 0) {
+                    terms_.push_back({k, i, sizes[k].twice[i]});
+                    reads_past_ = reads_past_ || monomials[i].past != 0;
+                }
+        }
+    }
+
+    /// Whether the tokens before count.
+    [[nodiscard]] bool reads_past() const noexcept { return reads_past_; }
+    /// With the sizes of a workload; throws where one needs more than 59 bits.
+    const known_kernel& at(const monomial_values& values) {
+        constexpr double most = 7e17;  // of a term: twelve of them stay in 64 bits
+        for (std::size_t i = 0; i < terms_.size();) {
+            const std::size_t size = terms_[i].size;
+            std::int64_t twice = 0;
+            for (; i < terms_.size() && terms_[i].size == size; ++i) {
+                const term& t = terms_[i];
+                if (!(std::fabs(static_cast<double>(t.twice) * values.real[t.of]) < most)) report_overflow();
+                twice += t.twice * values.of[t.of];
+            }
+            kernel_.what.shape.sizes[size] = twice / 2;
+        }
+        return kernel_;
+    }
+    /// Prices the measured places once, where no other size changes.
+    void work_out_curves(const device& on) {
+        if (varies_beside_axes_) return;
+        known_kernel& k = kernel_;
+        if (k.known != nullptr) k.curve = {on, k.what.shape, *k.known, k.where};
+        if (k.other_known != nullptr) k.other_curve = {on, k.other_shape(), *k.other_known, k.other_where};
+    }
+
+private:
+    struct term {
+        std::size_t size, of;
+        std::int64_t twice;
+    };
+    known_kernel kernel_;
+    std::vector<term> terms_;  ///< by size
+    bool varies_beside_axes_ = false, reads_past_ = false;
+};
+
+}  // namespace llmcost
