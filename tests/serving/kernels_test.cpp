@@ -135,14 +135,37 @@ TEST_CASE("kernels execute the products of the reference, all of them and no mor
 }
 
 TEST_CASE("layers that are alike are walked a few times and stand for all") {
-    std::size_t shortened = 0;
+    std::size_t shortened = 0, mixed = 0;
     for_all({{.batch = 2, .sequence = 1, .past = 4, .head = logits::last}, {.batch = 2, .sequence = 9}},
             [&](const model& m, const workload& load) {
                 const auto few = kernels_of(m, load, {}), each = llmcost::detail::folded_kernels(m, load, {});
                 CHECK(lines_of(few) == lines_of(each));
-                shortened += m.dims.layers.mixed || m.dims.num_hidden_layers < 5 ? 0 : 1;
+                const auto run = llmcost::detail::longest_run(m.dims.layers, m.dims.num_hidden_layers, 3);
+                if (run.times > 3) ++(m.dims.layers.mixed ? mixed : shortened);
             });
     CHECK(shortened > 30);
+    CHECK(mixed > 10);
+}
+
+// three dense layers and 58 with experts; full and sliding attention in turns; every fourth, sixth, eighth layer another
+TEST_CASE("what comes again in a plan is found") {
+    const auto run_of = [](const std::string& kinds) {
+        layer_plan plan{.mixed = true};
+        for (std::size_t i = 0; i < kinds.size(); ++i) plan.kinds[i] = static_cast<std::uint8_t>(kinds[i]);
+        const auto run = llmcost::detail::longest_run(plan, static_cast<std::int64_t>(kinds.size()), 3);
+        return std::array{run.first, run.period, run.times};
+    };
+    const auto times = [](std::string_view part, int n) {
+        std::string all;
+        for (; n > 0; --n) all += part;
+        return all;
+    };
+    using found = std::array<std::int64_t, 3>;
+    CHECK(run_of("ddd" + times("m", 58)) == found{3, 1, 58});
+    CHECK(run_of(times("sf", 12)) == found{0, 2, 12});
+    CHECK(run_of(times("sssssf", 4) + "ss") == found{0, 6, 4});
+    CHECK(run_of("x" + times("llla", 7) + "y") == found{1, 4, 7});
+    CHECK(run_of("abcdefghijklmnopqrs") == found{0, 1, 0});
 }
 
 TEST_CASE("one latent is compared where it is cached, a prompt's is expanded") {

@@ -43,26 +43,52 @@ namespace detail {
     return folded;
 }
 
+/// Layers that come again and again: from the first of them, so many at a time.
+struct layer_run {
+    std::int64_t first = 0, period = 1, times = 0;
+};
+
+/// The run that stands for most layers when only so many of its times are walked.
+[[nodiscard]] constexpr layer_run longest_run(const layer_plan& plan, std::int64_t layers, std::int64_t walked) noexcept {
+    if (!plan.mixed) return {0, 1, layers};
+    constexpr std::int64_t longest_period = 16;
+    layer_run best;
+    std::int64_t spared = 0;
+    for (std::int64_t period = 1; period <= longest_period; ++period)
+        for (std::int64_t first = 0, end = 0; first + period < layers; first = end + 1) {
+            for (end = first; end + period < layers && plan[end] == plan[end + period];) ++end;
+            const layer_run run{first, period, (end - first) / period + 1};
+            if ((run.times - walked) * period > spared) best = run, spared = (run.times - walked) * period;
+        }
+    return best;
+}
+/// The same model, its run so many times.
+[[nodiscard]] constexpr model repeated(model m, const layer_run& run, std::int64_t times) noexcept {
+    const std::int64_t gone = (run.times - times) * run.period;
+    m.dims.num_hidden_layers -= gone;
+    if (m.dims.layers.mixed)
+        for (std::int64_t i = run.first + times * run.period; i < m.dims.num_hidden_layers; ++i)
+            m.dims.layers.kinds[i] = m.dims.layers.kinds[i + gone];
+    return m;
+}
+
 }  // namespace detail
 
 /// The kernels of one forward pass on one device, as an engine runs them or each operation by itself, equal ones together in
 /// the order of the first; of a model that is split, those of each device.
 ///
-/// Layers that are all alike are walked three and four times, and what the fourth adds stands for the others.
+/// Layers that come again and again are walked two and three times, and what the third time adds stands for the others.
 [[nodiscard]] inline std::vector<model_kernel> kernels_of(const model& whole, const workload& load, const execution& how) {
-    constexpr std::int64_t few = 3;
+    constexpr std::int64_t few = 2;
     const model part = sharded(whole, how.shards);
-    if (part.dims.layers.mixed || part.dims.num_hidden_layers <= few + 1) return detail::folded_kernels(part, load, how);
-    model shallow = part;
-    shallow.dims.num_hidden_layers = few;
-    const std::vector<model_kernel> before = detail::folded_kernels(shallow, load, how);
-    shallow.dims.num_hidden_layers = few + 1;
-    std::vector<model_kernel> all = detail::folded_kernels(shallow, load, how);
+    const detail::layer_run run = detail::longest_run(part.dims.layers, part.dims.num_hidden_layers, few + 1);
+    if (run.times <= few + 1) return detail::folded_kernels(part, load, how);
+    const std::vector<model_kernel> before = detail::folded_kernels(detail::repeated(part, run, few), load, how);
+    std::vector<model_kernel> all = detail::folded_kernels(detail::repeated(part, run, few + 1), load, how);
     bool alike = before.size() == all.size();
     for (std::size_t i = 0; alike && i < all.size(); ++i) alike = before[i] == all[i];
     if (!alike) return detail::folded_kernels(part, load, how);
-    for (std::size_t i = 0; i < all.size(); ++i)
-        all[i].times += (all[i].times - before[i].times) * (part.dims.num_hidden_layers - few - 1);
+    for (std::size_t i = 0; i < all.size(); ++i) all[i].times += (all[i].times - before[i].times) * (run.times - few - 1);
     return all;
 }
 
