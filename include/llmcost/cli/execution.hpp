@@ -107,19 +107,29 @@ inline issue issue_of(std::string_view word) {
     refuse("--execution", "expected one of graph, stream, eager; found " + in_quotes(word));
 }
 
-/// What an engine keeps in the cache unless told otherwise: 8 bits beside weights that bring scales of keys and values along
-/// (one scale per tensor, or NVIDIA's 4 bits), or beside any narrow ones; else as the activations.
-inline const operand_row& usual_cache(const operand_row& products, const operand_row& experts, const engine& by) {
-    const bool narrow = products.weight_bytes < 2 || experts.weight_bytes < 2;
-    const bool scaled = products.scaled_per_tensor || products.unit == &device::fp4;
-    if (scaled || (narrow && by.narrow_cache)) return operand_of("--cache-dtype", "fp8");
-    return operand_of("--cache-dtype", products.weight_bytes < 2 ? "bfloat16" : products.name);
+/// What a device multiplies where nothing is quantised: bfloat16, or what its datasheet has instead.
+inline const operand_row* usual_operand(const device& on) {
+    for (const literal name : {"bfloat16", "float16", "float32"})
+        if (const operand_row* row = find_operand(name); on.*row->unit > 0) return row;
+    return find_operand("bfloat16");
 }
 
-/// In which an engine's attention of prompts multiplies: the cache's type where it has 8 bits that the device multiplies.
-inline const operand_row& usual_prompts(const operand_row& cache, const engine& by, const device& on) {
-    const bool narrow = by.narrow_prompts && cache.weight_bytes < 2 && on.*cache.unit > 0;
-    return narrow ? cache : operand_of("--dtype", "bfloat16");
+/// What an engine keeps in the cache unless told otherwise: 8 bits beside weights that bring scales of keys and values along
+/// (one scale per tensor, or NVIDIA's 4 bits), or beside any narrow ones; else as the activations.
+inline const operand_row* usual_cache(const execution& how, const engine& by) {
+    const bool narrow = how.products->weight_bytes < 2 || how.experts->weight_bytes < 2;
+    const bool scaled = how.products->scaled_per_tensor || how.products->unit == &device::fp4;
+    return scaled || (narrow && by.narrow_cache) ? find_operand("fp8") : how.unquantised();
+}
+
+/// The types that follow from those of products and experts; a null cache is the engine's choice. Attention of prompts
+/// multiplies in the cache's type where that has 8 bits that the device multiplies, and the engine does so.
+inline void complete_types(execution& how, const engine& by, const device& on, const operand_row* cache) {
+    how.beside = usual_operand(on);
+    how.cache = cache != nullptr ? cache : usual_cache(how, by);
+    how.attention = how.unquantised();
+    const bool narrow = by.narrow_prompts && how.cache->weight_bytes < 2 && on.*how.cache->unit > 0;
+    how.prompts = narrow ? how.cache : how.attention;
 }
 
 inline const engine& engine_of(std::string_view option, std::string_view name) {
@@ -164,9 +174,6 @@ inline placement read_placement(const named_options& given, const arguments& oth
         given.has(detail::ex_dtype) ? std::string_view(p.how.products->name) : stored.experts;
     p.how.experts = &detail::operand_of("--experts-dtype", given.text(detail::ex_experts_dtype, of_experts));
     p.by = given.has(detail::ex_engine) ? detail::engine_of("--engine", given.text(detail::ex_engine)) : engine{};
-    p.how.cache = given.has(detail::ex_cache_dtype)
-                      ? &detail::operand_of("--cache-dtype", given.text(detail::ex_cache_dtype))
-                      : &detail::usual_cache(*p.how.products, *p.how.experts, p.by);
     if (given.has(detail::ex_routing)) {
         const std::string word = given.text(detail::ex_routing);
         string_ref known{};
@@ -188,7 +195,10 @@ inline placement read_placement(const named_options& given, const arguments& oth
     p.kernels = std::make_unique<kernel_library>(given.text(detail::ex_device), std::string(p.by.software),
                                                  given.text(detail::ex_version), given.text(detail::ex_calibration));
     p.on = &p.kernels->on();
-    p.how.prompts = &detail::usual_prompts(*p.how.cache, p.by, *p.on);
+    const operand_row* const cache = given.has(detail::ex_cache_dtype)
+                                         ? &detail::operand_of("--cache-dtype", given.text(detail::ex_cache_dtype))
+                                         : nullptr;
+    detail::complete_types(p.how, p.by, *p.on, cache);
     p.price_per_hour = given.real(detail::ex_price, p.on->price_per_hour, 0, 1e9);
     p.grams_per_kwh = given.real(detail::ex_carbon, 0, 0, 1e6);
     return p;

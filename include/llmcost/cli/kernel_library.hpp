@@ -27,7 +27,7 @@ public:
           version_(std::move(version)),
           calibration_(std::move(calibration)) {}
 
-    [[nodiscard]] const device& on() { return *shelf("gemm").choose({device_, "", "", "", "bfloat16", "", {}}).on; }
+    [[nodiscard]] const device& on() { return shelf("gemm").device_of(device_); }
 
     /// The kernel for an operand and a variant at a site.
     ///
@@ -67,7 +67,8 @@ private:
     }
     /// Whether two devices have the same chip: as many units with the same peaks, whatever memory stands beside it.
     static bool same_chip(const device& a, const device& b) noexcept {
-        return a.units == b.units && a.bf16 == b.bf16 && a.fp8 == b.fp8 && a.fp4 == b.fp4;
+        return a.vendor == b.vendor && a.units == b.units && a.fp32 == b.fp32 && a.fp16 == b.fp16 && a.bf16 == b.bf16 &&
+               a.fp8 == b.fp8 && a.fp4 == b.fp4;
     }
     const kernel_calibration* measured(kernel_shelf& from, kernel_choice asked) {
         const chosen_kernel here = from.choose(asked);

@@ -58,6 +58,12 @@ public:
 
     [[nodiscard]] const operator_family& family() const noexcept { return family_; }
 
+    /// The device of a name or file; throws where there is none.
+    [[nodiscard]] const device& device_of(const std::string& asked) {
+        const auto [known, fresh] = devices_.try_emplace(asked, nullptr);
+        if (fresh) known->second = &looked_up(asked);
+        return *known->second;
+    }
     /// The device, operand and kernel of a choice.
     ///
     /// Of the kernels for the operand and the variant the one that shares most with the choice: its software, then its
@@ -81,9 +87,10 @@ public:
             any.sizes[i] = family_.sizes[i].role == size_role::given ? family_.sizes[i].otherwise : 1;
         const kernel_work work = any.work();
         if (!can_price(*found.on, work))
-            refuse(std::string(found.on->names[0]),
-                   work.between_devices ? "no bandwidth of links in its datasheet"
-                                        : "no peak for " + std::string(found.operand->name) + " in its datasheet");
+            refuse(std::string(found.on->names[0]), work.between_devices
+                                                        ? "no bandwidth of links in its datasheet"
+                                                        : "no peak for " + std::string(found.operand->name) +
+                                                              " in its datasheet; it has " + operands_of(*found.on));
         for (const std::filesystem::path& path : known_files_for(found, asked)) {
             const calibration_document* file = calibration_at(path, *found.on);
             if (file == nullptr) continue;
@@ -97,6 +104,13 @@ public:
     }
 
 private:
+    /// The operands that a device multiplies.
+    static std::string operands_of(const device& on) {
+        std::string all;
+        for (const operand_row& row : operand_table)
+            if (on.*row.unit > 0) all += (all.empty() ? "" : ", ") + std::string(row.name);
+        return all.empty() ? "none" : all;
+    }
     /// Whether a measured operand costs the same: its own type, or another as wide and as fast whose elements arrive as they
     /// are read (bfloat16 and float16).
     static bool stands_for(const operand_row& measured, const operand_row& asked, const device& on) {
@@ -134,11 +148,6 @@ private:
         if (asked.variant.empty()) return family_.otherwise_variant.empty() ? operand.name : family_.otherwise_variant;
         if (const operand_row* type = find_operand(asked.variant)) return type->name;
         return *variants_.insert(asked.variant).first;
-    }
-    const device& device_of(const std::string& asked) {
-        const auto [known, fresh] = devices_.try_emplace(asked, nullptr);
-        if (fresh) known->second = &looked_up(asked);
-        return *known->second;
     }
     const device& looked_up(const std::string& asked) {
         const std::string name = asked == "here" ? device_here() : asked;

@@ -129,8 +129,7 @@ private:
         const bool experts_alone = m.stored.products != m.stored.experts;  // are narrow in this checkpoint
         how.products = operand(experts_alone ? std::string{} : word("gemm_quant_mode"), m.stored.products, *run.where);
         how.experts = operand(word("moe_quant_mode"), m.stored.experts, *run.where);
-        how.cache = &detail::usual_cache(*how.products, *how.experts, *run.by);
-        how.prompts = &detail::usual_prompts(*how.cache, *run.by, *run.where);
+        detail::complete_types(how, *run.by, *run.where, nullptr);
         sharding& s = how.shards;
         s.tensor = number("tp_size", 1), s.data = number("attention_dp_size", 1);
         s.expert = number("moe_ep_size", 1), s.expert_tensor = number("moe_tp_size", 1);

@@ -24,21 +24,16 @@ public:
         if (price.torch_flops != 0 && o.work > count(0) && !is_depthwise(o))
             product(o);
         else if (is_norm(o.kind) || is_softmax(o.kind))
-            emit(path_, is_norm(o.kind) ? "norm" : "softmax", {rows, width}, activations());
+            emit(path_, is_norm(o.kind) ? "norm" : "softmax", {rows, width}, how_.unquantised());
         else
             emit(path_, "elementwise",
                  {rows, width, as_size(o.elements_read() + o.elements_written()),
                   price.torch_flops != 0 ? 0 : as_size(additions_of(o)), price.torch_flops != 0 ? as_size(o.work) : 0},
-                 activations(), price.name);
+                 how_.unquantised(), price.name);
         out_.back().times = static_cast<std::int64_t>(r.times().to_64());
     }
 
 private:
-    /// As products give them out.
-    [[nodiscard]] const operand_row* activations() const noexcept {
-        const bool narrow = how_.products->weight_bytes < how_.products->activation_bytes;
-        return narrow ? find_operand("bfloat16") : how_.products;
-    }
     static bool is_norm(op kind) noexcept {
         return kind == op::layer_norm || kind == op::layer_norm_weight || kind == op::layer_norm_affine;
     }
@@ -52,7 +47,7 @@ private:
             emit(path_, "gemm", {results / n, n, k}, how_.products);
         } else {
             const std::int64_t n = o.output.dim(-1), m = o.output.rank > 1 ? o.output.dim(-2) : 1;
-            emit(path_, "batched_gemm", {results / (m * n), m, n, k}, activations());
+            emit(path_, "batched_gemm", {results / (m * n), m, n, k}, how_.unquantised());
         }
     }
 };

@@ -93,7 +93,7 @@ private:
         const role what = open_.empty() ? role::none : open_.back().info.what;
         const bool kept = what == role::head || what == role::router || convolves;
         products_.push_back({parent, read.storage, out_.size()});
-        emit(path_, "gemm", {m, n, k}, kept ? find_operand("bfloat16") : how_.products);
+        emit(path_, "gemm", {m, n, k}, kept ? how_.unquantised() : how_.products);
     }
 
     void before_collective() override { end_chain(); }
@@ -116,9 +116,9 @@ private:
     void latent_attention(const fused_part& p) {
         const std::string expansion = path_ + '.' + p.expansion;
         if (p.sequence == 1) {
-            emit(expansion, "gemm", {p.batch, p.heads * p.latent_dim, p.head_dim}, find_operand("bfloat16"));
+            emit(expansion, "gemm", {p.batch, p.heads * p.latent_dim, p.head_dim}, how_.unquantised());
             emit(path_, "generation_mla", {p.batch, p.past, p.heads}, how_.attention, how_.cache->name);
-            emit(expansion, "gemm", {p.batch, p.heads * p.value_dim, p.latent_dim}, find_operand("bfloat16"));
+            emit(expansion, "gemm", {p.batch, p.heads * p.value_dim, p.latent_dim}, how_.unquantised());
         } else {
             const std::int64_t rows = checked_product(p.batch, p.past + p.sequence);
             emit(expansion, "gemm", {rows, p.heads * (p.head_dim + p.value_dim), p.latent_dim}, how_.products);
@@ -127,7 +127,7 @@ private:
     }
     void linear_attention(const fused_part& p) {
         emit(path_, "linear_attention", {p.batch, p.sequence, p.heads, p.kv_heads, p.head_dim, p.value_dim, p.chunk},
-             find_operand("bfloat16"), p.corrects ? "delta" : "decay");
+             how_.unquantised(), p.corrects ? "delta" : "decay");
     }
     void experts(const fused_part& p) {
         const sharding& s = how_.shards;
@@ -177,7 +177,7 @@ private:
         const std::int64_t width = chain_width_ > 0 ? chain_width_ : 1, rows = as_size(chain_last_) / width;
         emit(chain_name_, "elementwise",
              {rows, width, as_size(chain_elements_ + chain_last_), as_size(chain_additions_), as_size(chain_products_)},
-             find_operand("bfloat16"), "map");
+             how_.unquantised(), "map");
         out_.back().times = chain_times_;
         written_.push_back({chain_, chain_last_storage_, out_.size() - 1});
         chain_ = -1;

@@ -20,15 +20,21 @@ enum class issue : std::uint8_t {
 
 /// What an engine holds tensors in, how it splits and issues a model, and what it cannot know of its input.
 struct execution {
-    const operand_row* products = find_operand("bfloat16");   ///< of linear layers; head and routers keep 16 bits
+    const operand_row* products = find_operand("bfloat16");   ///< of linear layers
     const operand_row* experts = find_operand("bfloat16");    ///< of routed experts
     const operand_row* cache = find_operand("bfloat16");      ///< of cached keys and values
     const operand_row* attention = find_operand("bfloat16");  ///< in which fused attention multiplies
     const operand_row* prompts = find_operand("bfloat16");    ///< and that of prompts
+    const operand_row* beside = find_operand("bfloat16");     ///< all else where products are quantised
     string_ref distribution = "power_law_1.2";                ///< how tokens are spread over experts
     bool static_scales = true;                                ///< a checkpoint in fp8 brings the scales of activations along
     sharding shards{};
     issue issued = issue::graph;
+
+    /// What nobody quantises: head, routers, and whatever stands between products.
+    [[nodiscard]] constexpr const operand_row* unquantised() const noexcept {
+        return products->weight_bytes < products->activation_bytes ? beside : products;
+    }
 
     static constexpr std::int64_t most_devices_of_a_node = 8;
 };

@@ -117,7 +117,7 @@ protected:
     void collective(literal name, std::int64_t elements, std::int64_t devices) {
         if (devices <= 1) return;
         before_collective();
-        emit(path_, "nccl", {elements, devices}, find_operand("float16"), name);
+        emit(path_, "nccl", {elements, devices}, how_.unquantised(), name);
     }
 
     std::vector<model_kernel>& out_;

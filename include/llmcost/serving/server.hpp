@@ -144,7 +144,8 @@ private:
         const double all = parameters(shard, {}), routed = parameters(shard, scope_query{role::experts});
         const double kept = parameters(shard, scope_query{role::embedding}) + parameters(shard, scope_query{role::head});
         const double split = static_cast<double>(how_.shards.expert * how_.shards.expert_tensor);
-        return 2 * kept + (all - kept - routed) * how_.products->weight_bytes + routed * how_.experts->weight_bytes / split;
+        return how_.unquantised()->weight_bytes * kept + (all - kept - routed) * how_.products->weight_bytes +
+               routed * how_.experts->weight_bytes / split;
     }
     /// Tokens that a step writes per sequence: the first, and each proposed one that is kept.
     [[nodiscard]] static double tokens_per_step(const serving_load& load) noexcept {
