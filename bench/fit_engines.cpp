@@ -5,9 +5,11 @@
 //     fit_engines ACCURACY.md CONFIGS CALIBRATIONS SOURCE RUNS.csv
 //
 // CONFIGS has org__name.json for each model of the runs. Fitted are runs on one node of devices whose kernels have been
-// measured; each model's errors are those of constants that were fitted without it.
+// measured; each model's errors are those of constants that were fitted without it. Runs whose columns say something else
+// than their own id (`…_c64_tp4_ep4_…`: 64 requests at a time on four devices) are left out.
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <exception>
@@ -43,8 +45,24 @@ struct run {
     bool fitted = false;
 };
 
-run read_run(cli::serve_table& table) {
-    const cli::serving_run r = table.current();
+/// The number behind a mark in a run's id; 0 where there is none.
+std::int64_t number_behind(const std::string& id, const std::string& mark) {
+    std::int64_t n = 0;
+    if (const std::size_t at = id.find(mark); at != std::string::npos)
+        std::from_chars(id.data() + at + mark.size(), id.data() + id.size(), n);
+    return n;
+}
+/// Whether a run's id says another concurrency or number of devices than its columns: some have tensor and expert
+/// parallelism multiplied, others the requests of one of several groups.
+bool contradicts_itself(const cli::serve_table& table, const cli::serving_run& r) {
+    const std::string id = table.word("id");
+    const std::int64_t requests = number_behind(id, "_c"), devices = number_behind(id, "_tp");
+    const auto said = [&](const char* column) { return table.word(column).empty() ? 1 : std::stoll(table.word(column)); };
+    return (requests != 0 && static_cast<double>(requests) != r.load.concurrency) ||
+           (devices != 0 && devices != said("tp_size") * said("attention_dp_size"));
+}
+
+run read_run(const cli::serve_table& table, const cli::serving_run& r) {
     run out;
     out.model = r.model, out.system = r.where->names[0], out.by = r.by;
     engine bare;
@@ -162,10 +180,19 @@ int fit_all(const std::vector<std::string>& arguments) {
     cli::serve_table table(arguments[1], arguments[2]);
     (void)table.read_header(in);
     std::vector<run> runs;
-    while (table.next(in)) runs.push_back(read_run(table));
+    std::size_t left_out = 0;
+    while (table.next(in)) {
+        const cli::serving_run r = table.current();
+        if (contradicts_itself(table, r))
+            ++left_out;
+        else
+            runs.push_back(read_run(table, r));
+    }
     std::string page = head, rows;
-    page += "Runs: " + arguments[3] + ".\n\n| | engine | device | model | " + std::string(columns) +
-            "|---|---|---|---|---|---|---|---|---|\n";
+    page +=
+        "Runs: " + arguments[3] + "; left out are " + std::to_string(left_out) +
+        " whose ids say\nanother number of devices or of requests than their columns.\n\n| | engine | device | model | " +
+        std::string(columns) + "|---|---|---|---|---|---|---|---|---|\n";
     errors held_out;
     for (const engine& by : engines) {
         std::vector<const run*> own;

@@ -111,6 +111,20 @@ TEST_CASE("measured runs come back with predictions that are near them") {
     CHECK(near > all * 3 / 4);
 }
 
+// gpt-oss on four devices that attend to 16 requests each: 64 in the system
+TEST_CASE("a row counts the requests of one group") {
+    const std::string columns =
+        "model_path,system,backend,isl,osl,batch_size,tp_size,attention_dp_size,moe_tp_size,moe_ep_size\n";
+    const std::string answer = printed("serve --configs " LLMCOST_TEST_DIR "/fit/serving" + measured,
+                                       {.in = columns + "openai/gpt-oss-120b,h200_sxm,trtllm,1024,1024,16,1,4,1,4\n"});
+    const json same = answered("serve --config " LLMCOST_TEST_DIR
+                               "/fit/serving/openai__gpt-oss-120b.json --device h200 "
+                               "--engine trtllm --dp 4 --ep 4 --concurrency 64 --input 1024 --output 1024" +
+                               measured);
+    const double row = std::stod(answer.substr(answer.rfind(',') + 1));
+    CHECK(row == doctest::Approx(1e3 * same["tpot_seconds"].get<double>()).epsilon(1e-3));
+}
+
 TEST_CASE("rows that mean nothing are named") {
     const std::string line = "serve --configs " LLMCOST_TEST_DIR "/fit/serving" + measured;
     const std::string head = "model_path,system,backend,isl,osl,batch_size,tp_size\n";

@@ -142,7 +142,9 @@ private:
         run.model = word("model_path");
         run.devices = s.devices();
         run.load.input = number("isl", 1), run.load.output = number("osl", 1);
-        run.load.concurrency = static_cast<double>(number("batch_size", 1));
+        // requests of one group, where the row says how many groups attend to their own
+        run.load.concurrency =
+            static_cast<double>(number("batch_size", 1)) * static_cast<double>(number("attention_dp_size", 1));
         run.load.pipeline = number("pp_size", 1);
         auto& on = servers_[{run.model, system, std::string(run.by->name), how.products, how.experts,
                              std::array{s.tensor, s.data, s.expert, s.expert_tensor}}];
