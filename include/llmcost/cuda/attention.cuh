@@ -131,10 +131,9 @@ private:
     template <class T>
     void softmax(T* scores, cudaStream_t on) const {
         const auto rows = static_cast<unsigned>(is_.batch * is_.heads * is_.fresh);
-        detail::masked_softmax<T, 256><<<rows, 256, 0, on>>>(scores, static_cast<int>(is_.length),
-                                                             static_cast<int>(is_.fresh), static_cast<int>(is_.window),
-                                                             is_.causal, 1 / std::sqrt(static_cast<float>(is_.width)));
-        check(cudaGetLastError(), "launch");
+        cuda::launch(detail::masked_softmax<T, 256>, rows, 256, on, scores, static_cast<int>(is_.length),
+                     static_cast<int>(is_.fresh), static_cast<int>(is_.window), is_.causal,
+                     1 / std::sqrt(static_cast<float>(is_.width)));
     }
 
     attention_shape is_;

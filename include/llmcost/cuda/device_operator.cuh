@@ -98,15 +98,15 @@ __global__ void fill_normal(T* out, std::size_t n, float deviation) {
 
 /// Fills memory with normally distributed numbers of a type.
 inline void fill(const memory& m, std::size_t n, cudaDataType_t type, float deviation) {
+    const auto as = [&]<class T>(T* out) { launch(fill_normal<T>, 1024, 256, nullptr, out, n, deviation); };
     if (type == CUDA_R_32F)
-        fill_normal<<<1024, 256>>>(static_cast<float*>(m.get()), n, deviation);
+        as(static_cast<float*>(m.get()));
     else if (type == CUDA_R_16F)
-        fill_normal<<<1024, 256>>>(static_cast<__half*>(m.get()), n, deviation);
+        as(static_cast<__half*>(m.get()));
     else if (type == CUDA_R_16BF)
-        fill_normal<<<1024, 256>>>(static_cast<__nv_bfloat16*>(m.get()), n, deviation);
+        as(static_cast<__nv_bfloat16*>(m.get()));
     else
-        fill_normal<<<1024, 256>>>(static_cast<__nv_fp8_e4m3*>(m.get()), n, deviation);
-    check(cudaGetLastError(), "fill");
+        as(static_cast<__nv_fp8_e4m3*>(m.get()));
     check(cudaDeviceSynchronize(), "fill");  // the streams that operators run on do not wait for this one
 }
 

@@ -145,17 +145,16 @@ public:
         const int hidden = static_cast<int>(hidden_ / 8), inner = static_cast<int>(inner_ / 8);
         check(cublasSetStream(blas_, on), "cublasSetStream");  // which takes a workspace of one's own back
         check(cublasSetWorkspace(blas_, workspace_.get(), workspace_bytes), "cublasSetWorkspace");
-        detail::gathered<<<detail::blocks_for(rows_ * hidden_ / 8, 256), 256, 0, on>>>(
-            static_cast<const uint4*>(x_.get()), static_cast<const std::int32_t*>(numbers_.get()),
-            static_cast<uint4*>(gathered_.get()), rows_, hidden);
+        cuda::launch(detail::gathered, detail::blocks_for(rows_ * hidden_ / 8, 256), 256, on,
+                     static_cast<const uint4*>(x_.get()), static_cast<const std::int32_t*>(numbers_.get()),
+                     static_cast<uint4*>(gathered_.get()), rows_, hidden);
         up_products_[i].launch(blas_);
-        detail::gated_halves<<<detail::blocks_for(rows_ * inner_ / 8, 256), 256, 0, on>>>(
-            static_cast<const uint4*>(both_.get()), static_cast<uint4*>(gated_.get()), rows_, inner);
+        cuda::launch(detail::gated_halves, detail::blocks_for(rows_ * inner_ / 8, 256), 256, on,
+                     static_cast<const uint4*>(both_.get()), static_cast<uint4*>(gated_.get()), rows_, inner);
         down_products_[i].launch(blas_);
-        detail::combined<<<detail::blocks_for(tokens_ * hidden_ / 8, 256), 256, 0, on>>>(
-            static_cast<const uint4*>(down_.get()), static_cast<const float*>(shares_.get()),
-            static_cast<uint4*>(out_.get()), tokens_, rows_, hidden);
-        check(cudaGetLastError(), "launch");
+        cuda::launch(detail::combined, detail::blocks_for(tokens_ * hidden_ / 8, 256), 256, on,
+                     static_cast<const uint4*>(down_.get()), static_cast<const float*>(shares_.get()),
+                     static_cast<uint4*>(out_.get()), tokens_, rows_, hidden);
     }
     [[nodiscard]] std::string kernel() const override { return "cublas_grouped"; }
 

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 // Handles of CUDA and cuBLAS that release themselves, and calls that throw.
@@ -85,6 +86,15 @@ inline event make_event() {
     event e;
     check(cudaEventCreate(e.address()), "cudaEventCreate");
     return e;
+}
+
+/// Puts a kernel on a stream, so many blocks of so many threads.
+template <class... Parameters>
+void launch(void (*kernel)(Parameters...), unsigned blocks, unsigned threads, cudaStream_t on,
+            std::type_identity_t<Parameters>... arguments) {
+    cudaLaunchConfig_t grid{};
+    grid.gridDim = dim3(blocks), grid.blockDim = dim3(threads), grid.stream = on;
+    check(cudaLaunchKernelEx(&grid, kernel, arguments...), "launch");
 }
 
 /// What `record` puts on a stream, as a graph that can be launched again and again.

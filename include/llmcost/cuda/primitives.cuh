@@ -10,6 +10,7 @@
 #include <string>
 
 #include <llmcost/cuda/device_operator.cuh>
+#include <llmcost/cuda/instructions.cuh>
 
 // Single operations one behind the other, and kernels that do nothing.
 namespace llmcost::cuda {
@@ -69,11 +70,6 @@ static __device__ float erf_step(float x, float) { return erff(2 * x); }        
 static __device__ float cosine_step(float x, float) { return cosf(x); }            // towards 0.739
 static __device__ float power_step(float x, float b) { return powf(b, x); }        // towards the root of x = b^x
 
-// What the compiler may know of a number: nothing.
-static __device__ void forget(float& x) { asm volatile("" : "+f"(x)); }
-static __device__ void forget(__half& x) { asm volatile("" : "+h"(reinterpret_cast<unsigned short&>(x))); }
-static __device__ void forget(__nv_bfloat16& x) { asm volatile("" : "+h"(reinterpret_cast<unsigned short&>(x))); }
-
 /// n operations in each thread, in so many chains that do not wait for each other; results are written, all are needed.
 template <class Step, class T, int Chains>
 __global__ void chained(const T* operands, T* out, int rounds) {
@@ -102,7 +98,7 @@ static __global__ void empty() {}
 
 template <class Step, class T, int Chains>
 void launch_chains(const void* operands, void* out, int rounds, unsigned blocks, unsigned threads, cudaStream_t on) {
-    chained<Step, T, Chains><<<blocks, threads, 0, on>>>(static_cast<const T*>(operands), static_cast<T*>(out), rounds);
+    launch(chained<Step, T, Chains>, blocks, threads, on, static_cast<const T*>(operands), static_cast<T*>(out), rounds);
 }
 
 using chain_launch = void (*)(const void*, void*, int, unsigned, unsigned, cudaStream_t);
@@ -171,7 +167,6 @@ public:
     }
     void launch(int /*copy*/, cudaStream_t on) override {
         launch_(operands_.get(), out_.get(), rounds_, blocks_, threads_, on);
-        check(cudaGetLastError(), "launch");
     }
     [[nodiscard]] std::string kernel() const override { return several_ ? "interleaved" : "chained"; }
 
@@ -189,10 +184,7 @@ public:
     empty_kernel(const workplace& /*at*/, const operator_shape& shape)
         : blocks_(static_cast<unsigned>(shape.sizes[1])),
           issued_(shape.variant == "graph" ? issued_by::graph : issued_by::host) {}
-    void launch(int /*copy*/, cudaStream_t on) override {
-        detail::empty<<<blocks_, 32, 0, on>>>();
-        check(cudaGetLastError(), "launch");
-    }
+    void launch(int /*copy*/, cudaStream_t on) override { cuda::launch(detail::empty, blocks_, 32, on); }
     [[nodiscard]] std::string kernel() const override { return "empty"; }
     [[nodiscard]] issued_by issued() const override { return issued_; }
 

@@ -34,44 +34,44 @@ template <class T, bool HasMean>
 void launch_norm(const row_arguments& r) {
     const auto* weight = static_cast<const T*>(r.beside);
     const int packs = static_cast<int>(r.width) / in_pack<T>;
-    norm_rows<T, HasMean, 256><<<static_cast<unsigned>(r.rows), 256, 0, r.on>>>(
-        packed(r.first), packed(weight), packed(weight + r.width), static_cast<uint4*>(r.out), packs);
+    launch(norm_rows<T, HasMean, 256>, static_cast<unsigned>(r.rows), 256, r.on, packed(r.first), packed(weight),
+           packed(weight + r.width), static_cast<uint4*>(r.out), packs);
 }
 template <class T>
 void launch_softmax(const row_arguments& r) {
-    softmax_rows<T, 256><<<static_cast<unsigned>(r.rows), 256, 0, r.on>>>(packed(r.first), static_cast<uint4*>(r.out),
-                                                                          static_cast<int>(r.width) / in_pack<T>);
+    launch(softmax_rows<T, 256>, static_cast<unsigned>(r.rows), 256, r.on, packed(r.first), static_cast<uint4*>(r.out),
+           static_cast<int>(r.width) / in_pack<T>);
 }
 template <class T, int Reads, class Function>
 void launch_map(const row_arguments& r) {
     const std::size_t packs = r.elements / in_pack<T>;
     Function f{};
     if constexpr (requires { f.additions; }) f.additions = r.additions;
-    mapped<T, Reads>
-        <<<blocks_for(packs, 256), 256, 0, r.on>>>(packed(r.first), packed(r.second), static_cast<uint4*>(r.out), packs, f);
+    launch(mapped<T, Reads, Function>, blocks_for(packs, 256), 256, r.on, packed(r.first), packed(r.second),
+           static_cast<uint4*>(r.out), packs, f);
 }
 template <class T>
 void launch_rotation(const row_arguments& r) {
     const auto* cosines = static_cast<const T*>(r.beside);
-    rotated<T><<<blocks_for(r.rows * r.width / in_pack<T> / 2, 256), 256, 0, r.on>>>(
-        packed(r.first), packed(cosines), packed(cosines + r.rows * rotary_width / 2), static_cast<uint4*>(r.out), r.rows,
-        static_cast<int>(r.width) / in_pack<T>);
+    launch(rotated<T>, blocks_for(r.rows * r.width / in_pack<T> / 2, 256), 256, r.on, packed(r.first), packed(cosines),
+           packed(cosines + r.rows * rotary_width / 2), static_cast<uint4*>(r.out), r.rows,
+           static_cast<int>(r.width) / in_pack<T>);
 }
 template <class T>
 void launch_gather(const row_arguments& r) {
-    gathered<<<blocks_for(r.rows * r.width / in_pack<T>, 256), 256, 0, r.on>>>(
-        packed(r.first), static_cast<const std::int32_t*>(r.beside), static_cast<uint4*>(r.out), r.rows,
-        static_cast<int>(r.width) / in_pack<T>);
+    launch(gathered, blocks_for(r.rows * r.width / in_pack<T>, 256), 256, r.on, packed(r.first),
+           static_cast<const std::int32_t*>(r.beside), static_cast<uint4*>(r.out), r.rows,
+           static_cast<int>(r.width) / in_pack<T>);
 }
 inline void launch_magnitude(const row_arguments& r) {
     const std::size_t packs = r.rows * r.width / 8;
-    largest_magnitude<<<blocks_for(packs, 256, 2048), 256, 0, r.on>>>(static_cast<const uint4*>(r.first), packs,
-                                                                      static_cast<int*>(r.out));
+    launch(largest_magnitude, blocks_for(packs, 256, 2048), 256, r.on, static_cast<const uint4*>(r.first), packs,
+           static_cast<int*>(r.out));
 }
 inline void launch_quantisation(const row_arguments& r) {
     const std::size_t packs = r.rows * r.width / 8;
-    quantised<<<blocks_for(packs, 256), 256, 0, r.on>>>(static_cast<const uint4*>(r.first), static_cast<uint2*>(r.out),
-                                                        packs, 0.5f);
+    launch(quantised, blocks_for(packs, 256), 256, r.on, static_cast<const uint4*>(r.first), static_cast<uint2*>(r.out),
+           packs, 0.5f);
 }
 
 }  // namespace detail
@@ -174,7 +174,6 @@ public:
         now.out = which_.family == "computescale" ? out_[0].get() : out_[i].get();
         now.on = on;
         launch_(now);
-        check(cudaGetLastError(), "launch");
     }
     [[nodiscard]] std::string kernel() const override { return std::string(which_.name); }
 

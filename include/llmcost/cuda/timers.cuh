@@ -9,6 +9,7 @@
 
 #include <llmcost/cuda/device_operator.cuh>
 #include <llmcost/cuda/handles.cuh>
+#include <llmcost/cuda/instructions.cuh>
 #include <llmcost/cuda/sampling.hpp>
 
 // Seconds of one launch among several, and the clock in MHz that they ended with.
@@ -18,22 +19,20 @@ namespace detail {
 
 /// The clock of a multiprocessor in MHz over 20 µs: its cycles by the global timer.
 static __global__ void read_clock(double* megahertz) {
-    std::uint64_t begin = 0, now = 0;
-    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
-    do asm volatile("mov.u64 %0, %globaltimer;" : "=l"(begin));
+    std::uint64_t begin = 0, now = global_nanoseconds();
+    do begin = global_nanoseconds();
     while (begin == now);  // some GPUs count in steps of a microsecond
     const long long cycles = clock64();
-    do asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+    do now = global_nanoseconds();
     while (now - begin < 20000);
     *megahertz = 1e3 * static_cast<double>(clock64() - cycles) / static_cast<double>(now - begin);
 }
 
 /// Nothing, for so many nanoseconds.
 static __global__ void hold_back(std::uint64_t nanoseconds) {
-    std::uint64_t begin = 0, now = 0;
-    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(begin));
-    do asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
-    while (now - begin < nanoseconds);
+    const std::uint64_t begin = global_nanoseconds();
+    while (global_nanoseconds() - begin < nanoseconds) {
+    }
 }
 
 /// Runs a timer until clocks that fell while the host prepared have risen again: three times, fewer of what takes long.
@@ -62,7 +61,7 @@ inline void warm_up(double seconds) {
 class clock_reader {
 public:
     double operator()(cudaStream_t on) {
-        detail::read_clock<<<1, 1, 0, on>>>(static_cast<double*>(clock_.get()));
+        launch(detail::read_clock, 1, 1, on, static_cast<double*>(clock_.get()));
         double megahertz = 0;
         check(cudaMemcpyAsync(&megahertz, clock_.get(), sizeof megahertz, cudaMemcpyDeviceToHost, on), "cudaMemcpyAsync");
         check(cudaStreamSynchronize(on), "cudaStreamSynchronize");
@@ -86,8 +85,7 @@ public:
     }
     std::pair<double, double> operator()() {
         // else the first event would pass at once, and what the host takes to submit the graph would be measured
-        detail::hold_back<<<1, 1, 0, stream_.get()>>>(30000 + 300 * static_cast<std::uint64_t>(copies_));
-        check(cudaGetLastError(), "launch");
+        launch(detail::hold_back, 1, 1, stream_.get(), 30000 + 300 * static_cast<std::uint64_t>(copies_));
         check(cudaEventRecord(start_.get(), stream_.get()), "cudaEventRecord");
         check(cudaGraphLaunch(graph_.get(), stream_.get()), "cudaGraphLaunch");
         check(cudaEventRecord(stop_.get(), stream_.get()), "cudaEventRecord");
