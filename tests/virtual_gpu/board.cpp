@@ -1,0 +1,182 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+// What a virtual GPU does: work on streams, in its own time.
+#include "board.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <limits>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <unistd.h>
+
+#include "memory.hpp"
+#include "streams.hpp"
+#include "threads.hpp"
+
+namespace virtual_gpu {
+
+namespace {
+
+constexpr double bytes_per_second = 4e12, flops_per_second = 6e14, seconds_of_launch = 1.5e-6;
+constexpr double clock_hertz = 1.98e9;
+
+std::vector<std::string> complaints;
+std::string last_said;
+double seconds_passed = 1;
+int gpu_in_use = 0;
+
+/// A program that had complaints, or that kept something, does not end well.
+struct verdict {
+    verdict() {
+        std::atexit([] {
+            const std::string kept = leaks();
+            std::fprintf(stderr, "virtual GPU: at most %.3f GB were held; %zu complaints%s%s\n",
+                         static_cast<double>(peak_bytes()) * 1e-9, complaints.size(),
+                         kept.empty() ? "" : "; never given back:\n", kept.c_str());
+            if (!complaints.empty() || !kept.empty()) _exit(99);
+        });
+    }
+} const at_the_end;
+
+/// Pieces of work of every stream there ever was: memory outlives streams.
+struct progress {
+    std::uint64_t submitted = 0, finished = 0;
+    bool blocking = false;
+};
+std::map<std::uint64_t, progress>& streams() {
+    static std::map<std::uint64_t, progress> all;
+    return all;
+}
+
+/// Complains where another stream may still be at memory that this one uses.
+void look_for_races(const CUstream_st& on, const touch& t) {
+    allocation* a = allocation_of(t.at);
+    if (a == nullptr) return;
+    for (const auto& [other, used] : a->by_stream) {
+        const progress& p = streams()[other];
+        const std::uint64_t last = t.writes ? used.last : used.last_written;
+        const bool ordered = other == on.number || (on.number == 0 && p.blocking) || (other == 0 && on.blocking);
+        if (!ordered && last > p.finished)
+            complain(std::string(t.what) + " is used on a stream while another may still use it");
+    }
+    use& mine = a->by_stream[on.number];
+    mine.last = streams()[on.number].submitted;
+    if (t.writes) mine.last_written = mine.last;
+}
+
+}  // namespace
+
+board& at_hand() {
+    static board b;
+    return b;
+}
+
+void complain(const std::string& what) {
+    std::fprintf(stderr, "virtual GPU: %s\n", what.c_str());
+    complaints.push_back(what);
+}
+std::vector<std::string> taken_complaints() { return std::exchange(complaints, {}); }
+void say(const std::string& why) { last_said = why; }
+const std::string& said() { return last_said; }
+
+int current_gpu() { return gpu_in_use; }
+void make_current(int gpu) { gpu_in_use = gpu; }
+
+double now() { return seconds_passed; }
+void pass(double seconds) { seconds_passed += seconds; }
+double seconds_of(double bytes, double flops) {
+    return seconds_of_launch + std::max(bytes / bytes_per_second, flops / flops_per_second);
+}
+std::uint64_t global_nanoseconds() {
+    pass(1e-6);
+    return static_cast<std::uint64_t>(seconds_passed * 1e9);
+}
+long long cycles() { return static_cast<long long>(seconds_passed * clock_hertz); }
+
+std::vector<CUstream_st*>& capturing() {
+    static std::vector<CUstream_st*> all;
+    return all;
+}
+
+void begin_stream(CUstream_st& s) {
+    static std::uint64_t numbers = 0;
+    s.number = ++numbers;
+    streams()[s.number].blocking = s.blocking;
+}
+
+CUstream_st* stream_of(cudaStream_t handle) {
+    static std::map<int, CUstream_st> own;  // of each GPU; they share a number, as nothing here runs on two at once
+    if (handle == nullptr) return &(own[current_gpu()] = CUstream_st{.gpu = current_gpu()});
+    return alive(handle, "a stream") ? handle : nullptr;
+}
+
+cudaError_t perform(CUstream_st& on, const work& what, bool computes) {
+    ++streams()[on.number].submitted;
+    bool there = true;
+    for (const touch& t : what.touches) {
+        there = in_memory(t) && there;
+        look_for_races(on, t);
+    }
+    pass(what.seconds);
+    if (!there) return remembered(cudaErrorIllegalAddress);
+    if (computes && what.compute) what.compute();
+    return cudaSuccess;
+}
+
+cudaError_t submit(cudaStream_t handle, work what) {
+    CUstream_st* on = stream_of(handle);
+    if (on == nullptr || on->gpu != current_gpu()) return remembered(cudaErrorInvalidResourceHandle);
+    if (!on->captures) return perform(*on, what, true);
+    if (on->spoilt) return remembered(cudaErrorStreamCaptureInvalidated);
+    on->into->nodes.push_back(std::move(what));
+    return cudaSuccess;
+}
+
+cudaError_t outside_capture() {
+    bool any = false;
+    for (CUstream_st* s : capturing())
+        if (s->mode != cudaStreamCaptureModeRelaxed) s->spoilt = true, any = true;
+    return any ? remembered(cudaErrorStreamCaptureUnsupported) : cudaSuccess;
+}
+
+cudaError_t launch(const cudaLaunchConfig_t& config, std::function<void()> kernel, std::vector<touch> touches) {
+    const dim3 blocks = config.gridDim, threads = config.blockDim;
+    const bool block_fits = threads.x > 0 && threads.y > 0 && threads.z > 0 && threads.z <= 64 &&
+                            std::uint64_t{threads.x} * threads.y * threads.z <= 1024;
+    const bool grid_fits = blocks.x > 0 && blocks.y > 0 && blocks.z > 0 && blocks.y <= 65535 && blocks.z <= 65535 &&
+                           blocks.x <= static_cast<unsigned>(std::numeric_limits<int>::max());
+    if (!block_fits || !grid_fits || config.dynamicSmemBytes > 48 * 1024 || config.numAttrs != 0)
+        return remembered(cudaErrorInvalidConfiguration);
+    if (at_hand().major * 10 + at_hand().minor < 75) return remembered(cudaErrorNoKernelImageForDevice);
+    double bytes = 0;
+    for (const touch& t : touches) bytes += static_cast<double>(bytes_behind(t.at));
+    const std::uint64_t most = at_hand().most_threads;
+    return submit(config.stream, {seconds_of(bytes), std::move(touches), [=] {
+                                      const std::string why = run_grid(blocks, threads, kernel, most);
+                                      if (!why.empty()) complain(why), (void)remembered(cudaErrorLaunchFailure);
+                                  }});
+}
+
+void waited_for(cudaStream_t handle) {
+    if (const CUstream_st* s = stream_of(handle)) {
+        progress& p = streams()[s->number];
+        p.finished = p.submitted;
+    }
+}
+void waited_for_all() {
+    for (auto& [number, p] : streams()) p.finished = p.submitted;
+}
+std::uint64_t submitted_to(const CUstream_st& s) { return streams()[s.number].submitted; }
+void finished_until(std::uint64_t stream, std::uint64_t piece) {
+    progress& p = streams()[stream];
+    p.finished = std::max(p.finished, piece);
+}
+
+}  // namespace virtual_gpu

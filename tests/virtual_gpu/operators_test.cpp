@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+// What a calibration measures, by the program's own code: each kernel at the smallest shapes of the sweep.
+#include "../../bench/gpu.hpp"
+
+#include <llmcost/cuda/sweep.hpp>
+#include <llmcost/devices.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+using namespace llmcost;
+using namespace llmcost::cuda;
+
+namespace {
+
+std::string words_of(const sweep_point& p) {
+    return std::string(p.shape.family->name) + ' ' + std::string(p.kernel) + ' ' + std::string(p.shape.operand->name) + ' ' +
+           std::string(p.shape.variant);
+}
+
+/// Of each family, kernel, operand and word the point that moves and computes least.
+std::vector<sweep_point> smallest(const std::vector<sweep_point>& sweep) {
+    std::map<std::string, sweep_point> least;
+    const auto size_of = [](const sweep_point& p) { return p.shape.work().bytes + p.shape.work().flops; };
+    for (const sweep_point& p : sweep) {
+        const auto [at, fresh] = least.try_emplace(words_of(p), p);
+        if (!fresh && size_of(p) < size_of(at->second)) at->second = p;
+    }
+    std::vector<sweep_point> all;
+    for (const auto& [words, p] : least) all.push_back(p);
+    return all;
+}
+
+std::vector<sweep_point> sweep_of(std::int64_t gpus) {
+    return calibration_sweep(
+        {find_device("h200"), {find_operand("bfloat16"), find_operand("float16"), find_operand("fp8")}, false, gpus});
+}
+
+}  // namespace
+
+TEST_CASE("every kernel of a sweep runs") {
+    virtual_gpu::at_hand().gpus = 2;
+    bench::operator_runner run;
+    for (const sweep_point& p : smallest(sweep_of(2))) {
+        CAPTURE(words_of(p));
+        const bench::outcome o = run(p.shape, p.kernel, copies_of(p.shape, 1e-5));
+        CHECK(o.refused == "");
+        CHECK(o.seconds > 0);
+        CHECK(o.kernel == p.kernel);
+    }
+    virtual_gpu::at_hand().gpus = 1;
+    CHECK(virtual_gpu::taken_complaints().empty());
+}

@@ -1,0 +1,277 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+// CUDA's runtime of a virtual GPU: what of it llmcost calls, with the errors that the real one documents.
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "board.hpp"
+#include "memory.hpp"
+#include "streams.hpp"
+
+namespace virtual_gpu {
+
+namespace {
+
+cudaError_t last_error = cudaSuccess;
+
+bool on_device(const void* p) { return allocation_of(p) != nullptr; }
+/// Whether an error took the context with it, so that every later call gives it again.
+bool breaks_all(cudaError_t code) { return code == cudaErrorIllegalAddress || code == cudaErrorLaunchFailure; }
+
+/// What a copy reads and writes on the GPU; complains where its direction is another.
+work copy_of(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+    work w;
+    w.seconds = seconds_of(static_cast<double>(bytes) * 2);
+    const bool writes = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+    const bool reads = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+    if (writes) w.touches.push_back({to, bytes, true, "what a copy writes"});
+    if (reads) w.touches.push_back({from, bytes, false, "what a copy reads"});
+    if (kind == cudaMemcpyDefault || writes != on_device(to) || reads != on_device(from))
+        complain("a copy goes another way than it says");
+    w.compute = [=] { std::memcpy(to, from, bytes); };
+    return w;
+}
+
+}  // namespace
+
+cudaError_t remembered(cudaError_t code) {
+    if (breaks_all(last_error)) return last_error;
+    if (code != cudaSuccess) last_error = code;
+    return code;
+}
+
+void recover() { last_error = cudaSuccess; }
+
+}  // namespace virtual_gpu
+
+using namespace virtual_gpu;
+
+extern "C" {
+
+// ---- errors
+
+cudaError_t cudaGetLastError() {
+    const cudaError_t code = last_error;
+    if (!breaks_all(code)) last_error = cudaSuccess;
+    return code;
+}
+const char* cudaGetErrorString(cudaError_t code) {
+    switch (code) {
+        case cudaSuccess: return "no error";
+        case cudaErrorInvalidValue: return "invalid argument";
+        case cudaErrorMemoryAllocation: return "out of memory";
+        case cudaErrorInvalidConfiguration: return "invalid configuration argument";
+        case cudaErrorInvalidDevice: return "invalid device ordinal";
+        case cudaErrorNoKernelImageForDevice: return "no kernel image is available for execution on the device";
+        case cudaErrorInvalidResourceHandle: return "invalid resource handle";
+        case cudaErrorIllegalAddress: return "an illegal memory access was encountered";
+        case cudaErrorLaunchFailure: return "unspecified launch failure";
+        case cudaErrorStreamCaptureUnsupported: return "operation not permitted when stream is capturing";
+        case cudaErrorStreamCaptureInvalidated: return "operation failed due to a previous error during capture";
+        case cudaErrorStreamCaptureUnmatched: return "the capture was not initiated in this stream";
+        default: return "another error";
+    }
+}
+
+// ---- the board
+
+cudaError_t cudaGetDeviceCount(int* count) {
+    *count = at_hand().gpus;
+    return *count > 0 ? cudaSuccess : remembered(cudaErrorNoDevice);
+}
+cudaError_t cudaGetDevice(int* device) { return *device = current_gpu(), cudaSuccess; }
+cudaError_t cudaSetDevice(int device) {
+    if (device < 0 || device >= at_hand().gpus) return remembered(cudaErrorInvalidDevice);
+    make_current(device);
+    return cudaSuccess;
+}
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* into, int device) {
+    if (device < 0 || device >= at_hand().gpus) return remembered(cudaErrorInvalidDevice);
+    *into = {};
+    std::snprintf(into->name, sizeof into->name, "%s", at_hand().name);
+    into->major = at_hand().major, into->minor = at_hand().minor;
+    into->multiProcessorCount = at_hand().multiprocessors, into->totalGlobalMem = at_hand().memory_bytes;
+    into->l2CacheSize = static_cast<int>(at_hand().cache_bytes), into->memoryBusWidth = 6144;
+    return cudaSuccess;
+}
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int device) {
+    if (device < 0 || device >= at_hand().gpus) return remembered(cudaErrorInvalidDevice);
+    switch (which) {
+        case cudaDevAttrClockRate: *value = 1'980'000; break;
+        case cudaDevAttrMemoryClockRate: *value = 3'201'000; break;
+        case cudaDevAttrL2CacheSize: *value = static_cast<int>(at_hand().cache_bytes); break;
+        default: complain("an attribute is asked for that nobody knows here"); return remembered(cudaErrorInvalidValue);
+    }
+    return cudaSuccess;
+}
+cudaError_t cudaRuntimeGetVersion(int* version) { return *version = CUDART_VERSION, cudaSuccess; }
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* into, const void*) {
+    *into = {};
+    return at_hand().major * 10 + at_hand().minor < 75 ? remembered(cudaErrorNoKernelImageForDevice) : cudaSuccess;
+}
+cudaError_t cudaDeviceSynchronize() {
+    if (const cudaError_t code = outside_capture(); code != cudaSuccess) return code;
+    waited_for_all();
+    return remembered(cudaSuccess);
+}
+
+// ---- memory
+
+cudaError_t cudaMalloc(void** into, std::size_t bytes) {
+    if (const cudaError_t code = outside_capture(); code != cudaSuccess) return code;
+    *into = taken(bytes);
+    return *into != nullptr || bytes == 0 ? cudaSuccess : remembered(cudaErrorMemoryAllocation);
+}
+cudaError_t cudaFree(void* memory) {
+    if (const cudaError_t code = outside_capture(); code != cudaSuccess) return code;
+    if (memory == nullptr) return cudaSuccess;
+    waited_for_all();
+    return gave_back(memory) ? remembered(cudaSuccess) : remembered(cudaErrorInvalidValue);
+}
+cudaError_t cudaMemGetInfo(std::size_t* available, std::size_t* all) {
+    *all = at_hand().memory_bytes;
+    *available = *all - std::min(*all, bytes_held() + at_hand().context_bytes);
+    return cudaSuccess;
+}
+cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+    if (const cudaError_t code = outside_capture(); code != cudaSuccess) return code;
+    const cudaError_t code = submit(nullptr, copy_of(to, from, bytes, kind));
+    // from the host it returns once the host's memory is read: the device's may be written later
+    if (code == cudaSuccess && kind == cudaMemcpyDeviceToHost) waited_for(nullptr);
+    return code;
+}
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t on) {
+    return submit(on, copy_of(to, from, bytes, kind));
+}
+cudaError_t cudaMemset(void* at, int value, std::size_t bytes) {
+    if (const cudaError_t code = outside_capture(); code != cudaSuccess) return code;
+    return cudaMemsetAsync(at, value, bytes, nullptr);
+}
+cudaError_t cudaMemsetAsync(void* at, int value, std::size_t bytes, cudaStream_t on) {
+    return submit(on, {seconds_of(static_cast<double>(bytes)), {{at, bytes, true, "what is set"}}, [=] {
+                           std::memset(at, value, bytes);
+                       }});
+}
+
+// ---- streams
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* into, unsigned flags) {
+    if (flags != cudaStreamNonBlocking && flags != cudaStreamDefault) return remembered(cudaErrorInvalidValue);
+    *into = new CUstream_st{.gpu = current_gpu(), .blocking = flags == cudaStreamDefault};
+    begin_stream(**into);
+    born(*into, "a stream");
+    return cudaSuccess;
+}
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+    if (!alive(stream, "a stream")) return remembered(cudaErrorInvalidResourceHandle);
+    if (stream->captures) complain("a stream is destroyed while it captures");
+    dies(stream);
+    delete stream;
+    return cudaSuccess;
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+    CUstream_st* s = stream_of(stream);
+    if (s == nullptr) return remembered(cudaErrorInvalidResourceHandle);
+    if (s->captures) return s->spoilt = true, remembered(cudaErrorStreamCaptureUnsupported);
+    waited_for(stream);
+    return remembered(cudaSuccess);
+}
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
+    if (stream == nullptr) return remembered(cudaErrorStreamCaptureUnsupported);  // the GPU's own cannot be captured
+    if (!alive(stream, "a stream")) return remembered(cudaErrorInvalidResourceHandle);
+    if (stream->captures) return remembered(cudaErrorIllegalState);
+    stream->captures = true, stream->spoilt = false, stream->mode = mode;
+    stream->into = new CUgraph_st;
+    capturing().push_back(stream);
+    return cudaSuccess;
+}
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
+    *graph = nullptr;
+    if (stream == nullptr || !alive(stream, "a stream")) return remembered(cudaErrorInvalidResourceHandle);
+    if (!stream->captures) return remembered(cudaErrorIllegalState);
+    stream->captures = false;
+    std::erase(capturing(), stream);
+    CUgraph_st* made = std::exchange(stream->into, nullptr);
+    if (stream->spoilt) {
+        delete made;
+        return remembered(cudaErrorStreamCaptureInvalidated);
+    }
+    born(made, "a graph");
+    *graph = made;
+    return cudaSuccess;
+}
+
+// ---- graphs
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* into, cudaGraph_t graph, unsigned long long) {
+    if (!alive(graph, "a graph")) return remembered(cudaErrorInvalidValue);
+    *into = new CUgraphExec_st{graph->nodes};
+    born(*into, "an executable graph");
+    return cudaSuccess;
+}
+cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t on) {
+    CUstream_st* s = stream_of(on);
+    if (s == nullptr || !alive(graph, "an executable graph")) return remembered(cudaErrorInvalidResourceHandle);
+    if (s->captures) complain("a graph is launched on a stream that captures");
+    cudaError_t code = cudaSuccess;
+    for (const work& node : graph->nodes)
+        if (code == cudaSuccess) code = perform(*s, node, !graph->launched);
+    graph->launched = true;
+    return code;
+}
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+    if (!alive(graph, "a graph")) return remembered(cudaErrorInvalidValue);
+    dies(graph);
+    delete graph;
+    return cudaSuccess;
+}
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) {
+    if (!alive(graph, "an executable graph")) return remembered(cudaErrorInvalidValue);
+    dies(graph);
+    delete graph;
+    return cudaSuccess;
+}
+
+// ---- events
+
+cudaError_t cudaEventCreate(cudaEvent_t* into) {
+    *into = new CUevent_st;
+    born(*into, "an event");
+    return cudaSuccess;
+}
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+    if (!alive(event, "an event")) return remembered(cudaErrorInvalidResourceHandle);
+    dies(event);
+    delete event;
+    return cudaSuccess;
+}
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t on) {
+    CUstream_st* s = stream_of(on);
+    if (s == nullptr || !alive(event, "an event")) return remembered(cudaErrorInvalidResourceHandle);
+    if (s->captures) complain("an event is recorded in a capture: nobody does so here");
+    *event = {.recorded = true, .at = now(), .stream = s->number, .behind = submitted_to(*s)};
+    return cudaSuccess;
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+    if (const cudaError_t code = outside_capture(); code != cudaSuccess) return code;
+    if (!alive(event, "an event")) return remembered(cudaErrorInvalidResourceHandle);
+    finished_until(event->stream, event->behind);
+    event->waited = true;
+    return remembered(cudaSuccess);
+}
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
+    if (!alive(begin, "an event") || !alive(end, "an event") || !begin->recorded || !end->recorded)
+        return remembered(cudaErrorInvalidResourceHandle);
+    if (!end->waited && !begin->waited) return remembered(cudaErrorNotReady);
+    *milliseconds = static_cast<float>(1e3 * (end->at - begin->at));
+    return cudaSuccess;
+}
+
+}  // extern "C"
