@@ -56,3 +56,15 @@ TEST_CASE("every kernel of a sweep runs") {
     virtual_gpu::at_hand().gpus = 1;
     CHECK(virtual_gpu::taken_complaints().empty());
 }
+
+TEST_CASE("scores of any number of keys become shares") {
+    bench::operator_runner run;
+    for (const string_ref operand : {string_ref("bfloat16"), string_ref("float32")})
+        for (const std::int64_t keys : {1, 1001, 4097}) {
+            const operator_shape shape{find_family("softmax"), {32, keys}, find_operand(operand)};
+            const bench::outcome o = run(shape, "softmax", 4);
+            CHECK(o.refused == "");
+            CHECK(o.seconds > 0);
+        }
+    CHECK(virtual_gpu::taken_complaints().empty());
+}

@@ -128,6 +128,8 @@ public:
             throw not_supported(std::string(which.name) + " of " + std::string(type));
         const std::size_t each = wide ? 4 : 2;
         go_.rows = static_cast<std::size_t>(shape.sizes[0]), go_.width = static_cast<std::size_t>(shape.sizes[1]);
+        // scores have as many columns as there are keys, of which a last pack reads eight all the same
+        if (which.family == "softmax") go_.width = (go_.width + 7) / 8 * 8;
         go_.elements = go_.rows * go_.width;
         if (which.family == "elementwise" && which.variant == "map")
             whole_map(shape);
