@@ -24,8 +24,7 @@ namespace virtual_gpu {
 
 namespace {
 
-constexpr double bytes_per_second = 4e12, flops_per_second = 6e14, seconds_of_launch = 1.5e-6;
-constexpr double clock_hertz = 1.98e9;
+constexpr double seconds_of_launch = 1.5e-6;
 
 std::vector<std::string> complaints;
 std::string last_said;
@@ -49,6 +48,7 @@ struct verdict {
 struct progress {
     std::uint64_t submitted = 0, finished = 0;
     bool blocking = false;
+    bool destroyed = false;
 };
 std::map<std::uint64_t, progress>& streams() {
     static std::map<std::uint64_t, progress> all;
@@ -60,7 +60,9 @@ void look_for_races(const CUstream_st& on, const touch& t) {
     allocation* a = allocation_of(t.at);
     if (a == nullptr) return;
     for (const auto& [other, used] : a->by_stream) {
-        const progress& p = streams()[other];
+        const auto at = streams().find(other);
+        if (at == streams().end()) continue;  // it was destroyed, and all that it did was waited for
+        const progress& p = at->second;
         const std::uint64_t last = t.writes ? used.last : used.last_written;
         const bool ordered = other == on.number || (on.number == 0 && p.blocking) || (other == 0 && on.blocking);
         if (!ordered && last > p.finished)
@@ -92,13 +94,13 @@ void make_current(int gpu) { gpu_in_use = gpu; }
 double now() { return seconds_passed; }
 void pass(double seconds) { seconds_passed += seconds; }
 double seconds_of(double bytes, double flops) {
-    return seconds_of_launch + std::max(bytes / bytes_per_second, flops / flops_per_second);
+    return seconds_of_launch + std::max(bytes / at_hand().bytes_per_second, flops / at_hand().flops_per_second);
 }
 std::uint64_t global_nanoseconds() {
     pass(1e-6);
     return static_cast<std::uint64_t>(seconds_passed * 1e9);
 }
-long long cycles() { return static_cast<long long>(seconds_passed * clock_hertz); }
+long long cycles() { return static_cast<long long>(seconds_passed * 1e3 * at_hand().clock_kilohertz); }
 
 std::vector<CUstream_st*>& capturing() {
     static std::vector<CUstream_st*> all;
@@ -171,8 +173,10 @@ void waited_for(cudaStream_t handle) {
     }
 }
 void waited_for_all() {
+    std::erase_if(streams(), [](const auto& s) { return s.second.destroyed; });
     for (auto& [number, p] : streams()) p.finished = p.submitted;
 }
+void end_stream(const CUstream_st& s) { streams()[s.number].destroyed = true; }
 std::uint64_t submitted_to(const CUstream_st& s) { return streams()[s.number].submitted; }
 void finished_until(std::uint64_t stream, std::uint64_t piece) {
     progress& p = streams()[stream];

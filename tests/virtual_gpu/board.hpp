@@ -21,6 +21,8 @@ struct board {
     int major = 9, minor = 0;
     int multiprocessors = 132;
     int gpus = 1;
+    int clock_kilohertz = 1'980'000, memory_clock_kilohertz = 3'201'000, memory_bus_bits = 6144;
+    double bytes_per_second = 4e12, flops_per_second = 6e14;  ///< of what work is said to move and compute
     std::size_t memory_bytes = 150'754'820'096;
     std::size_t context_bytes = 500'000'000;  ///< of the driver and its libraries, beside allocations
     std::size_t cache_bytes = std::size_t{60} << 20;

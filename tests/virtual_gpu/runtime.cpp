@@ -98,14 +98,14 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* into, int device) {
     std::snprintf(into->name, sizeof into->name, "%s", at_hand().name);
     into->major = at_hand().major, into->minor = at_hand().minor;
     into->multiProcessorCount = at_hand().multiprocessors, into->totalGlobalMem = at_hand().memory_bytes;
-    into->l2CacheSize = static_cast<int>(at_hand().cache_bytes), into->memoryBusWidth = 6144;
+    into->l2CacheSize = static_cast<int>(at_hand().cache_bytes), into->memoryBusWidth = at_hand().memory_bus_bits;
     return cudaSuccess;
 }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int device) {
     if (device < 0 || device >= at_hand().gpus) return remembered(cudaErrorInvalidDevice);
     switch (which) {
-        case cudaDevAttrClockRate: *value = 1'980'000; break;
-        case cudaDevAttrMemoryClockRate: *value = 3'201'000; break;
+        case cudaDevAttrClockRate: *value = at_hand().clock_kilohertz; break;
+        case cudaDevAttrMemoryClockRate: *value = at_hand().memory_clock_kilohertz; break;
         case cudaDevAttrL2CacheSize: *value = static_cast<int>(at_hand().cache_bytes); break;
         default: complain("an attribute is asked for that nobody knows here"); return remembered(cudaErrorInvalidValue);
     }
@@ -173,6 +173,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     if (!alive(stream, "a stream")) return remembered(cudaErrorInvalidResourceHandle);
     if (stream->captures) complain("a stream is destroyed while it captures");
     dies(stream);
+    end_stream(*stream);
     delete stream;
     return cudaSuccess;
 }
@@ -220,9 +221,12 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t on) {
     CUstream_st* s = stream_of(on);
     if (s == nullptr || !alive(graph, "an executable graph")) return remembered(cudaErrorInvalidResourceHandle);
     if (s->captures) complain("a graph is launched on a stream that captures");
+    constexpr std::size_t few = 4;  // of a graph's many copies of an operator, its first ones and last ones are computed
     cudaError_t code = cudaSuccess;
-    for (const work& node : graph->nodes)
-        if (code == cudaSuccess) code = perform(*s, node, !graph->launched);
+    for (std::size_t i = 0; i < graph->nodes.size() && code == cudaSuccess; ++i) {
+        const bool computes = i < few || i + few >= graph->nodes.size();
+        code = perform(*s, graph->nodes[i], computes && !graph->launched);
+    }
     graph->launched = true;
     return code;
 }

@@ -43,6 +43,8 @@ namespace virtual_gpu {
 [[nodiscard]] CUstream_st* stream_of(cudaStream_t handle);
 /// Numbers a stream that was made.
 void begin_stream(CUstream_st& s);
+/// Of one that is destroyed; what it did last may still go on.
+void end_stream(const CUstream_st& s);
 /// Does a piece of work now; what it computes as well, or only its time.
 cudaError_t perform(CUstream_st& on, const work& what, bool computes);
 [[nodiscard]] std::uint64_t submitted_to(const CUstream_st& s);

@@ -8,7 +8,6 @@
 #include <functional>
 #include <memory>
 #include <numeric>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -29,7 +28,6 @@ enum class waits { not_begun, for_nothing, for_block, for_lanes, no_more };
 struct fiber {
     ucontext_t context{};
     std::unique_ptr<char[]> stack{new char[stack_bytes]};
-    bool used = false;
 };
 struct thread_state {
     waits waiting = waits::not_begun;
@@ -52,13 +50,11 @@ struct block_run {
 
 block_run* running = nullptr;
 std::vector<std::unique_ptr<fiber>> fibers;
+std::vector<fiber*> idle;
 
-/// The first, the last, one amid and their neighbours.
+/// The first and the last.
 std::vector<std::size_t> some_of(std::size_t n) {
-    std::set<std::size_t> some;
-    for (const std::size_t i : {std::size_t{0}, std::size_t{1}, n / 2, n - 2, n - 1})
-        if (i < n) some.insert(i);
-    return {some.begin(), some.end()};
+    return n > 1 ? std::vector<std::size_t>{0, n - 1} : std::vector<std::size_t>{0};
 }
 std::vector<std::size_t> all_of(std::size_t n) {
     std::vector<std::size_t> all(n);
@@ -85,19 +81,21 @@ void run_threads() {
             if (running->sampled && !running->waited && mine == 0) running->order = some_of(running->threads.size());
         }
         fiber* const mine = running->on;
-        mine->used = false;
+        idle.push_back(mine);
         swapcontext(&mine->context, &running->scheduler);
     }
 }
 
 fiber* free_fiber() {
-    for (const auto& f : fibers)
-        if (!f->used) return f->used = true, f.get();
-    fiber* f = fibers.emplace_back(std::make_unique<fiber>()).get();
-    getcontext(&f->context);
-    f->context.uc_stack.ss_sp = f->stack.get(), f->context.uc_stack.ss_size = stack_bytes;
-    makecontext(&f->context, run_threads, 0);
-    f->used = true;
+    if (idle.empty()) {
+        fiber* f = fibers.emplace_back(std::make_unique<fiber>()).get();
+        getcontext(&f->context);
+        f->context.uc_stack.ss_sp = f->stack.get(), f->context.uc_stack.ss_size = stack_bytes;
+        makecontext(&f->context, run_threads, 0);
+        idle.push_back(f);
+    }
+    fiber* f = idle.back();
+    idle.pop_back();
     return f;
 }
 
