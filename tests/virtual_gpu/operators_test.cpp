@@ -68,3 +68,21 @@ TEST_CASE("scores of any number of keys become shares") {
         }
     CHECK(virtual_gpu::taken_complaints().empty());
 }
+
+TEST_CASE("a GPU of compute capability 7.5 refuses what it has no units for, and runs everything else") {
+    virtual_gpu::at_hand().major = 7, virtual_gpu::at_hand().minor = 5;
+    {
+        bench::operator_runner run;
+        for (const sweep_point& p : smallest(sweep_of(1))) {
+            CAPTURE(words_of(p));
+            const bool halves = p.shape.operand->name == "bfloat16" || p.shape.operand->name == "fp8";
+            const string_ref family = p.shape.family->name;
+            const bool units = family == "gemm" || family == "batched_gemm" || family == "moe" ||
+                               std::string(family).ends_with("attention");
+            const bench::outcome o = run(p.shape, p.kernel, 4);
+            CHECK(o.refused.empty() == !(halves && units));
+        }
+    }
+    virtual_gpu::at_hand() = virtual_gpu::board{};
+    CHECK(virtual_gpu::taken_complaints().empty());
+}
