@@ -29,7 +29,7 @@ std::string no_gpu() {
     cudaError_t code = cudaGetDeviceCount(&devices);
     if (code != cudaSuccess) return cudaGetErrorString(code);
     if (devices == 0) return "none was found";
-    cudaFuncAttributes kernel{};  // asking for one loads all, or has the driver compile them, before any time is taken
+    cudaFuncAttributes kernel{};  // a GPU that these were not compiled for says so when one is asked for
     code = cudaFuncGetAttributes(&kernel, cuda::detail::fill_normal<float>);
     if (code != cudaErrorNoKernelImageForDevice) return code == cudaSuccess ? "" : cudaGetErrorString(code);
     const cuda::gpu_properties gpu = gpu_at_hand();
@@ -82,7 +82,7 @@ outcome operator_runner::operator()(const operator_shape& shape, string_ref kern
     outcome o;
     try {
         const auto op = cuda::make_operator(parts_->context, shape, kernel, copies);
-        const cuda::sampler samples = cuda::measured(*op, copies);
+        const cuda::sampler samples = cuda::measured(*op, copies, parts_->context.on());
         if (!(samples.median() > 0)) throw cuda::not_supported("took no time");
         std::size_t available = 0, all = 0;
         cuda::check(cudaMemGetInfo(&available, &all), "cudaMemGetInfo");

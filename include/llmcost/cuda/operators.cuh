@@ -49,7 +49,11 @@ public:
         return w;
     }
 
+    /// Where operators run: libraries keep the last stream that they were given, which therefore lives as long as they do.
+    [[nodiscard]] cudaStream_t on() const noexcept { return on_.get(); }
+
 private:
+    stream on_ = make_stream();
     lt_handle lt_;
     blas_handle blas_;
 #if defined(CUDNN_VERSION) && CUDNN_VERSION >= 90700

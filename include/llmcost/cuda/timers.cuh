@@ -75,29 +75,29 @@ private:
 /// Copies of an operator in a graph, between two events.
 class graph_timer {
 public:
-    graph_timer(device_operator& what, int copies) : copies_(copies), stream_(make_stream()) {
-        what.launch(0, stream_.get());  // modules and plans load before anything is captured
-        check(cudaStreamSynchronize(stream_.get()), "first launch");
-        graph_ = captured(stream_.get(), [&] {
-            for (int i = 0; i < copies; ++i) what.launch(i, stream_.get());
+    graph_timer(device_operator& what, int copies, cudaStream_t on) : copies_(copies), on_(on) {
+        what.launch(0, on_);  // modules and plans load before anything is captured
+        check(cudaStreamSynchronize(on_), "first launch");
+        graph_ = captured(on_, [&] {
+            for (int i = 0; i < copies; ++i) what.launch(i, on_);
         });
         detail::settle(*this);
     }
     std::pair<double, double> operator()() {
         // else the first event would pass at once, and what the host takes to submit the graph would be measured
-        launch(detail::hold_back, 1, 1, stream_.get(), 30000 + 300 * static_cast<std::uint64_t>(copies_));
-        check(cudaEventRecord(start_.get(), stream_.get()), "cudaEventRecord");
-        check(cudaGraphLaunch(graph_.get(), stream_.get()), "cudaGraphLaunch");
-        check(cudaEventRecord(stop_.get(), stream_.get()), "cudaEventRecord");
+        launch(detail::hold_back, 1, 1, on_, 30000 + 300 * static_cast<std::uint64_t>(copies_));
+        check(cudaEventRecord(start_.get(), on_), "cudaEventRecord");
+        check(cudaGraphLaunch(graph_.get(), on_), "cudaGraphLaunch");
+        check(cudaEventRecord(stop_.get(), on_), "cudaEventRecord");
         check(cudaEventSynchronize(stop_.get()), "cudaEventSynchronize");
         float milliseconds = 0;
         check(cudaEventElapsedTime(&milliseconds, start_.get(), stop_.get()), "cudaEventElapsedTime");
-        return {1e-3 * static_cast<double>(milliseconds) / copies_, clock_(stream_.get())};
+        return {1e-3 * static_cast<double>(milliseconds) / copies_, clock_(on_)};
     }
 
 private:
     int copies_;
-    stream stream_;
+    cudaStream_t on_;
     clock_reader clock_;
     event start_ = make_event(), stop_ = make_event();
     graph_exec graph_;
@@ -106,32 +106,32 @@ private:
 /// Copies of an operator that the host issues one by one, by the host's clock until all have ended.
 class host_timer {
 public:
-    host_timer(device_operator& what, int copies) : what_(what), copies_(copies), stream_(make_stream()) {
+    host_timer(device_operator& what, int copies, cudaStream_t on) : what_(what), copies_(copies), on_(on) {
         detail::settle(*this);
     }
     std::pair<double, double> operator()() {
         const auto begin = std::chrono::steady_clock::now();
-        for (int i = 0; i < copies_; ++i) what_.launch(i, stream_.get());
+        for (int i = 0; i < copies_; ++i) what_.launch(i, on_);
         what_.wait();
-        check(cudaStreamSynchronize(stream_.get()), "cudaStreamSynchronize");
+        check(cudaStreamSynchronize(on_), "cudaStreamSynchronize");
         const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
-        return {spent.count() / copies_, clock_(stream_.get())};
+        return {spent.count() / copies_, clock_(on_)};
     }
 
 private:
     device_operator& what_;
     int copies_;
-    stream stream_;
+    cudaStream_t on_;
     clock_reader clock_;
 };
 
-/// Samples of an operator, timed as it is issued.
-[[nodiscard]] inline sampler measured(device_operator& what, int copies, sampling_rule rule = {}) {
+/// Samples of an operator on a stream, timed as it is issued.
+[[nodiscard]] inline sampler measured(device_operator& what, int copies, cudaStream_t on, sampling_rule rule = {}) {
     rule.seconds /= copies, rule.longest /= copies;  // they count those of all launches
     // copies from the host may be under way, which no stream here waits for
     check(cudaDeviceSynchronize(), "memory");
-    if (what.issued() == issued_by::host) return sampled(host_timer(what, copies), rule);
-    return sampled(graph_timer(what, copies), rule);
+    if (what.issued() == issued_by::host) return sampled(host_timer(what, copies, on), rule);
+    return sampled(graph_timer(what, copies, on), rule);
 }
 
 }  // namespace llmcost::cuda
