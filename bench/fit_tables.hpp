@@ -84,8 +84,12 @@ inline void write(json_writer& json, const owned_calibration& o) {
     json.member("bandwidth_efficiency", rounded(c.base.bandwidth_efficiency))
         .member("smoothness", rounded(c.base.smoothness))
         .end_object();
-    json.key("held_out").object().member("rows", c.error.rows).member("median", rounded(c.error.median));
-    json.member("low", rounded(c.error.low)).member("high", rounded(c.error.high)).end_object();
+    const auto write_error = [&](const char* key, const held_out_error& e) {
+        json.key(key).object().member("rows", e.rows).member("median", rounded(e.median));
+        json.member("low", rounded(e.low)).member("high", rounded(e.high)).end_object();
+    };
+    write_error("held_out", c.error);
+    if (c.error_elsewhere.rows != 0) write_error("held_out_sites", c.error_elsewhere);
     json.key("residual").object().member("step", c.residual.step);
     json.key("axes").array();
     for (std::size_t a = 0; a < find_family(c.family)->axes; ++a) {
@@ -162,11 +166,12 @@ inline errors_of_kernels fit_and_write(json_writer& json, const table& t, const 
     const errors_of_kernels e{held_out(t, left_out::shapes, d), held_out(t, left_out::sites, d),
                               ratios(t, left_out::shapes, d, nullptr)};
     owned_calibration whole = fit(t, t.rows, d);
-    if (e.all.empty())
-        whole.c.error = error_in_sample(t, d, whole.c);
-    else
-        whole.c.error = {static_cast<std::int64_t>(e.all.size()), median_error(e.all), std::min(0.0, quantile(e.all, 0.05)),
-                         std::max(0.0, quantile(e.all, 0.95))};
+    const auto error_of = [](const std::vector<double>& logs) -> held_out_error {
+        return {static_cast<std::int64_t>(logs.size()), median_error(logs), std::min(0.0, quantile(logs, 0.05)),
+                std::max(0.0, quantile(logs, 0.95))};
+    };
+    whole.c.error = e.all.empty() ? error_in_sample(t, d, whole.c) : error_of(e.all);
+    if (!e.of_sites.empty()) whole.c.error_elsewhere = error_of(e.of_sites);
     write(json, whole);
     return e;
 }

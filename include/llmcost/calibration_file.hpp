@@ -82,11 +82,13 @@ private:
         const config_view base = from.object("roofline");
         c.base = {1e-6 * positive(base, "launch_us"), positive(base, "compute_efficiency"),
                   positive(base, "bandwidth_efficiency"), positive(base, "smoothness", 0.1)};
-        const config_view error = from.object("held_out");
-        c.error = {error.non_negative("rows"), error.real("median"), octaves(error, "low", -64, 0),
-                   octaves(error, "high", 0, 64)};
+        c.error = read_error(from.object("held_out"));
+        if (const auto elsewhere = from.optional_object("held_out_sites")) c.error_elsewhere = read_error(*elsewhere);
         if (const auto residual = from.optional_object("residual")) c.residual = read_residual(*residual, *family);
         kernels_.push_back(c);
+    }
+    static held_out_error read_error(config_view from) {
+        return {from.non_negative("rows"), from.real("median"), octaves(from, "low", -64, 0), octaves(from, "high", 0, 64)};
     }
     residual_table read_residual(config_view from, const operator_family& family) {
         residual_table r;

@@ -164,6 +164,35 @@ TEST_CASE("families have their own sizes and words") {
           "llmcost: apple_m1: no bandwidth of links in its datasheet\n");
 }
 
+// vLLM's fp8 in blocks was measured with Python's launches: 56 us and more, whatever the shape
+TEST_CASE("nobody's kernel is one that was measured without its host") {
+    const std::string product = "op gemm --dtype fp8_block --m 1 --n 2112 --k 7168 --format json" + measured + " --device ";
+    for (const char* device : {"h100", "h200", "b200"}) {
+        const json any = json::parse(printed(product + device));
+        CHECK(any["seconds"].get<double>() < 20e-6);
+        const json own = json::parse(printed(product + device + " --kernels vllm"));
+        CHECK(own["calibration"]["software"] == "vllm");
+        CHECK(own["seconds"].get<double>() > 50e-6);
+    }
+}
+
+// nothing was measured beyond eight
+TEST_CASE("more devices never take less for a collective, and less is certain of them") {
+    for (const char* device : {"h100", "h200", "a100", "b200"}) {
+        const auto of = [&](int devices) {
+            return json::parse(printed("op nccl --message_size 100000 --format json --device " + std::string(device) +
+                                       " --num_gpus " + std::to_string(devices) + measured));
+        };
+        const json eight = of(8);
+        for (const int devices : {16, 64}) {
+            const json more = of(devices);
+            CHECK(more["seconds"] >= eight["seconds"]);
+            CHECK(more["upper"].get<double>() / more["seconds"].get<double>() >
+                  eight["upper"].get<double>() / eight["seconds"].get<double>());
+        }
+    }
+}
+
 TEST_CASE("columns of a table choose device and kernel, in any order") {
     const std::string table =
         "note,k,system,n,gemm_dtype,m,backend,version\r\n\"a, b\",4096,h200_sxm,4096,bfloat16,64,trtllm,1.3.0rc20\r\n\n"

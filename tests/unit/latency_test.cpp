@@ -70,6 +70,45 @@ std::string with(std::string_view from, std::string_view to) {
 
 }  // namespace
 
+// devices of a collective: 2, 4, 8
+TEST_CASE("sites of one number lie on a line, and hold at its ends") {
+    const std::int64_t sites[] = {2, 4, 8}, centres[] = {0, 4, 10}, units[] = {1, 1, 1}, axis[] = {1};
+    const std::string none(1, residual_character::from(0));
+    const string_ref pages[] = {none, none, none};
+    residual_table r;
+    r.step = 0.5, r.columns = 1, r.site_count = 3, r.sites = sites, r.centres = centres, r.units = units;
+    r.axis[0] = axis, r.length[0] = 1, r.pages = pages;
+    const auto at = [&](std::int64_t devices) {
+        const std::int64_t message = 1;
+        return r(&devices, &message);
+    };
+    CHECK(at(1) == 0);
+    CHECK(at(4) == 2);
+    CHECK(at(8) == 5);
+    CHECK(at(3) == doctest::Approx(2 * std::log2(1.5)));
+    CHECK(at(6) == doctest::Approx(2 + 3 * std::log2(1.5)));
+    CHECK(at(16) == 5);
+    CHECK(at(1024) == 5);
+}
+
+TEST_CASE("where a layer was not measured, less is certain") {
+    const operator_shape known{find_family("gemm"), {1, 64, 64}, find_operand("bfloat16"), {}};
+    const operator_shape other{find_family("gemm"), {1, 64, 96}, find_operand("bfloat16"), {}};
+    const auto interval = [](const std::string& text, const operator_shape& shape) {
+        const calibration_document file(parse_config(text, "mine.json"));
+        const latency_estimate e = estimate(*find_device("h200_sxm"), shape, &file.kernels()[0]);
+        return std::array{std::log2(e.lower / e.seconds), std::log2(e.upper / e.seconds)};
+    };
+    const std::string told =
+        with("\"residual\"", R"("held_out_sites": {"rows": 4, "median": 0.1, "low": -0.1, "high": 0.7}, "residual")");
+    CHECK(interval(good, known)[1] == doctest::Approx(0.2));
+    CHECK(interval(good, other)[0] == doctest::Approx(-0.4));  // twice as far
+    CHECK(interval(good, other)[1] == doctest::Approx(0.4));
+    CHECK(interval(told, known)[1] == doctest::Approx(0.2));
+    CHECK(interval(told, other)[0] == doctest::Approx(-0.2));  // never nearer than where it was measured
+    CHECK(interval(told, other)[1] == doctest::Approx(0.7));
+}
+
 TEST_CASE("a roofline is its launch, its bounds, and smooth between them") {
     const roofline r{1e-6, 0.5, 0.8, 2};
     CHECK(r(0, 0) == 1e-6);
@@ -352,6 +391,8 @@ TEST_CASE("a bad calibration names the place") {
           "mine.json: /kernels/0/roofline/compute_efficiency: expected a positive number, neither tiny nor beyond a "
           "million, found 0");
     CHECK(complaint(with("-0.2", "0.1")).starts_with("mine.json: /kernels/0/held_out/low: expected from -64 to 0"));
+    CHECK(complaint(with("\"residual\"", "\"held_out_sites\": {\"rows\": -1}, \"residual\""))
+              .starts_with("mine.json: /kernels/0/held_out_sites/rows: expected"));
     CHECK(complaint(with("0.0078125", "9")) ==
           "mine.json: /kernels/0/residual/step: expected deviations up to 64 octaves, found 9");
     CHECK(complaint(with("\"smoothness\": 2", "\"smoothness\": 1e300"))

@@ -107,7 +107,7 @@ private:
         if (nearest == nullptr) return nullptr;
         constexpr double generations = 0.32;  // log2 of 1.25
         kernel_calibration& wide = borrowed_.emplace_back(*nearest);
-        wide.error.low -= generations, wide.error.high += generations;
+        for (held_out_error* e : {&wide.error, &wide.error_elsewhere}) e->low -= generations, e->high += generations;
         return &wide;
     }
     kernel_shelf& shelf(const std::string& family) {

@@ -77,7 +77,7 @@ inline std::string op_json(const operator_shape& shape, const chosen_kernel& fou
     } else {
         const kernel_calibration& c = *found.kernel;
         json.object().member("software", c.software).member("version", c.version).member("kernel", c.kernel);
-        json.member("held_out_median_error", c.error.median).end_object();
+        json.member("held_out_median_error", c.error_at(shape.site()).median).end_object();
     }
     json.end_object();
     return json.text() + '\n';
@@ -112,7 +112,8 @@ inline std::string op_text(const operator_shape& shape, const chosen_kernel& fou
     out += line.data();
     if (found.kernel == nullptr) return out + "  no calibration: datasheet and typical efficiencies (--calibration)\n";
     const kernel_calibration& c = *found.kernel;
-    std::snprintf(line.data(), line.size(), "; median error %.1f %% on shapes left out of the fit\n", 100 * c.error.median);
+    std::snprintf(line.data(), line.size(), "; median error %.1f %% on %s left out of the fit\n",
+                  100 * c.error_at(shape.site()).median, c.residual.has(shape.site()) ? "shapes" : "layers");
     return out + "  calibrated with " + printable(c.software) + ' ' + printable(c.version) + ", " + printable(c.kernel) +
            line.data();
 }

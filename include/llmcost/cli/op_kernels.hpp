@@ -70,7 +70,8 @@ public:
     /// version, then its name; of equals the one that was measured nearest to its site, then at most sites,
     /// then with the shortest launch: in a CUDA graph. Software and
     /// version are those of files, which are read only as far as they are needed; of equals the last by name, which is the
-    /// newest. Throws for a device or an operand that nobody knows, or that has no unit there.
+    /// newest. Where nobody says whose, one that was measured with its host's launch gives way to one that was not. Throws
+    /// for a device or an operand that nobody knows, or that has no unit there.
     [[nodiscard]] chosen_kernel choose(const kernel_choice& asked) {
         chosen_kernel found;
         found.on = &device_of(asked.device);
@@ -95,15 +96,23 @@ public:
             const calibration_document* file = calibration_at(path, *found.on);
             if (file == nullptr) continue;
             const kernel_calibration* here = best_of(*file, found, asked);
-            if (here == nullptr || (found.kernel != nullptr && here->operand != found.operand->name)) continue;
+            if (here == nullptr) continue;
+            const bool own = here->operand == found.operand->name;
+            const bool before_own = found.kernel != nullptr && found.kernel->operand == found.operand->name;
+            if (found.kernel != nullptr && (!own || (before_own && here->base.launch >= found.kernel->base.launch)))
+                continue;
             found.kernel = here;
             // an engine's own kernel goes before another's in the very operand
-            if (here->operand == found.operand->name || here->software == asked.software) break;
+            if (asked.software.empty() ? own && !includes_host(*here, any) : own || here->software == asked.software) break;
         }
         return found;
     }
 
 private:
+    /// Whether what was measured is a host's launch rather than the kernel's: far longer than its family's anywhere.
+    static bool includes_host(const kernel_calibration& c, const operator_shape& shape) noexcept {
+        return c.base.launch > 2 * llmcost::detail::typical_of(shape).base.launch;
+    }
     /// The operands that a device multiplies.
     static std::string operands_of(const device& on) {
         std::string all;

@@ -34,6 +34,17 @@ struct kernel_calibration {
     roofline base{};
     residual_table residual{};
     held_out_error error{};
+    held_out_error error_elsewhere{};  ///< at sites that were left out whole; no rows where there were too few sites
+
+    /// How far predictions at a site are off: where it was not measured, those of sites that were left out whole, or twice
+    /// those of shapes.
+    [[nodiscard]] held_out_error error_at(const std::int64_t* site) const noexcept {
+        if (residual.has(site)) return error;
+        const held_out_error& there = error_elsewhere;
+        if (there.rows == 0) return {error.rows, 2 * error.median, 2 * error.low, 2 * error.high};
+        return {there.rows, there.median, there.low < error.low ? there.low : error.low,
+                there.high > error.high ? there.high : error.high};
+    }
 };
 
 /// A time with the interval that nine in ten measurements fall into, and what binds it.
@@ -112,8 +123,10 @@ namespace detail {
     latency_estimate e;
     e.seconds = predicted_seconds(d, shape, known,
                                   known == nullptr ? residual_table::place_of_site{} : known->residual.locate(shape.site()));
-    e.lower = e.seconds * std::exp2(known != nullptr ? known->error.low : typical.low);
-    e.upper = e.seconds * std::exp2(known != nullptr ? known->error.high : typical.high);
+    const held_out_error error =
+        known != nullptr ? known->error_at(shape.site()) : held_out_error{0, 0, typical.low, typical.high};
+    e.lower = e.seconds * std::exp2(error.low);
+    e.upper = e.seconds * std::exp2(error.high);
     if (e.lower < least) e.lower = least;
     e.bound = (known != nullptr ? known->base : typical.base).bound(s.compute, s.memory);
     e.share_of_bound = least / e.seconds;

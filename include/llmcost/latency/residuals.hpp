@@ -67,8 +67,9 @@ struct residual_table {
         double weight[most]{};
         std::size_t n = 0;
     };
-    /// Where a site stands: at itself where it was measured, else among the four nearest, weighted by the inverse cube of
-    /// their distance in octaves, less the farther they are.
+    /// Where a site stands: at itself where it was measured. Else sites of one number (devices, columns) lie on a line: it
+    /// is between two of them by octaves, or at the last. Others stand among the four nearest, weighted by the inverse cube
+    /// of their distance in octaves, less the farther they are.
     [[nodiscard]] place_of_site locate(const std::int64_t* site) const noexcept {
         place_of_site at;
         if (site_count == 0) return at;
@@ -77,6 +78,7 @@ struct residual_table {
             at.site[0] = found, at.weight[0] = 1, at.n = 1;
             return at;
         }
+        if (columns == 1) return on_line(site[0]);
         double distance[place_of_site::most]{};
         for (std::size_t i = 0; i < site_count; ++i) {
             const double d = octaves(site, sites + i * columns);
@@ -106,6 +108,8 @@ struct residual_table {
     [[nodiscard]] double operator()(const std::int64_t* site, const std::int64_t* at) const noexcept {
         return (*this)(locate(site), at);
     }
+    /// Whether a site was measured itself, or nothing says how sites differ.
+    [[nodiscard]] bool has(const std::int64_t* site) const noexcept { return site_count == 0 || find(site) != site_count; }
     /// Octaves from a site to the nearest that was measured.
     [[nodiscard]] double distance(const std::int64_t* site) const noexcept {
         double least = site_count == 0 ? 64 : octaves(site, sites);
@@ -128,6 +132,16 @@ struct residual_table {
     }
 
 private:
+    [[nodiscard]] place_of_site on_line(std::int64_t n) const noexcept {
+        std::size_t above = 0;
+        while (above < site_count && sites[above] < n) ++above;
+        place_of_site at;
+        at.n = 1, at.weight[0] = 1, at.site[0] = above == 0 ? 0 : above - 1;
+        if (above == 0 || above == site_count) return at;
+        const double low = octave(sites[above - 1]), share = (octave(n) - low) / (octave(sites[above]) - low);
+        at.n = 2, at.weight[0] = 1 - share, at.site[1] = above, at.weight[1] = share;
+        return at;
+    }
     [[nodiscard]] std::size_t find(const std::int64_t* site) const noexcept {
         std::size_t low = 0, high = site_count;
         while (low < high) {
