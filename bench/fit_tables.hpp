@@ -167,8 +167,13 @@ inline errors_of_kernels fit_and_write(json_writer& json, const table& t, const 
                               ratios(t, left_out::shapes, d, nullptr)};
     owned_calibration whole = fit(t, t.rows, d);
     const auto error_of = [](const std::vector<double>& logs) -> held_out_error {
-        return {static_cast<std::int64_t>(logs.size()), median_error(logs), std::min(0.0, quantile(logs, 0.05)),
-                std::max(0.0, quantile(logs, 0.95))};
+        const auto rows = static_cast<std::int64_t>(logs.size());
+        double low = std::min(0.0, quantile(logs, 0.05)), high = std::max(0.0, quantile(logs, 0.95));
+        if (rows < 20) {  // too few to have one in twenty beyond: the farthest, on either side
+            for (const double off : logs) high = std::max(high, std::fabs(off));
+            low = -high;
+        }
+        return {rows, median_error(logs), low, high};
     };
     whole.c.error = e.all.empty() ? error_in_sample(t, d, whole.c) : error_of(e.all);
     if (!e.of_sites.empty()) whole.c.error_elsewhere = error_of(e.of_sites);

@@ -4,6 +4,7 @@
 
 #include <llmcost/latency/families.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include <fstream>
 #include <functional>
 #include <map>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -63,7 +65,25 @@ inline std::vector<std::string> split(const std::string& text, std::string_view 
     return parts;
 }
 
-/// The kernels of a table, one for each kernel_source and words.
+/// Whether two kernels are one to whoever calls them: an engine takes one for some shapes of a layer and the other for
+/// others, so that they meet at sites but never at a shape.
+inline bool divide_shapes(const table& a, const table& b) {
+    if (a.operand != b.operand || a.variant != b.variant || a.work_share() != b.work_share()) return false;
+    const std::size_t axes = a.family->axes, all = axes + a.family->sites;
+    const auto sizes = [&](const measurement& m, std::size_t from) {
+        return std::vector<std::int64_t>(m.shape.sizes + from, m.shape.sizes + all);
+    };
+    std::set<std::vector<std::int64_t>> shapes, sites;
+    for (const measurement& m : a.rows) shapes.insert(sizes(m, 0)), sites.insert(sizes(m, axes));
+    bool meet = false;
+    for (const measurement& m : b.rows) {
+        if (shapes.count(sizes(m, 0)) != 0) return false;
+        meet = meet || sites.count(sizes(m, axes)) != 0;
+    }
+    return meet;
+}
+
+/// The kernels of a table, one for each kernel_source and words; those that divide shapes among them together.
 inline std::vector<table> read_tables(const std::filesystem::path& path, const std::string& source,
                                       const std::string& licence) {
     const std::vector<std::string> name = split(path.filename().string(), "__");
@@ -118,8 +138,14 @@ inline std::vector<table> read_tables(const std::filesystem::path& path, const s
     for (auto& [key, t] : found) {
         const operand_row* operand = find_operand(t.operand);
         if (operand == nullptr) throw std::runtime_error(path.string() + ": no operand " + t.operand);
-        all.push_back(std::move(t));
-        for (measurement& r : all.back().rows) r.shape.operand = operand, r.shape.variant = {};
+        for (measurement& r : t.rows) r.shape.operand = operand, r.shape.variant = {};
+        const auto other = std::find_if(all.begin(), all.end(), [&](const table& a) { return divide_shapes(a, t); });
+        if (other == all.end()) {
+            all.push_back(std::move(t));
+        } else {
+            other->kernel += '+' + t.kernel;
+            other->rows.insert(other->rows.end(), t.rows.begin(), t.rows.end());
+        }
     }
     return all;
 }

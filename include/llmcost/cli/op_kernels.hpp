@@ -70,7 +70,8 @@ public:
     /// version, then its name; of equals the one that was measured nearest to its site, then at most sites,
     /// then with the shortest launch: in a CUDA graph. Software and
     /// version are those of files, which are read only as far as they are needed; of equals the last by name, which is the
-    /// newest. Where nobody says whose, one that was measured with its host's launch gives way to one that was not. Throws
+    /// newest. Of those that are not the software's own, one that was measured with its host's launch gives way to
+    /// one that was not. Throws
     /// for a device or an operand that nobody knows, or that has no unit there.
     [[nodiscard]] chosen_kernel choose(const kernel_choice& asked) {
         chosen_kernel found;
@@ -103,7 +104,8 @@ public:
                 continue;
             found.kernel = here;
             // an engine's own kernel goes before another's in the very operand
-            if (asked.software.empty() ? own && !includes_host(*here, any) : own || here->software == asked.software) break;
+            if (!asked.software.empty() && here->software == asked.software) break;
+            if (own && !includes_host(*here, any)) break;
         }
         return found;
     }
