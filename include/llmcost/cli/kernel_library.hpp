@@ -70,6 +70,12 @@ private:
         return a.vendor == b.vendor && a.units == b.units && a.fp32 == b.fp32 && a.fp16 == b.fp16 && a.bf16 == b.bf16 &&
                a.fp8 == b.fp8 && a.fp4 == b.fp4;
     }
+    /// Whether a kernel's operand is the one that is asked for, or another of 16 bits for one of these.
+    static bool is_as_wide(const kernel_calibration& c, const operand_row& asked) noexcept {
+        const operand_row& own = *find_operand(c.operand);
+        return &own == &asked || (own.weight_bytes == asked.weight_bytes && own.activation_bytes == asked.activation_bytes &&
+                                  own.weight_bytes == own.activation_bytes);
+    }
     const kernel_calibration* measured(kernel_shelf& from, kernel_choice asked) {
         const chosen_kernel here = from.choose(asked);
         const auto is_own = [&](const kernel_calibration* k) {
@@ -101,12 +107,13 @@ private:
             for (std::int64_t& size : any.sizes) size = 1;
             if (!can_price(d, any.work())) continue;
             const kernel_calibration* there = from.choose(asked).kernel;
-            if (there != nullptr && there->software == software_ && there->operand == asked.operand)
+            if (there != nullptr && there->software == software_ && is_as_wide(*there, *any.operand))
                 nearest = there, least = distance(d);
         }
         if (nearest == nullptr) return nullptr;
         constexpr double generations = 0.32;  // log2 of 1.25
         kernel_calibration& wide = borrowed_.emplace_back(*nearest);
+        wide.of_another_device = true;
         for (held_out_error* e : {&wide.error, &wide.error_elsewhere}) e->low -= generations, e->high += generations;
         return &wide;
     }

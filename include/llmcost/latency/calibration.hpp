@@ -33,6 +33,7 @@ struct kernel_calibration {
     double work_share = 1;  ///< of the family's work that this kernel does: two of three matrices where nothing gates
     roofline base{};
     residual_table residual{};
+    bool of_another_device = false;  ///< that stands in for one where nothing was measured
     held_out_error error{};
     held_out_error error_elsewhere{};  ///< at sites that were left out whole; no rows where there were too few sites
 
@@ -53,7 +54,7 @@ struct latency_estimate {
     double lower = 0;
     double upper = 0;
     bound_by bound = bound_by::launch;
-    double share_of_bound = 0;  ///< the least time that physics allows, of the predicted
+    double share_of_bound = 0;  ///< the time at the datasheet's peak or bandwidth, whichever is longer, of the predicted
     bool calibrated = false;
 };
 
@@ -129,8 +130,9 @@ namespace detail {
     e.upper = e.seconds * std::exp2(error.high);
     if (e.lower < least) e.lower = least;
     e.bound = (known != nullptr ? known->base : typical.base).bound(s.compute, s.memory);
-    e.share_of_bound = least / e.seconds;
-    e.calibrated = known != nullptr;
+    const double at_datasheet = s.compute > s.memory ? s.compute : s.memory;
+    e.share_of_bound = at_datasheet < e.seconds ? at_datasheet / e.seconds : 1;  // caches are faster than memory
+    e.calibrated = known != nullptr && !known->of_another_device;
     return e;
 }
 
