@@ -99,9 +99,11 @@ public:
         f.ttft = by_.request_seconds + first * (1 + prompts_ahead(load, here, first, output / per_step * decoding)) +
                  by_.steps_waited * decoding;
         if (load.concurrency > f.running) f.ttft += (load.concurrency - f.running) / f.running * output * f.tpot;
-        f.tokens_per_second = f.running / f.tpot;
+        f.tokens_per_second = load.concurrency * output / (f.ttft + (output - 1) * f.tpot);  // Little's law
         step.flops += shared * prompt.flops, step.bytes += shared * prompt.bytes;
         step.flops /= stages, step.bytes /= stages;
+        const double busy = here < 1 ? here : 1;  // share of the time that anybody is there
+        step.flops *= busy, step.bytes *= busy;
         f.watts = watts_of(on_, *how_.products, step, together);
         f.joules_per_token = f.watts * f.devices / f.tokens_per_second;
         return f;
@@ -114,7 +116,7 @@ public:
         const auto arriving = [&](double concurrency) {
             load.concurrency = concurrency;
             const serving_figures f = (*this)(load);
-            return rate * (f.ttft + static_cast<double>(load.output) * f.tpot);
+            return rate * (f.ttft + static_cast<double>(load.output - 1) * f.tpot);
         };
         double low = 0, high = capacity(load.input + load.output / 2, load.pipeline) * static_cast<double>(how_.shards.data);
         if (high < 1 || arriving(high) > high) return std::nullopt;
