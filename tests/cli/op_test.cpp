@@ -209,6 +209,29 @@ TEST_CASE("columns of a table choose device and kernel, in any order") {
     CHECK_FALSE(std::getline(lines, line));
 }
 
+TEST_CASE("tables are read as spreadsheets and data frames write them") {
+    const auto last = [](const std::string& family, const std::string& table) {
+        const std::string out = printed("op " + family + " --device h200 --dtype bfloat16" + measured, {.in = table});
+        const std::size_t row = out.rfind('\n', out.size() - 2) + 1;
+        return out.substr(out.find(',', out.find(",4096", row) + 1));
+    };
+    const std::string plain = last("gemm", "m,n,k\n64,4096,4096\n");
+    CHECK(last("gemm", "\xEF\xBB\xBFm,n,k\n64,4096,4096\n") == plain);
+    CHECK(last("gemm", "m,n,k\n64.0,4096.00,4096\n") == plain);
+    // a gap in a column that may be left out is the same as no column
+    CHECK(printed("op elementwise --device h200 --dtype bfloat16", {.in = "m,k,moved\n1,2,\n"}).starts_with("m,k,moved,"));
+}
+
+TEST_CASE("a message is as long as a memory") {
+    const std::string reduce = "op nccl --device h200 --num_gpus 8 --format json --message_size ";
+    const double half = json::parse(printed(reduce + "2147483647"))["seconds"];
+    CHECK(json::parse(printed(reduce + "4294967294"))["seconds"].get<double>() == doctest::Approx(2 * half).epsilon(0.01));
+    CHECK(printed("op nccl --device h200 --dtype half", {.in = "message_size,num_gpus\n4294967296,8\n"})
+              .find("\n4294967296,8,") != std::string::npos);
+    CHECK(refused(reduce + "1099511627777").find("from 1 to 1099511627776") != std::string::npos);
+    CHECK(refused("op gemm --device h200 --m 2147483648 --n 1 --k 1").find("to 2147483647") != std::string::npos);
+}
+
 TEST_CASE("what cannot be priced is said") {
     CHECK(refused("op gem") == "llmcost: op: no family 'gem'; nearest: gemm (llmcost op --help)\n");
     CHECK(refused("op gemm --devise x") == "llmcost: op: no option '--devise'; nearest: --device\n");
@@ -232,6 +255,10 @@ TEST_CASE("what cannot be priced is said") {
     CHECK(table("m,n,k\n1,2\n") == "llmcost: line 2: has no field for 'k'\n");
     CHECK(table("m,n,k\n1,2,3\n1,2,x\n").starts_with("llmcost: line 3, k: expected a whole number"));
     CHECK(table("m,n,k,system\n1,2,3,h300\n").starts_with("llmcost: line 2: device: no device or file 'h300'"));
+    CHECK(table("m,n,k\n1,2,3\n1,2,3,4\n") == "llmcost: line 3: has 4 fields for 3 columns\n");
+    CHECK(table("m,n,k\n1.5,2,3\n").starts_with("llmcost: line 2, m: expected a whole number"));
+    CHECK(refused("op nccl --device apple_m1 --dtype half", {.in = "message_size,num_gpus\n8,2\n"}) ==
+          "llmcost: line 2: apple_m1: no bandwidth of links in its datasheet\n");
     CHECK(llmcost_line("op gemm --device h200 --m 1 --n 1 --k 1 --calibration none.json").code == 3);
     CHECK(printed("op --help").find("--calibration") != std::string::npos);
 }

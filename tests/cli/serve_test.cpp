@@ -125,6 +125,20 @@ TEST_CASE("a row counts the requests of one group") {
     CHECK(row == doctest::Approx(1e3 * same["tpot_seconds"].get<double>()).epsilon(1e-3));
 }
 
+TEST_CASE("runs are read as spreadsheets and data frames write them") {
+    const std::string line = "serve --configs " LLMCOST_TEST_DIR "/fit/serving" + measured;
+    const std::string head = "model_path,system,backend,isl,osl,batch_size,tp_size\n";
+    const auto answer = [&](const std::string& text) {
+        const std::string out = printed(line, {.in = text});
+        return out.substr(out.rfind(',', out.rfind(',') - 1));
+    };
+    const std::string plain = answer(head + "meta-llama/Llama-3.1-70B,h200,vllm,1000,100,8,8\n");
+    CHECK(answer("\xEF\xBB\xBF" + head + "meta-llama/Llama-3.1-70B,h200,vllm,1000,100,8,8\n") == plain);
+    CHECK(answer(head + "meta-llama/Llama-3.1-70B,h200,vllm,1000.0,100.0,8.0,8.0\n") == plain);
+    CHECK(refused(line, {.in = head + "meta-llama/Llama-3.1-70B,h200,vllm,1000,100,1.5,8\n"}).find("found '1.5'") !=
+          std::string::npos);
+}
+
 TEST_CASE("rows that mean nothing are named") {
     const std::string line = "serve --configs " LLMCOST_TEST_DIR "/fit/serving" + measured;
     const std::string head = "model_path,system,backend,isl,osl,batch_size,tp_size\n";
@@ -134,6 +148,10 @@ TEST_CASE("rows that mean nothing are named") {
     CHECK(refused(line, {.in = head + "meta-llama/Llama-3.1-70B,h200,vllm,10,1,1,7\n"}).find("do not divide") !=
           std::string::npos);
     CHECK(refused(line, {.in = head + "none/none,h200,vllm,10,1,1,1\n"}).find("line 2: ") != std::string::npos);
+    CHECK(refused(line, {.in = head + "meta-llama/Llama-3.1-70B,h200,vllm,10,1,1,8,9\n"}) ==
+          "llmcost: line 2: has 8 fields for 7 columns\n");
+    CHECK(refused(line, {.in = head + "\nmeta-llama/Llama-3.1-70B,t4,vllm,10,1,1,8\n"})
+              .starts_with("llmcost: line 3: t4: no peak for bfloat16"));
     CHECK(refused(line + " --tp 2", {.in = head}).find("--tp: cannot stand together with --configs") != std::string::npos);
 }
 

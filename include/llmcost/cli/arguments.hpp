@@ -33,16 +33,18 @@ namespace llmcost::cli {
     return '\'' + printable(text.substr(0, most)) + (text.size() > most ? "…'" : "'");
 }
 
-/// A whole number in decimal digits between `least` and 2^31 - 1; no sign, no blanks, nothing behind it.
-[[nodiscard]] inline std::int64_t read_number(std::string_view where, std::string_view text, std::int64_t least) {
+/// A whole number in decimal digits between `least` and `most`; no sign, no blanks, nothing behind it.
+[[nodiscard]] inline std::int64_t read_number(std::string_view where, std::string_view text, std::int64_t least,
+                                              std::int64_t most = largest_input) {
     std::int64_t n = 0;
     bool good = !text.empty() && text.size() <= 20;
     for (const char c : text) {
-        good = good && c >= '0' && c <= '9' && n <= largest_input;
+        good = good && c >= '0' && c <= '9' && n <= most;
         if (good) n = n * 10 + (c - '0');
     }
-    if (!good || n < least || n > largest_input)
-        refuse(where, "expected a whole number from " + std::to_string(least) + " to 2147483647, found " + in_quotes(text));
+    if (!good || n < least || n > most)
+        refuse(where, "expected a whole number from " + std::to_string(least) + " to " + std::to_string(most) + ", found " +
+                          in_quotes(text));
     return n;
 }
 

@@ -179,7 +179,8 @@ inline const operator_family& family_of(std::string_view word) {
         const operator_size& size = family.sizes[i];
         const std::size_t id = detail::op_sizes + i;
         if (size.required && !given.has(id)) refuse("op", "needs " + given.name(id));
-        shape.sizes[i] = given.has(id) ? read_number(given.name(id), given.text(id), least_of(size)) : size.otherwise;
+        shape.sizes[i] =
+            given.has(id) ? read_number(given.name(id), given.text(id), least_of(size), most_of(size)) : size.otherwise;
     }
     kernel_choice choice = asked;
     if (choice.operand.empty()) choice.operand = "bfloat16";

@@ -17,35 +17,19 @@
 #include <vector>
 
 #include <llmcost/cli/arguments.hpp>
+#include <llmcost/cli/csv_input.hpp>
 #include <llmcost/cli/op_kernels.hpp>
 
 // Many operators at once: rows of a CSV file in, the same rows with predictions out.
 namespace llmcost::cli {
 
-namespace detail {
-
-/// The fields of a line of CSV, quotes taken off (RFC 4180, but for line breaks inside of fields).
-inline void split_csv(std::string_view line, std::vector<std::string>& fields) {
-    fields.clear();
-    fields.emplace_back();
-    bool quoted = false;
-    for (std::size_t i = 0; i < line.size(); ++i) {
-        const char c = line[i];
-        if (c == '"' && quoted && i + 1 < line.size() && line[i + 1] == '"')
-            fields.back() += c, ++i;
-        else if (c == '"' && (quoted || fields.back().empty()))
-            quoted = !quoted;
-        else if (c == ',' && !quoted)
-            fields.emplace_back();
-        else
-            fields.back() += c;
-    }
-}
-
-}  // namespace detail
-
 /// The least value of a size: what a window or what lies in front may be is nothing.
 inline std::int64_t least_of(const operator_size& size) noexcept { return size.required || size.otherwise > 0 ? 1 : 0; }
+
+/// The greatest value of a size: a message has as many elements as a device's memory, a dimension what a model may have.
+inline std::int64_t most_of(const operator_size& size) noexcept {
+    return size.name == "message_size" ? std::int64_t{1} << 40 : largest_input;
+}
 
 /// Prices the operators of a CSV file: its header names the family's sizes and words and, where rows choose them, `system`,
 /// `backend`, `version` and `kernel_source`, in any order among others.
@@ -56,19 +40,13 @@ public:
     op_table(kernel_shelf& shelf, kernel_choice otherwise) : shelf_(shelf), otherwise_(std::move(otherwise)) {}
 
     [[nodiscard]] std::string priced(std::istream& in) {
-        std::string line, out;
-        std::vector<std::string> fields;
-        if (!std::getline(in, line)) refuse("standard input", "expected CSV with a header, found nothing");
-        strip(line);
-        detail::split_csv(line, fields);
-        read_header(fields);
-        out += line + ",predicted_us,lower_us,upper_us\n";
-        for (std::size_t number = 2; std::getline(in, line); ++number) {
-            strip(line);
-            if (line.empty()) continue;
-            detail::split_csv(line, fields);
-            out += line;
-            put(out, estimate_of(fields, number));
+        csv_input rows;
+        rows.begin(in);
+        read_header(rows.fields());
+        std::string out = rows.line() + ",predicted_us,lower_us,upper_us\n";
+        while (rows.next(in)) {
+            out += rows.line();
+            put(out, estimate_of(rows));
         }
         return out;
     }
@@ -85,9 +63,6 @@ private:
     }
     static constexpr std::size_t absent = SIZE_MAX;
 
-    static void strip(std::string& line) {
-        if (!line.empty() && line.back() == '\r') line.pop_back();
-    }
     void read_header(const std::vector<std::string>& fields) {
         const operator_family& family = shelf_.family();
         places_.assign(words + family.size_count, absent);
@@ -105,11 +80,10 @@ private:
         if (places_[operand] == absent && otherwise_.operand.empty())
             refuse("line 1", "expected a column " + in_quotes(name_of(operand)) + ", or --dtype");
     }
-    latency_estimate estimate_of(const std::vector<std::string>& fields, std::size_t number) {
-        const auto where = [&] { return "line " + std::to_string(number); };
+    latency_estimate estimate_of(const csv_input& row) {
         const auto field = [&](std::size_t c) -> const std::string& {
-            if (places_[c] < fields.size()) return fields[places_[c]];
-            refuse(where(), "has no field for " + in_quotes(name_of(c)));
+            if (places_[c] < row.fields().size()) return row.fields()[places_[c]];
+            refuse(row.where(), "has no field for " + in_quotes(name_of(c)));
         };
         const auto word_of = [&](std::size_t c, const std::string& otherwise) -> const std::string& {
             return places_[c] == absent || field(c).empty() ? otherwise : field(c);
@@ -126,28 +100,27 @@ private:
         shape.family = &family;
         for (std::size_t i = 0; i < family.size_count; ++i) {
             const operator_size& size = family.sizes[i];
-            shape.sizes[i] = places_[words + i] == absent
-                                 ? size.otherwise
-                                 : read_size(where, name_of(words + i), field(words + i), least_of(size));
+            const bool open = places_[words + i] == absent || (!size.required && field(words + i).empty());
+            shape.sizes[i] = open ? size.otherwise : read_size(row, size, field(words + i));
         }
         std::copy_n(shape.site(), family.sites, asked_.site.begin());
-        auto found = chosen_.find(asked_);
-        if (found == chosen_.end()) {
-            try {
-                found = chosen_.emplace(asked_, shelf_.choose(asked_)).first;
-            } catch (const error& e) {
-                refuse(where(), e.what());
-            }
+        try {
+            auto found = chosen_.find(asked_);
+            if (found == chosen_.end()) found = chosen_.emplace(asked_, shelf_.choose(asked_)).first;
+            shape.operand = found->second.operand, shape.variant = found->second.variant;
+            return estimate(*found->second.on, shape, found->second.kernel);
+        } catch (const error& e) {
+            refuse(row.where(), e.what());
         }
-        shape.operand = found->second.operand, shape.variant = found->second.variant;
-        return estimate(*found->second.on, shape, found->second.kernel);
     }
-    template <class Where>
-    static std::int64_t read_size(const Where& where, std::string_view name, const std::string& digits, std::int64_t least) {
+    static std::int64_t read_size(const csv_input& row, const operator_size& size, std::string_view text) {
+        const std::string_view digits = detail::whole_digits(text);
         std::int64_t n = 0;
         const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
-        if (problem == std::errc{} && end == digits.data() + digits.size() && n >= least && n <= largest_input) return n;
-        return read_number(where() + ", " + std::string(name), digits, least);  // says what is wrong with it
+        const bool whole = problem == std::errc{} && end == digits.data() + digits.size();
+        if (whole && n >= least_of(size) && n <= most_of(size)) return n;
+        return read_number(row.where() + ", " + std::string(size.name), text, least_of(size),
+                           most_of(size));  // says why not
     }
     static void put(std::string& out, const latency_estimate& e) {
         std::array<char, 96> text{};

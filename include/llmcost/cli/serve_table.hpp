@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include <llmcost/cli/csv_input.hpp>
 #include <llmcost/cli/execution.hpp>
-#include <llmcost/cli/op_table.hpp>
 #include <llmcost/serving/server.hpp>
 
 namespace llmcost::cli {
@@ -43,11 +43,13 @@ public:
     [[nodiscard]] std::string priced(std::istream& in) {
         std::string out = read_header(in) + ",predicted_ttft_ms,predicted_tpot_ms\n";
         while (next(in)) {
-            const serving_run run = current();
-            const serving_figures f = (*run.on)(run.load);
+            const serving_figures f = of_row([&] {
+                const serving_run run = read_row();
+                return (*run.on)(run.load);
+            });
             std::array<char, 64> text{};
             const int n = std::snprintf(text.data(), text.size(), ",%.5g,%.5g\n", 1e3 * f.ttft, 1e3 * f.tpot);
-            out += line_;
+            out += rows_.line();
             out.append(text.data(), static_cast<std::size_t>(n));
         }
         return out;
@@ -55,45 +57,40 @@ public:
 
     /// Reads the first line.
     std::string read_header(std::istream& in) {
-        if (!std::getline(in, line_)) refuse("standard input", "expected CSV with a header, found nothing");
-        strip();
-        detail::split_csv(line_, fields_);
-        for (std::size_t i = 0; i < fields_.size(); ++i) places_.emplace(fields_[i], i);
+        rows_.begin(in);
+        for (std::size_t i = 0; i < rows_.fields().size(); ++i) places_.emplace(rows_.fields()[i], i);
         for (const std::string_view name : {"model_path", "system", "isl", "osl", "batch_size"})
             if (!places_.contains(name)) refuse("line 1", "expected a column " + in_quotes(name));
-        return line_;
+        return rows_.line();
     }
     /// Reads the next row that is not empty; false at the end.
-    bool next(std::istream& in) {
-        do {
-            ++number_;
-            if (!std::getline(in, line_)) return false;
-            strip();
-        } while (line_.empty());
-        detail::split_csv(line_, fields_);
-        return true;
-    }
+    bool next(std::istream& in) { return rows_.next(in); }
     /// A field of the current row; empty where there is none.
     [[nodiscard]] std::string word(std::string_view name) const {
         const auto at = places_.find(name);
-        return at == places_.end() || at->second >= fields_.size() ? std::string{} : fields_[at->second];
+        return at == places_.end() || at->second >= rows_.fields().size() ? std::string{} : rows_.fields()[at->second];
     }
     /// What the current row asks for.
     [[nodiscard]] serving_run current() {
-        try {
-            return read_row();
-        } catch (const error& e) {
-            refuse("line " + std::to_string(number_), e.what());
-        }
+        return of_row([&] { return read_row(); });
     }
 
 private:
-    void strip() {
-        if (!line_.empty() && line_.back() == '\r') line_.pop_back();
+    /// What is made of the current row; its line stands in front of what is wrong with it.
+    template <class Make>
+    auto of_row(const Make& make) const -> decltype(make()) {
+        try {
+            return make();
+        } catch (const error& e) {
+            refuse(rows_.where(), e.what());
+        } catch (const workload_error& e) {
+            refuse(rows_.where(), "isl and osl need " + std::to_string(e.asked()) + " positions and the model has " +
+                                      std::to_string(e.held()));
+        }
     }
     [[nodiscard]] std::int64_t number(std::string_view name, std::int64_t otherwise) const {
         const std::string text = word(name);
-        return text.empty() ? otherwise : read_number(name, text, 1);
+        return text.empty() ? otherwise : read_number(name, detail::whole_digits(text), 1);
     }
     struct known_model {
         config_document file;
@@ -155,10 +152,9 @@ private:
 
     using server_key = std::tuple<std::string, std::string, std::string, const operand_row*, const operand_row*,
                                   std::array<std::int64_t, 4>>;
-    std::string folder_, calibration_, line_;
-    std::vector<std::string> fields_;
+    std::string folder_, calibration_;
+    csv_input rows_;
     std::map<std::string, std::size_t, std::less<>> places_;
-    std::size_t number_ = 1;
     std::map<std::string, known_model> models_;
     std::map<std::pair<std::string, std::string>, std::unique_ptr<kernel_library>> kernels_;
     std::map<server_key, std::unique_ptr<server>> servers_;
