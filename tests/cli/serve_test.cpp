@@ -155,6 +155,17 @@ TEST_CASE("rows that mean nothing are named") {
     CHECK(refused(line + " --tp 2", {.in = head}).find("--tp: cannot stand together with --configs") != std::string::npos);
 }
 
+TEST_CASE("a device without a size of memory is told from one that is too small") {
+    const std::string what =
+        ": no size of memory in its datasheet, which a server needs: how many requests fit is unknown\n";
+    for (const std::string device : {"apple_m1", "epyc_9654"})
+        CHECK(refused("serve --model meta-llama/Llama-3.2-1B --dtype float32 --device " + device) ==
+              "llmcost: " + device + what);
+    CHECK(refused("serve --configs " LLMCOST_TEST_DIR "/fit/serving",
+                  {.in = "model_path,system,isl,osl,batch_size\nmeta-llama/Llama-3.1-70B,apple_m1,10,10,1\n"}) ==
+          "llmcost: line 2: apple_m1" + what);
+}
+
 TEST_CASE("a server that cannot be is refused") {
     CHECK(refused("serve --model meta-llama/Llama-3.1-405B --device h200").find("GB of weights on each device") !=
           std::string::npos);

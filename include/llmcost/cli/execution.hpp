@@ -160,6 +160,13 @@ inline void check_sharding(const model& m, const sharding& s) {
                            std::to_string(s.expert) + ": " + std::string(problem));
 }
 
+/// Refuses a device whose memory nobody knows: whether a model fits it, and how many requests, is unknown.
+inline void check_memory(const device& on) {
+    if (on.memory_gigabytes <= 0)
+        throw error(errc::usage, printable(on.names[0]),
+                    "no size of memory in its datasheet, which a server needs: how many requests fit is unknown");
+}
+
 /// Reads a placement; `others` are the options of the model and its workload.
 inline placement read_placement(const named_options& given, const arguments& others, const streams& io) {
     if (!given.has(detail::ex_device)) refuse("--device", "say which: a name of llmcost devices, or a file");

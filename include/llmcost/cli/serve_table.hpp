@@ -122,6 +122,7 @@ private:
         auto& kernels = kernels_[{system, std::string(run.by->name)}];
         if (!kernels) kernels = std::make_unique<kernel_library>(system, std::string(run.by->software), "", calibration_);
         run.where = &kernels->on();
+        check_memory(*run.where);
         execution how;
         const bool experts_alone = m.stored.products != m.stored.experts;  // are narrow in this checkpoint
         how.products = operand(experts_alone ? std::string{} : word("gemm_quant_mode"), m.stored.products, *run.where);
