@@ -69,6 +69,9 @@ TEST_CASE("a ragged batch is one step") {
     }
     CHECK(rows == 4 * 512 + 60);
     CHECK(kinds == 2);
+    CHECK(j["requests"] == json::parse(R"([{"sequence":512,"past":0,"count":4},{"sequence":1,"past":8000,"count":60}])"));
+    for (const char* member : {"batch", "sequence", "past"}) CHECK_FALSE(j.contains(member));
+    CHECK(json::parse(printed(llama + " --batch 3 --past 7 --format json"))["past"] == 7);
     const auto seconds = [&](const std::string& requests) {
         return json::parse(printed(llama + measured + " --requests " + requests + " --format json"))["seconds"]
             .get<double>();

@@ -119,7 +119,21 @@ inline std::string kernel_words(const operator_shape& shape) {
     return family + ' ' + sizes_of(shape);
 }
 
-inline std::string latency_json(const placement& p, const workload& load, const timed_step& step, double watts) {
+/// What a step is asked for: the batch, or each group of requests.
+inline void put_workload(json_writer& json, const job& work) {
+    if (work.kind != job_kind::requests) {
+        json.member("batch", work.base.batch).member("sequence", work.base.sequence).member("past", work.base.past);
+        return;
+    }
+    json.key("requests").array();
+    for (const request_group& g : work.groups) {
+        json.object().member("sequence", g.sequence).member("past", g.past).member("count", g.how_many);
+        json.end_object();
+    }
+    json.end_array();
+}
+
+inline std::string latency_json(const placement& p, const job& work, const timed_step& step, double watts) {
     json_writer json;
     json.object().member("seconds", step.seconds).member("lower", step.lower).member("upper", step.upper);
     json.member("bound", name_of(step.bound)).member("flops", step.done.flops).member("bytes", step.done.bytes);
@@ -127,7 +141,7 @@ inline std::string latency_json(const placement& p, const workload& load, const 
     json.member("model", p.who.name).member("device", p.on->names[0]).member("devices", p.how.shards.devices());
     json.member("dtype", p.how.products->name).member("cache_dtype", p.how.cache->name);
     json.member("launches", step.done.launches).member("host_seconds", step.host_seconds);
-    json.member("batch", load.batch).member("sequence", load.sequence).member("past", load.past);
+    put_workload(json, work);
     json.key("ops").array();
     for (const timed_kernel& t : step.kernels) {
         const model_kernel& k = t.kernel.what;
@@ -310,7 +324,7 @@ inline std::string latency_help() {
     const detail::timed_step step = detail::timed(p, std::move(kernels));
     if (lists) return detail::latency_csv(step);
     const double watts = watts_of(*p.on, *p.how.products, step.done, step.seconds);
-    return format == "json" ? detail::latency_json(p, work.base, step, watts) : detail::latency_text(p, asked, step, watts);
+    return format == "json" ? detail::latency_json(p, work, step, watts) : detail::latency_text(p, asked, step, watts);
 }
 
 }  // namespace llmcost::cli
