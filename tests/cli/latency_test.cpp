@@ -141,6 +141,25 @@ TEST_CASE("a training step goes back over every product twice") {
     CHECK(printed(llama + " --training").find("  MFU ") != std::string::npos);
 }
 
+TEST_CASE("images are counted as images, and what has no cache stands behind nothing") {
+    const std::string vit = "latency --model google/vit-base-patch16-224 --device h200 --calibration none";
+    CHECK(printed(vit + " --batch 8").find("\na step: 8 images: ") != std::string::npos);
+    CHECK(printed(vit).find("\na step: 1 image: ") != std::string::npos);
+    const json step = json::parse(printed(vit + " --batch 8 --format json"));
+    CHECK(step["batch"] == 8);
+    const std::string training = printed(vit + " --training --batch 32 --price 2");
+    CHECK(training.find("\na training step of 32 images: ") != std::string::npos);
+    CHECK(training.find(" images/s, ") != std::string::npos);
+    CHECK(training.find(" per million images\n") != std::string::npos);
+    const json j = json::parse(printed(vit + " --training --batch 32 --format json"));
+    CHECK(j["images_per_second"].get<double>() == doctest::Approx(32 / j["seconds"].get<double>()));
+    for (const json& answer : {step, j})
+        for (const char* member : {"sequence", "past", "tokens_per_second"}) CHECK_FALSE(answer.contains(member));
+    const std::string bert = "latency --model google-bert/bert-base-uncased --device h200 --calibration none";
+    CHECK(printed(bert + " --sequence 128").find("\na step: 1 x 128 tokens: ") != std::string::npos);
+    CHECK(printed(llama + " --sequence 128").find("\na step: 1 x 128 tokens behind 0: ") != std::string::npos);
+}
+
 TEST_CASE("a step's kernels as CSV are those of its JSON") {
     const json j = json::parse(printed(llama + measured + " --past 100 --format json"));
     std::istringstream lines(printed(llama + measured + " --past 100 --format csv"));

@@ -25,17 +25,12 @@ inline std::string table_line(std::string_view name, const std::vector<std::stri
     return out + '\n';
 }
 
-/// Whether the input is images, so that tokens mean nothing.
-inline bool reads_pixels(const question& q) {
-    return q.subject.dims.vision.image_height > 0 && q.subject.dims.vocab_size == 0;
-}
-
 /// What is counted, and for how much work.
 inline std::string work_title(const question& q, const figures& total) {
     const workload& load = q.work.base;
     const std::string batch = ", batch " + number(load.batch);
     const std::string past = load.past > 0 ? " after " + number(load.past) : "";
-    if (reads_pixels(q)) return "Forward pass, " + number(load.batch) + (load.batch == 1 ? " image" : " images");
+    if (reads_pixels(q.subject)) return "Forward pass, " + number(load.batch) + (load.batch == 1 ? " image" : " images");
     if (q.work.kind == job_kind::generation)
         return "Request" + batch + ", input " + number(q.work.input) + past + ", output " + number(q.work.output);
     if (q.work.kind == job_kind::requests)
@@ -48,7 +43,7 @@ inline std::string work_title(const question& q, const figures& total) {
 /// New tokens of a job, or images.
 inline count tokens_of(const question& q) {
     const workload& load = q.work.base;
-    if (reads_pixels(q)) return count(load.batch);
+    if (reads_pixels(q.subject)) return count(load.batch);
     if (q.work.kind == job_kind::generation) return count(load.batch) * count(q.work.input + q.work.output - 1);
     count n;
     if (q.work.kind == job_kind::requests)
@@ -133,14 +128,14 @@ inline std::string provenance(const question& q, const roles_read& read) {
                                                    : "no logits");
     const workload& first = q.phases.front().parts.front().load;
     if (std::find(read.chains.begin(), read.chains.end(), role_chain{role::encoder}) != read.chains.end() &&
-        !reads_pixels(q))
+        !reads_pixels(q.subject))
         parts.push_back(first.encoder_sequence > 0 ? "encoder reads " + number(first.encoder_sequence)
                                                    : "encoder as long as the decoder");
     if (load.weights == dtype::unspecified && q.subject.dims.type == dtype::unspecified)
         parts.emplace_back("float32 assumed");
     const std::int64_t most = q.subject.dims.max_position_embeddings;
     const std::int64_t tokens = load.past + load.sequence + std::max<std::int64_t>(q.work.output - 1, 0);
-    if (most > 0 && tokens > most && q.work.kind != job_kind::requests && !reads_pixels(q))
+    if (most > 0 && tokens > most && q.work.kind != job_kind::requests && !reads_pixels(q.subject))
         parts.emplace_back("longer than the context");
     if (q.subject.dims.quantized) parts.emplace_back("quantization_config not applied");
     return wrapped(parts, page_width);
@@ -157,7 +152,7 @@ inline std::string provenance(const question& q, const roles_read& read) {
 
     const std::string title = detail::work_title(q, all);
     const count tokens = detail::tokens_of(q);
-    const std::string each = (detail::reads_pixels(q) ? "FLOPs per image " : "FLOPs per token ") +
+    const std::string each = (reads_pixels(q.subject) ? "FLOPs per image " : "FLOPs per token ") +
                              scaled((all.flops() + tokens / count(2)) / tokens);
     const std::size_t used = width_of(title) + width_of(each);
     out += detail::bold(q, title) + std::string(used + 2 <= detail::page_width ? detail::page_width - used : 2, ' ') + each +

@@ -119,10 +119,24 @@ inline std::string kernel_words(const operator_shape& shape) {
     return family + ' ' + sizes_of(shape);
 }
 
+/// `8 images`, `16 x 1 token`.
+inline std::string input_words(const model& m, const workload& load) {
+    const std::string batch = std::to_string(load.batch);
+    if (reads_pixels(m)) return batch + (load.batch == 1 ? " image" : " images");
+    return batch + " x " + grouped(count(load.sequence)) + (load.sequence == 1 ? " token" : " tokens");
+}
+
+/// The same with the tokens in front of them, where a cache holds any.
+inline std::string step_words(const model& m, const workload& load) {
+    if (reads_pixels(m) || (load.past == 0 && count_model(m, load).cache == count{})) return input_words(m, load);
+    return input_words(m, load) + " behind " + grouped(count(load.past));
+}
+
 /// What a step is asked for: the batch, or each group of requests.
-inline void put_workload(json_writer& json, const job& work) {
+inline void put_workload(json_writer& json, const model& m, const job& work) {
     if (work.kind != job_kind::requests) {
-        json.member("batch", work.base.batch).member("sequence", work.base.sequence).member("past", work.base.past);
+        json.member("batch", work.base.batch);
+        if (!reads_pixels(m)) json.member("sequence", work.base.sequence).member("past", work.base.past);
         return;
     }
     json.key("requests").array();
@@ -141,7 +155,7 @@ inline std::string latency_json(const placement& p, const job& work, const timed
     json.member("model", p.who.name).member("device", p.on->names[0]).member("devices", p.how.shards.devices());
     json.member("dtype", p.how.products->name).member("cache_dtype", p.how.cache->name);
     json.member("launches", step.done.launches).member("host_seconds", step.host_seconds);
-    put_workload(json, work);
+    put_workload(json, p.subject, work);
     json.key("ops").array();
     for (const timed_kernel& t : step.kernels) {
         const model_kernel& k = t.kernel.what;
@@ -235,6 +249,11 @@ inline std::string latency_text(const placement& p, const std::string& asked, co
     return out + "\nkernels one behind the other in a CUDA graph; the engine's own time is not in here (llmcost serve)\n";
 }
 
+/// Images or tokens of a training step.
+inline double inputs_of(const placement& p, const workload& load) {
+    return static_cast<double>(load.batch) * (reads_pixels(p.subject) ? 1 : static_cast<double>(load.sequence));
+}
+
 inline std::string training_json(const placement& p, const workload& load, const training_cost& t, double watts) {
     json_writer json;
     json.object().member("seconds", t.seconds());
@@ -244,30 +263,33 @@ inline std::string training_json(const placement& p, const workload& load, const
         json.key(name).object().member("seconds", part->seconds).member("flops", part->flops);
         json.member("bytes", part->bytes).end_object();
     }
-    const auto tokens = static_cast<double>(load.batch * load.sequence);
+    const bool images = reads_pixels(p.subject);
     json.member("model_flops_utilisation", t.model_flops_utilisation(*p.on, *p.how.products));
-    json.member("tokens_per_second", tokens / t.seconds()).member("watts", watts);
+    json.member(images ? "images_per_second" : "tokens_per_second", inputs_of(p, load) / t.seconds()).member("watts", watts);
     json.member("joules", watts * t.seconds() * static_cast<double>(p.how.shards.devices()));
     json.member("model", p.who.name).member("device", p.on->names[0]).member("devices", p.how.shards.devices());
-    json.member("dtype", p.how.products->name).member("batch", load.batch).member("sequence", load.sequence);
+    json.member("dtype", p.how.products->name).member("batch", load.batch);
+    if (!images) json.member("sequence", load.sequence);
     return json.end_object().text() + '\n';
 }
 
 inline std::string training_text(const placement& p, const workload& load, const training_cost& t, double watts) {
-    std::string out = title_of(p) + "\na training step of " + std::to_string(load.batch) + " x " +
-                      grouped(count(load.sequence)) + " tokens: " + duration(t.seconds()) + '\n';
+    std::string out =
+        title_of(p) + "\na training step of " + input_words(p.subject, load) + ": " + duration(t.seconds()) + '\n';
     const auto line = [&](std::string_view name, const step_cost& part) {
         out += "  " + left(name, 12) + right(duration(part.seconds), 10) +
                formatted("  %.1f TFLOP/s, %.0f GB/s\n", part.flops / part.seconds / 1e12, part.bytes / part.seconds / 1e9);
     };
     line("forward", t.forward), line("backward", t.backward), line("AdamW", t.optimizer);
-    const auto tokens = static_cast<double>(load.batch * load.sequence);
-    out += formatted("  MFU %.1f %%, %.0f tokens/s", 100 * t.model_flops_utilisation(*p.on, *p.how.products),
-                     tokens / t.seconds());
+    const std::string inputs = reads_pixels(p.subject) ? "images" : "tokens";
+    out += formatted("  MFU %.1f %%, %.0f ", 100 * t.model_flops_utilisation(*p.on, *p.how.products),
+                     inputs_of(p, load) / t.seconds()) +
+           inputs + "/s";
     if (p.on->watts > 0) out += formatted(", about %.0f W", watts);
     if (p.price_per_hour > 0)
-        out += formatted("; %.3g per million tokens",
-                         1e6 / tokens * t.seconds() / 3600 * p.price_per_hour * static_cast<double>(p.how.shards.devices()));
+        out += formatted("; %.3g per million ", 1e6 / inputs_of(p, load) * t.seconds() / 3600 * p.price_per_hour *
+                                                    static_cast<double>(p.how.shards.devices())) +
+               inputs;
     return out + "\nnothing is recomputed; gradients are not summed over replicas\n";
 }
 
@@ -317,9 +339,7 @@ inline std::string latency_help() {
     for (const phase& all : phases_of(work))
         for (const stretch& part : all.parts) {
             detail::join(kernels, kernels_of(p.subject, part.load, p.how));
-            asked += (asked.empty() ? "a step: " : " and ") + std::to_string(part.load.batch) + " x " +
-                     grouped(count(part.load.sequence)) + (part.load.sequence == 1 ? " token" : " tokens") + " behind " +
-                     grouped(count(part.load.past));
+            asked += (asked.empty() ? "a step: " : " and ") + detail::step_words(p.subject, part.load);
         }
     const detail::timed_step step = detail::timed(p, std::move(kernels));
     if (lists) return detail::latency_csv(step);

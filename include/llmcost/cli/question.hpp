@@ -32,6 +32,11 @@ struct question {
     std::vector<phase> phases{};
 };
 
+/// Whether the input is images, so that tokens mean nothing.
+[[nodiscard]] inline bool reads_pixels(const model& m) noexcept {
+    return m.dims.vision.image_height > 0 && m.dims.vocab_size == 0;
+}
+
 /// Reads every scope of a model, always in the order in which they were first met.
 class scope_reader {
 public:
