@@ -194,6 +194,10 @@ TEST_CASE("what cannot be timed is said") {
     CHECK(refused("latency --model meta-llama/Llama-3.2-1B").find("--device: say which") != std::string::npos);
     CHECK(refused("latency --model meta-llama/Llama-3.2-1B --device h2000").find("nearest: h200") != std::string::npos);
     CHECK(refused(llama + " --tp 3").find("attention heads do not divide by it") != std::string::npos);
+    const std::string v3 = "latency --model deepseek-ai/DeepSeek-V3 --device h200";
+    CHECK(refused(v3 + " --ep 8") == "llmcost: --ep: 8 groups do not divide the 1 device of --tp and --dp\n");
+    CHECK(refused(v3 + " --tp 8 --ep 3") == "llmcost: --ep: 3 groups do not divide the 8 devices of --tp and --dp\n");
+    CHECK(refused(llama + " --ep 2") == "llmcost: --ep: this model has no routed experts that groups could share\n");
     CHECK(refused(llama + " --engine vlm").find("nearest: vllm") != std::string::npos);
     CHECK(refused(llama + " --dtype fp9").find("nearest: fp8") != std::string::npos);
     CHECK(refused(llama + " --routing fair").find("expected one of balanced") != std::string::npos);

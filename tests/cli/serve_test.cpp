@@ -152,6 +152,8 @@ TEST_CASE("rows that mean nothing are named") {
           "llmcost: line 2: has 8 fields for 7 columns\n");
     CHECK(refused(line, {.in = head + "\nmeta-llama/Llama-3.1-70B,t4,vllm,10,1,1,8\n"})
               .starts_with("llmcost: line 3: t4: no peak for bfloat16"));
+    CHECK(refused(line, {.in = "model_path,system,isl,osl,batch_size,pp_size\nmeta-llama/Llama-3.1-70B,h200,9,9,1,81\n"}) ==
+          "llmcost: line 2: pp_size: 81 stages for a model of 80 layers: each needs one\n");
     CHECK(refused(line + " --tp 2", {.in = head}).find("--tp: cannot stand together with --configs") != std::string::npos);
 }
 
@@ -177,6 +179,9 @@ TEST_CASE("a server that cannot be is refused") {
     CHECK(refused(llama + " --input 2000000000 --output 2000000000").find("2147483647 tokens together") !=
           std::string::npos);
     CHECK(refused(llama + " --input 2000000 --chunk 1").find("more than 4,096 chunks") != std::string::npos);
+    CHECK(refused(llama + " --pp 81") == "llmcost: --pp: 81 stages for a model of 80 layers: each needs one\n");
+    CHECK(answered(llama + " --pp 80")["devices"] == 320);
+    CHECK(refused(llama + " --ep 2") == "llmcost: --ep: this model has no routed experts that groups could share\n");
     CHECK(refused(llama + " --sweep --rate 2").find("at a time") != std::string::npos);
     CHECK(refused(llama + " --prefix-hit 2").find("expected a number from 0 to 1") != std::string::npos);
     CHECK(refused(llama + " --batch 2").find("means nothing to llmcost serve") != std::string::npos);

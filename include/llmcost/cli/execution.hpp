@@ -167,6 +167,13 @@ inline void check_memory(const device& on) {
                     "no size of memory in its datasheet, which a server needs: how many requests fit is unknown");
 }
 
+/// Refuses more stages than a model has layers.
+inline void check_stages(std::string_view where, const model& m, std::int64_t stages) {
+    if (stages > m.dims.num_hidden_layers)
+        refuse(where, std::to_string(stages) + " stages for a model of " + std::to_string(m.dims.num_hidden_layers) +
+                          " layers: each needs one");
+}
+
 /// Reads a placement; `others` are the options of the model and its workload.
 inline placement read_placement(const named_options& given, const arguments& others, const streams& io) {
     if (!given.has(detail::ex_device)) refuse("--device", "say which: a name of llmcost devices, or a file");
@@ -194,8 +201,13 @@ inline placement read_placement(const named_options& given, const arguments& oth
     p.how.static_scales = p.by.static_scales;
     sharding& s = p.how.shards;
     s.tensor = given.number(detail::ex_tp, 1), s.data = given.number(detail::ex_dp, 1);
-    s.expert = given.number(detail::ex_ep, 1), s.expert_tensor = 1;
-    if (p.subject.dims.moe.num_experts > 1) s.expert_tensor = s.devices() % s.expert == 0 ? s.devices() / s.expert : 0;
+    s.expert = given.number(detail::ex_ep, 1);
+    const bool routes = p.subject.dims.moe.num_experts > 1;
+    if (s.expert > 1 && !routes) refuse("--ep", "this model has no routed experts that groups could share");
+    if (s.devices() % s.expert != 0)
+        refuse("--ep", std::to_string(s.expert) + " groups do not divide the " + std::to_string(s.devices()) +
+                           (s.devices() == 1 ? " device" : " devices") + " of --tp and --dp");
+    s.expert_tensor = routes ? s.devices() / s.expert : 1;
     check_sharding(p.subject, s);
     if (p.how.issued == issue::eager && s.devices() > 1 && p.subject.dims.moe.num_experts > 1)
         refuse("--execution", "eager runs all experts of a token on one device: expected --tp 1 --dp 1");

@@ -196,6 +196,7 @@ inline std::string serve_help() {
     if (several) refuse("--concurrency", "one of --concurrency, --rate, --slo and --sweep at a time");
     placement p = read_placement(given, others, io);
     check_memory(*p.on);
+    check_stages("--pp", p.subject, load.pipeline);
     server on(p.subject, p.how, p.by, *p.on, *p.kernels);
     if (load.input > largest_input - load.output)
         refuse("--output", "input and output are more than 2147483647 tokens together");

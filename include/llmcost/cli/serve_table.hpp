@@ -144,6 +144,7 @@ private:
         run.load.concurrency =
             static_cast<double>(number("batch_size", 1)) * static_cast<double>(number("attention_dp_size", 1));
         run.load.pipeline = number("pp_size", 1);
+        check_stages("pp_size", m.subject, run.load.pipeline);
         auto& on = servers_[{run.model, system, std::string(run.by->name), how.products, how.experts,
                              std::array{s.tensor, s.data, s.expert, s.expert_tensor}}];
         if (!on) on = std::make_unique<server>(m.subject, how, *run.by, *run.where, *kernels);
