@@ -174,8 +174,8 @@ TEST_CASE("a server that cannot be is refused") {
     for (const char* model : {"google-bert/bert-base-uncased", "google-t5/t5-small", "google/vit-base-patch16-224"})
         CHECK(refused("serve --device h100 --model " + std::string(model)).find("token by token from a cache") !=
               std::string::npos);
-    CHECK(refused("serve --device h100 --model openai-community/gpt2").find("needs 2048 positions and the model has 1024") !=
-          std::string::npos);
+    CHECK(refused("serve --device h100 --model openai-community/gpt2")
+              .find("needs 2048 positions and the model has 1024 (--input, --output)\n") != std::string::npos);
     CHECK(refused(llama + " --input 2000000000 --output 2000000000").find("2147483647 tokens together") !=
           std::string::npos);
     CHECK(refused(llama + " --input 2000000 --chunk 1").find("more than 4,096 chunks") != std::string::npos);
@@ -185,5 +185,8 @@ TEST_CASE("a server that cannot be is refused") {
     CHECK(refused(llama + " --sweep --rate 2").find("at a time") != std::string::npos);
     CHECK(refused(llama + " --prefix-hit 2").find("expected a number from 0 to 1") != std::string::npos);
     CHECK(refused(llama + " --batch 2").find("means nothing to llmcost serve") != std::string::npos);
-    CHECK(printed("serve --help").find("--prefix-hit X") != std::string::npos);
+    const std::string help = printed("serve --help");
+    CHECK(help.find("--prefix-hit X") != std::string::npos);
+    CHECK(help.find("--format text|json  ") != std::string::npos);
+    CHECK(refused(llama + " --format csv").find("expected one of text, json;") != std::string::npos);
 }

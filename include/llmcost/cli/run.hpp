@@ -141,9 +141,9 @@ inline int fail(const streams& io, std::string_view message, exit_code code) {
 ///
 /// Gives the exit code; throws nothing that is not thrown by the streams.
 [[nodiscard]] inline int run(std::span<const std::string_view> args, const streams& io) {
+    const std::string_view command = args.empty() ? std::string_view{} : args.front();
     std::string text;
     try {
-        const std::string_view command = args.empty() ? std::string_view{} : args.front();
         text = command == "op"        ? op_answer(args.subspan(1), io)
                : command == "latency" ? latency_answer(args.subspan(1), io)
                : command == "serve"   ? serve_answer(args.subspan(1), io)
@@ -155,7 +155,8 @@ inline int fail(const streams& io, std::string_view message, exit_code code) {
     } catch (const workload_error& e) {
         return detail::fail(io,
                             "the workload needs " + std::to_string(e.asked()) + " positions and the model has " +
-                                std::to_string(e.held()) + " (--sequence, --past, --encoder-sequence)",
+                                std::to_string(e.held()) +
+                                (command == "serve" ? " (--input, --output)" : " (--sequence, --past, --encoder-sequence)"),
                             exit_code::usage);
     } catch (const description_error& e) {
         return detail::fail(io, std::string("the configuration cannot be described: ") + e.what(), exit_code::configuration);

@@ -23,6 +23,7 @@ namespace detail {
 // clang-format off
 inline std::vector<named_option> serve_options() {
     std::vector<named_option> all = execution_options();
+    all[ex_format] = {"--format", "text|json", "numbers of json are exact"};
     for (named_option more : {
              named_option{"--input",       "N",    "tokens of a prompt (1024)"},
              named_option{"--output",      "N",    "tokens written for it (1024)"},
