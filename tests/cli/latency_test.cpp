@@ -160,6 +160,22 @@ TEST_CASE("images are counted as images, and what has no cache stands behind not
     CHECK(printed(llama + " --sequence 128").find("\na step: 1 x 128 tokens behind 0: ") != std::string::npos);
 }
 
+TEST_CASE("groups of devices each have a batch") {
+    CHECK(printed(llama + " --dp 8 --batch 64 --past 9").find("\na step: 64 x 1 token behind 9 in each of 8 groups: ") !=
+          std::string::npos);
+    CHECK(json::parse(printed(llama + " --dp 8 --batch 64 --format json"))["groups"] == 8);
+    const auto training = [](const std::string& more) {
+        return json::parse(printed(llama + " --training --batch 4 --format json" + more));
+    };
+    const json one = training(""), eight = training(" --dp 8");
+    CHECK(eight["groups"] == 8);
+    CHECK(eight["seconds"] == one["seconds"]);
+    CHECK(eight["tokens_per_second"].get<double>() == doctest::Approx(8 * one["tokens_per_second"].get<double>()));
+    CHECK(printed(llama + " --training --batch 4 --dp 8")
+              .find("\na training step of 4 x 1,024 tokens in each of 8 groups: ") != std::string::npos);
+    CHECK(printed("latency --help").find("which each of --dp groups has") != std::string::npos);
+}
+
 TEST_CASE("a step's kernels as CSV are those of its JSON") {
     const json j = json::parse(printed(llama + measured + " --past 100 --format json"));
     std::istringstream lines(printed(llama + measured + " --past 100 --format csv"));

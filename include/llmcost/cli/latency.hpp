@@ -119,6 +119,11 @@ inline std::string kernel_words(const operator_shape& shape) {
     return family + ' ' + sizes_of(shape);
 }
 
+/// Behind a batch that each of several groups of devices has.
+inline std::string in_each_group(const sharding& s) {
+    return s.data == 1 ? "" : " in each of " + std::to_string(s.data) + " groups";
+}
+
 /// `8 images`, `16 x 1 token`.
 inline std::string input_words(const model& m, const workload& load) {
     const std::string batch = std::to_string(load.batch);
@@ -155,6 +160,7 @@ inline std::string latency_json(const placement& p, const job& work, const timed
     json.member("model", p.who.name).member("device", p.on->names[0]).member("devices", p.how.shards.devices());
     json.member("dtype", p.how.products->name).member("cache_dtype", p.how.cache->name);
     json.member("launches", step.done.launches).member("host_seconds", step.host_seconds);
+    json.member("groups", p.how.shards.data);
     put_workload(json, p.subject, work);
     json.key("ops").array();
     for (const timed_kernel& t : step.kernels) {
@@ -249,9 +255,10 @@ inline std::string latency_text(const placement& p, const std::string& asked, co
     return out + "\nkernels one behind the other in a CUDA graph; the engine's own time is not in here (llmcost serve)\n";
 }
 
-/// Images or tokens of a training step.
+/// Images or tokens of a training step, of all groups of devices.
 inline double inputs_of(const placement& p, const workload& load) {
-    return static_cast<double>(load.batch) * (reads_pixels(p.subject) ? 1 : static_cast<double>(load.sequence));
+    return static_cast<double>(load.batch) * static_cast<double>(p.how.shards.data) *
+           (reads_pixels(p.subject) ? 1 : static_cast<double>(load.sequence));
 }
 
 inline std::string training_json(const placement& p, const workload& load, const training_cost& t, double watts) {
@@ -268,14 +275,14 @@ inline std::string training_json(const placement& p, const workload& load, const
     json.member(images ? "images_per_second" : "tokens_per_second", inputs_of(p, load) / t.seconds()).member("watts", watts);
     json.member("joules", watts * t.seconds() * static_cast<double>(p.how.shards.devices()));
     json.member("model", p.who.name).member("device", p.on->names[0]).member("devices", p.how.shards.devices());
-    json.member("dtype", p.how.products->name).member("batch", load.batch);
+    json.member("dtype", p.how.products->name).member("groups", p.how.shards.data).member("batch", load.batch);
     if (!images) json.member("sequence", load.sequence);
     return json.end_object().text() + '\n';
 }
 
 inline std::string training_text(const placement& p, const workload& load, const training_cost& t, double watts) {
-    std::string out =
-        title_of(p) + "\na training step of " + input_words(p.subject, load) + ": " + duration(t.seconds()) + '\n';
+    std::string out = title_of(p) + "\na training step of " + input_words(p.subject, load) + in_each_group(p.how.shards) +
+                      ": " + duration(t.seconds()) + '\n';
     const auto line = [&](std::string_view name, const step_cost& part) {
         out += "  " + left(name, 12) + right(duration(part.seconds), 10) +
                formatted("  %.1f TFLOP/s, %.0f GB/s\n", part.flops / part.seconds / 1e12, part.bytes / part.seconds / 1e9);
@@ -299,7 +306,7 @@ inline std::string latency_help() {
         "The time of one step, kernel by kernel, as an engine fuses them.\n\n";
     for (const named_option& o : execution_options()) out += "  " + left(o.name + ' ' + o.value, 28) + o.help + '\n';
     return out +
-           "\nand of the workload: --batch --sequence --past --encoder-sequence --requests\n"
+           "\nand of the workload, which each of --dp groups has: --batch --sequence --past --encoder-sequence --requests\n"
            "--logits (last) --training (forward, backward, AdamW); of the model: --set --part --revision --offline (llmcost "
            "--help)\n";
 }
@@ -341,6 +348,7 @@ inline std::string latency_help() {
             detail::join(kernels, kernels_of(p.subject, part.load, p.how));
             asked += (asked.empty() ? "a step: " : " and ") + detail::step_words(p.subject, part.load);
         }
+    asked += detail::in_each_group(p.how.shards);
     const detail::timed_step step = detail::timed(p, std::move(kernels));
     if (lists) return detail::latency_csv(step);
     const double watts = watts_of(*p.on, *p.how.products, step.done, step.seconds);
