@@ -70,7 +70,44 @@ TEST_CASE("the man page has every option, metric and exit code") {
     for (const char* code : {"0", "1", "2", "3", "4", "5", "70"})
         CHECK(has(page, ".TP\n\\fB" + std::string(code) + "\\fR\n"));
     std::istringstream in(page);
-    for (std::string line; std::getline(in, line);) CHECK_MESSAGE((!line.empty() && line.front() != '\''), line);
+    for (std::string line; std::getline(in, line);)
+        CHECK_MESSAGE((!line.empty() && line.front() != '\'' && line.front() != ' '), line);
+}
+
+TEST_CASE("completions and the man page have the commands and their options") {
+    const std::string page = printed("--man"), bash = printed("--completion bash");
+    const std::string zsh = printed("--completion zsh"), fish = printed("--completion fish");
+    for (const std::string name : {"models", "devices", "op", "latency", "serve"}) {
+        INFO(name);
+        CHECK(has(page, ".B llmcost " + name + '\n'));
+        CHECK(has(page, ".SS " + name + '\n'));
+        CHECK(has(bash, ' ' + name + ") "));
+        CHECK(has(zsh, '\n' + name + ")\n"));
+        if (name == "models" || name == "devices") continue;
+        std::istringstream help(printed(name + " --help"));
+        int options = 0;
+        for (std::string line; std::getline(help, line);) {
+            if (!line.starts_with("  --")) continue;
+            const std::string option = line.substr(2, line.find(' ', 2) - 2);
+            INFO(option);
+            CHECK(has(page, "\\fB" + dashes_for_roff(option) + "\\fR"));
+            CHECK(has(bash, option));
+            CHECK(has(zsh, "\n    '" + option + '['));
+            CHECK(has(fish, "from " + name + "' -l " + option.substr(2) + " -d '"));
+            ++options;
+        }
+        CHECK(options > 5);
+    }
+    for (const std::string& shell : {zsh, fish}) CHECK(has(shell, "a device'\\''s file"));
+    CHECK(has(page, "\\fB\\-\\-prefix\\-hit\\fR \\fIX\\fR\n"));
+}
+
+TEST_CASE("a word that is nearly a command is told so") {
+    CHECK(has(llmcost_line("serv --model meta-llama/Llama-3.2-1B").err, "; nearest command: serve\n"));
+    CHECK(has(llmcost_line("latancy --model x/y --device h200").err, "; nearest command: latency\n"));
+    CHECK(has(llmcost_line("device").err, "; nearest command: devices\n"));
+    CHECK_FALSE(has(llmcost_line("mlp").err, "nearest command"));
+    CHECK_FALSE(has(llmcost_line("serve --device h200").err, "nearest command"));
 }
 
 TEST_CASE("models lists every row and every bundled name") {

@@ -209,7 +209,7 @@ inline std::string formatted(const char* format, double a, double b = 0, double 
     return text.data();
 }
 
-inline std::string title_of(const placement& p) {
+inline std::string title_of_placement(const placement& p) {
     const std::int64_t n = p.how.shards.devices();
     std::string out = printable(p.who.name) + " on " + (n > 1 ? std::to_string(n) + " x " : "") + printable(p.on->title);
     if (!p.by.name.empty()) out += ", " + std::string(p.by.name);
@@ -220,8 +220,8 @@ inline std::string title_of(const placement& p) {
 }
 
 inline std::string latency_text(const placement& p, const std::string& asked, const timed_step& step, double watts) {
-    std::string out = title_of(p) + '\n' + asked + ": " + duration(step.seconds) + "  (" + duration(step.lower) + " to " +
-                      duration(step.upper) + ", bound by " + std::string(name_of(step.bound)) + ")\n\n";
+    std::string out = title_of_placement(p) + '\n' + asked + ": " + duration(step.seconds) + "  (" + duration(step.lower) +
+                      " to " + duration(step.upper) + ", bound by " + std::string(name_of(step.bound)) + ")\n\n";
     std::size_t widest = 6, sizes = 6;
     for (const timed_kernel& t : step.kernels) {
         widest = std::max(widest, short_name(t.kernel.what).size());
@@ -281,8 +281,8 @@ inline std::string training_json(const placement& p, const workload& load, const
 }
 
 inline std::string training_text(const placement& p, const workload& load, const training_cost& t, double watts) {
-    std::string out = title_of(p) + "\na training step of " + input_words(p.subject, load) + in_each_group(p.how.shards) +
-                      ": " + duration(t.seconds()) + '\n';
+    std::string out = title_of_placement(p) + "\na training step of " + input_words(p.subject, load) +
+                      in_each_group(p.how.shards) + ": " + duration(t.seconds()) + '\n';
     const auto line = [&](std::string_view name, const step_cost& part) {
         out += "  " + left(name, 12) + right(duration(part.seconds), 10) +
                formatted("  %.1f TFLOP/s, %.0f GB/s\n", part.flops / part.seconds / 1e12, part.bytes / part.seconds / 1e9);
@@ -313,15 +313,18 @@ inline std::string latency_help() {
 
 }  // namespace detail
 
+/// What `llmcost latency` takes of the front page's workload.
+inline constexpr std::initializer_list<option> latency_workload_options{
+    option::batch,    option::sequence, option::past,    option::encoder_sequence,
+    option::requests, option::logits,   option::training};
+
 /// What `llmcost latency …` prints.
 [[nodiscard]] inline std::string latency_answer(std::span<const std::string_view> args, const streams& io) {
     for (const std::string_view arg : args)
         if (arg == "--help" || arg == "-h") return detail::latency_help();
     std::vector<std::string_view> rest;
     const named_options given("latency", detail::execution_options(), args, &rest);
-    const arguments others = model_arguments("latency", rest,
-                                             {option::batch, option::sequence, option::past, option::encoder_sequence,
-                                              option::requests, option::logits, option::training});
+    const arguments others = model_arguments("latency", rest, latency_workload_options);
     const std::string format = given.text(detail::ex_format, "text");
     const bool lists = format == "csv" && !others.has(option::training);
     if (format != "text" && format != "json" && !lists)

@@ -149,7 +149,7 @@ inline table measured_rows(const measured_model& m, bool exact) {
 inline std::string measured_text(const placement& p, const std::string& asked, const measured_model& m) {
     const table t = measured_rows(m, false);
     const measured_model::sums s = m.total();
-    std::string out = title_of(p) + ", measured\n" + asked + "\n\n";
+    std::string out = title_of_placement(p) + ", measured\n" + asked + "\n\n";
     std::vector<std::size_t> widths;
     for (std::size_t c = 0; c < t.columns.size(); ++c) {
         std::size_t widest = t.columns[c].title.size();

@@ -12,6 +12,7 @@
 
 #include <llmcost/cli/answers.hpp>
 #include <llmcost/cli/arguments.hpp>
+#include <llmcost/cli/commands.hpp>
 #include <llmcost/cli/devices.hpp>
 #include <llmcost/cli/front_page.hpp>
 #include <llmcost/cli/help.hpp>
@@ -149,7 +150,8 @@ inline int fail(const streams& io, std::string_view message, exit_code code) {
                : command == "serve"   ? serve_answer(args.subspan(1), io)
                                       : detail::output_of(arguments(args), io);
     } catch (const error& e) {
-        return detail::fail(io, e.what(), exit_code_of(e.code()));
+        const std::string hint = e.code() == errc::usage ? nearest_command(command) : std::string{};
+        return detail::fail(io, e.what() + hint, exit_code_of(e.code()));
     } catch (const overflow_error& e) {
         return detail::fail(io, e.what(), exit_code::overflow);
     } catch (const workload_error& e) {

@@ -108,8 +108,8 @@ inline void put_figures(json_writer& json, const placement& p, const serving_loa
 
 inline std::string serve_text(const placement& p, const serving_load& load, const serving_figures& f, server& on) {
     const auto devices = static_cast<double>(p.how.shards.devices() * load.pipeline);
-    std::string out = title_of(p) + '\n' + grouped(count(load.input)) + " tokens in, " + grouped(count(load.output)) +
-                      " out, " + formatted("%.4g requests at a time", load.concurrency) + '\n';
+    std::string out = title_of_placement(p) + '\n' + grouped(count(load.input)) + " tokens in, " +
+                      grouped(count(load.output)) + " out, " + formatted("%.4g requests at a time", load.concurrency) + '\n';
     const auto line = [&](std::string_view name, const std::string& text) { out += "  " + left(name, 26) + text + '\n'; };
     line("time to first token", duration(f.ttft) + "  (alone " + duration(f.ttft_unloaded) + ')');
     line("time per output token", duration(f.tpot) + formatted("  (%.1f tokens/s each)", 1 / f.tpot));
@@ -145,8 +145,8 @@ inline double most_under(server& on, serving_load load, const service_level& lev
 }
 
 inline std::string sweep_text(const placement& p, const std::vector<std::pair<serving_load, serving_figures>>& all) {
-    std::string out = title_of(p) + "\n" + right("requests", 9) + right("first token", 13) + right("per token", 12) +
-                      right("tokens/s", 11) + right("per device", 12) + right("J/token", 10) + '\n';
+    std::string out = title_of_placement(p) + "\n" + right("requests", 9) + right("first token", 13) +
+                      right("per token", 12) + right("tokens/s", 11) + right("per device", 12) + right("J/token", 10) + '\n';
     for (const auto& [load, f] : all)
         out += right(formatted("%.0f", load.concurrency), 9) + right(duration(f.ttft), 13) + right(duration(f.tpot), 12) +
                right(formatted("%.0f", f.tokens_per_second), 11) +

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include <llmcost/bundled/all.hpp>
+#include <llmcost/cli/commands.hpp>
 #include <llmcost/cli/help.hpp>
 
 // The man page and the completions of shells, made from the same tables as the help.
@@ -25,7 +26,21 @@ inline std::string value_words(const option_row& row) {
     return out;
 }
 inline bool takes_files(const option_row& row) { return row.kind == value_kind::file || row.kind == value_kind::model; }
-inline std::string query_words() { return words_of_metrics(" ") + ' ' + words_of_roles(" ") + " models"; }
+inline std::string query_words() {
+    std::string out = words_of_metrics(" ") + ' ' + words_of_roles(" ");
+    for (const command_row& command : commands()) out += ' ' + std::string(command.name);
+    return out;
+}
+/// The words that may stand where the value of a command's option does.
+inline std::string value_words(const named_option& row) {
+    std::string out;
+    if (row.value.find_first_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ") == std::string::npos)
+        each_choice(row.value, [&](std::string_view word) { out += (out.empty() ? "" : " ") + std::string(word); });
+    return out;
+}
+inline bool takes_files(const named_option& row) {
+    return row.value.find("FILE") != std::string::npos || row.value == "DIR";
+}
 
 /// A text with a backslash in front of some characters.
 inline std::string escaped(std::string_view text, std::string_view which) {
@@ -34,6 +49,13 @@ inline std::string escaped(std::string_view text, std::string_view which) {
         if (which.find(c) != std::string_view::npos) out += '\\';
         out += c;
     }
+    return out;
+}
+
+/// A text inside of single quotes, as zsh and fish read it.
+inline std::string inside_quotes(std::string_view text) {
+    std::string out;
+    for (const char c : text) out += c == '\'' ? "'\\''" : std::string(1, c);
     return out;
 }
 
@@ -56,7 +78,14 @@ inline std::string roff(std::string_view text) {
         "_llmcost() {\n"
         "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
         "    COMPREPLY=()\n"
-        "    case $prev in\n";
+        "    case ${COMP_WORDS[1]} in\n";
+    for (const command_row& command : commands()) {
+        std::string options;
+        for (const named_option& row : command.options) options += (options.empty() ? "" : " ") + row.name;
+        out += "        " + std::string(command.name) + ") [[ $cur == -* ]] && COMPREPLY=( $(compgen -W '" + options +
+               "' -- \"$cur\") ) && return ;;\n";
+    }
+    out += "    esac\n    case $prev in\n";
     std::string options;
     for (const option_row& row : option_table) {
         options += (options.empty() ? "" : " ") + std::string(row.name);
@@ -81,7 +110,22 @@ inline std::string roff(std::string_view text) {
 
 /// Completions for zsh.
 [[nodiscard]] inline std::string zsh_completion() {
-    std::string out = "#compdef llmcost\n_arguments \\\n";
+    std::string out = "#compdef llmcost\ncase $words[2] in\n";
+    for (const command_row& command : commands()) {
+        out += std::string(command.name) + ")\n    _arguments ";
+        for (const named_option& row : command.options) {
+            const std::string words = detail::value_words(row);
+            out += "\\\n    '" + row.name + '[' + detail::inside_quotes(detail::escaped(row.help, "[]:\\")) + ']';
+            if (!row.value.empty())
+                out += ':' + detail::escaped(row.value.substr(0, row.value.find('|')), ":") + ':' +
+                       (detail::takes_files(row) ? "_files"
+                        : words.empty()          ? " "
+                                                 : '(' + words + ')');
+            out += '\'';
+        }
+        out += " \\\n    '*: :()'\n    return ;;\n";
+    }
+    out += "esac\n_arguments \\\n";
     for (const option_row& row : option_table) {
         const char* const again = row.id == option::set ? "'*" : "'";
         out += "    " + std::string(again) + std::string(row.name) + '[' + detail::escaped(row.help, "[]:\\") + ']';
@@ -102,6 +146,14 @@ inline std::string roff(std::string_view text) {
 /// Completions for fish.
 [[nodiscard]] inline std::string fish_completion() {
     std::string out = "complete -c llmcost -f -a '" + detail::query_words() + "'\n";
+    for (const command_row& command : commands())
+        for (const named_option& row : command.options) {
+            out += "complete -c llmcost -n '__fish_seen_subcommand_from " + std::string(command.name) + "' -l " +
+                   row.name.substr(2) + " -d '" + detail::inside_quotes(row.help) + '\'';
+            if (!row.value.empty()) out += detail::takes_files(row) ? " -r -F" : " -x";
+            if (const std::string words = detail::value_words(row); !words.empty()) out += " -a '" + words + '\'';
+            out += '\n';
+        }
     for (const option_row& row : option_table) {
         out += "complete -c llmcost -l " + std::string(row.name.substr(2)) + " -d '" + std::string(row.help) + '\'';
         if (row.kind != value_kind::none) out += detail::takes_files(row) ? " -r -F" : " -x";
@@ -119,8 +171,10 @@ inline std::string roff(std::string_view text) {
     out +=
         ".SH SYNOPSIS\n.B llmcost\n(\\fB\\-\\-model\\fR \\fINAME\\fR | \\fB\\-\\-config\\fR \\fIFILE\\fR) "
         "[\\fIoption\\fR]... "
-        "[\\fImetric\\fR]... [\\fIscope\\fR]\n.br\n.B llmcost models\n.br\n.B llmcost devices\n.br\n.B llmcost "
-        "op\n\\fIgemm\\fR [\\fIoption\\fR]...\n";
+        "[\\fImetric\\fR]... [\\fIscope\\fR]\n";
+    for (const command_row& command : commands())
+        out += ".br\n.B llmcost " + std::string(command.name) + (command.name == "op" ? "\n\\fIfamily\\fR " : "\n") +
+               "[\\fIoption\\fR]...\n";
     out +=
         ".SH DESCRIPTION\nReads the configuration of a model and tells what a forward pass of its reference implementation "
         "executes: additions, multiplications and every other primitive, parameters, cache, activations, FLOPs; exact "
@@ -135,6 +189,15 @@ inline std::string roff(std::string_view text) {
         out += ".TP\n" + bold(row.name);
         if (!row.value.empty()) out += " \\fI" + detail::roff(row.value) + "\\fR";
         out += '\n' + detail::roff(row.help) + '\n';
+    }
+    out += ".SH COMMANDS\n";
+    for (const command_row& command : commands()) {
+        out += ".SS " + std::string(command.name) + '\n' + detail::roff(command.meaning) + '\n';
+        for (const named_option& row : command.options) {
+            out += ".TP\n" + bold(row.name);
+            if (!row.value.empty()) out += " \\fI" + detail::roff(row.value) + "\\fR";
+            out += '\n' + (row.help.empty() ? "\\&" : detail::roff(row.help)) + '\n';
+        }
     }
     out += ".SH METRICS\n";
     for (const metric& m : metrics) out += ".TP\n" + bold(m.name) + '\n' + detail::roff(m.meaning) + '\n';
