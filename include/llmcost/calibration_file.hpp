@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -110,6 +111,9 @@ private:
             if (!std::lexicographical_compare(at - r.columns, at, at, at + r.columns))
                 fail_value(from, "sites", "sites in rising order");
         }
+        std::vector<double>& octaves = octaves_.emplace_back();
+        for (const std::int64_t n : sites) octaves.push_back(std::log2(static_cast<double>(n < 1 ? 1 : n)));
+        r.octaves_of_sites = octaves.data();
         const std::vector<std::int64_t>& centres = of_sites(from, "centres", r.site_count, INT64_MIN);
         const std::vector<std::int64_t>& units = of_sites(from, "units", r.site_count, 1);
         r.centres = centres.data(), r.units = units.data();
@@ -140,6 +144,7 @@ private:
     string_ref device_{};
     std::vector<kernel_calibration> kernels_;
     std::deque<std::vector<std::int64_t>> numbers_;  // what the residuals look at: growing moves none of it
+    std::deque<std::vector<double>> octaves_;
     std::deque<std::vector<string_ref>> pages_;
 };
 

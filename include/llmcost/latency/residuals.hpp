@@ -54,8 +54,9 @@ struct residual_table {
     std::size_t site_count = 0;
     const std::int64_t* centres = nullptr;
     const std::int64_t* units = nullptr;
-    const std::int64_t* sites = nullptr;  ///< site_count · columns
-    const std::int64_t* axis[2]{};        ///< rising
+    const std::int64_t* sites = nullptr;       ///< site_count · columns
+    const double* octaves_of_sites = nullptr;  ///< log2 of those; where it is null they are worked out each time
+    const std::int64_t* axis[2]{};             ///< rising
     std::size_t length[2]{0, 1};
     const string_ref* pages = nullptr;
     std::size_t sites_per_page = 1;
@@ -80,8 +81,9 @@ struct residual_table {
         }
         if (columns == 1) return on_line(site[0]);
         double distance[place_of_site::most]{};
+        const position here(site, columns);
         for (std::size_t i = 0; i < site_count; ++i) {
-            const double d = octaves(site, sites + i * columns);
+            const double d = octaves_to(here, i);
             if (at.n == at.most && d >= distance[at.most - 1]) continue;
             std::size_t place = at.n < at.most ? at.n++ : at.most - 1;
             for (; place > 0 && distance[place - 1] > d; --place)
@@ -112,9 +114,10 @@ struct residual_table {
     [[nodiscard]] bool has(const std::int64_t* site) const noexcept { return site_count == 0 || find(site) != site_count; }
     /// Octaves from a site to the nearest that was measured.
     [[nodiscard]] double distance(const std::int64_t* site) const noexcept {
-        double least = site_count == 0 ? 64 : octaves(site, sites);
+        const position from(site, columns);
+        double least = site_count == 0 ? 64 : octaves_to(from, 0);
         for (std::size_t i = 1; i < site_count && least > 0; ++i) {
-            const double here = octaves(site, sites + i * columns);
+            const double here = octaves_to(from, i);
             if (here < least) least = here;
         }
         return least;
@@ -157,10 +160,20 @@ private:
             if (a[i] != b[i]) return a[i] < b[i] ? -1 : 1;
         return 0;
     }
-    [[nodiscard]] double octaves(const std::int64_t* a, const std::int64_t* b) const noexcept {
+    static constexpr std::size_t most_columns = 8;
+    /// A site on logarithmic scales.
+    struct position {
+        double at[most_columns]{};
+        position(const std::int64_t* site, std::size_t columns) noexcept {
+            for (std::size_t i = 0; i < columns; ++i) at[i] = octave(site[i]);
+        }
+    };
+    [[nodiscard]] double octaves_to(const position& from, std::size_t site) const noexcept {
         double sum = 0;
-        for (std::size_t i = 0; i < columns; ++i)
-            if (a[i] != b[i]) sum += std::fabs(octave(a[i]) - octave(b[i]));
+        for (std::size_t i = 0; i < columns; ++i) {
+            const std::size_t k = site * columns + i;
+            sum += std::fabs(from.at[i] - (octaves_of_sites != nullptr ? octaves_of_sites[k] : octave(sites[k])));
+        }
         return sum;
     }
     static double octave(std::int64_t n) noexcept { return std::log2(static_cast<double>(n < 1 ? 1 : n)); }
