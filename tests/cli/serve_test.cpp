@@ -139,6 +139,15 @@ TEST_CASE("runs are read as spreadsheets and data frames write them") {
           std::string::npos);
 }
 
+TEST_CASE("whoever spreads a model over nodes is told what their network is taken for") {
+    const std::string many = "--model meta-llama/Llama-3.1-405B --device h100 --tp 16";
+    const std::string note = "between the 16 devices are taken the links of one node";
+    CHECK(printed("serve " + many).find(note) != std::string::npos);
+    CHECK(printed("latency " + many).find(note) != std::string::npos);
+    CHECK(printed("latency --model meta-llama/Llama-3.1-405B --device h100 --tp 8").find("links of one") ==
+          std::string::npos);
+}
+
 TEST_CASE("rows that mean nothing are named") {
     const std::string line = "serve --configs " LLMCOST_TEST_DIR "/fit/serving" + measured;
     const std::string head = "model_path,system,backend,isl,osl,batch_size,tp_size\n";

@@ -160,6 +160,13 @@ inline void check_sharding(const model& m, const sharding& s) {
                            std::to_string(s.expert) + ": " + std::string(problem));
 }
 
+/// That devices of several nodes are priced by the links of one; empty where they fit into one.
+inline std::string note_on_nodes(const execution& how) {
+    if (how.shards.devices() <= execution::most_devices_of_a_node) return {};
+    return "between the " + std::to_string(how.shards.devices()) +
+           " devices are taken the links of one node: a network of several is slower";
+}
+
 /// Refuses a device whose memory nobody knows: whether a model fits it, and how many requests, is unknown.
 inline void check_memory(const device& on) {
     if (on.memory_gigabytes <= 0)

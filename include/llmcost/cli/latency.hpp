@@ -248,11 +248,13 @@ inline std::string latency_text(const placement& p, const std::string& asked, co
     }
     if (p.price_per_hour > 0)
         out += formatted("; %.3g per million steps", 1e6 * step.seconds / 3600 * p.price_per_hour * devices);
-    if (step.calibrated < step.kernels.size()) out += "\n* not measured: datasheet and typical efficiencies";
+    if (step.calibrated < step.kernels.size()) out += "\n* not measured here: kernels of another device, or typical efficiencies";
     if (p.how.issued != issue::graph)
         return out + formatted("\n%.0f kernels issued one by one: %.3g ms of the host\n", step.done.launches,
                                1e3 * step.host_seconds);
-    return out + "\nkernels one behind the other in a CUDA graph; the engine's own time is not in here (llmcost serve)\n";
+    out += "\nkernels one behind the other in a CUDA graph; the engine's own time is not in here (llmcost serve)\n";
+    const std::string nodes = note_on_nodes(p.how);
+    return nodes.empty() ? out : out + nodes + '\n';
 }
 
 /// Images or tokens of a training step, of all groups of devices.

@@ -116,6 +116,7 @@ inline std::string serve_text(const placement& p, const serving_load& load, cons
     line("tokens per second", formatted("%.0f  (%.0f per device)", f.tokens_per_second, f.tokens_per_second / devices));
     line("memory of a device", formatted("%.1f GB of weights, room for %.0f requests",
                                          on.weights() / 1e9 / static_cast<double>(load.pipeline), f.capacity));
+    if (const std::string nodes = note_on_nodes(p.how); !nodes.empty()) line("network", nodes);
     if (load.concurrency > f.running)
         line("waiting", formatted("%.0f requests: %.0f run at a time", load.concurrency - f.running, f.running));
     if (p.on->watts > 0)
