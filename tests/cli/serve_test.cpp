@@ -139,6 +139,12 @@ TEST_CASE("runs are read as spreadsheets and data frames write them") {
           std::string::npos);
 }
 
+TEST_CASE("a rate is answered as it was asked for, and nobody waits where all are served") {
+    const std::string slow = llama + " --rate 1 --input 1000 --output 200";
+    CHECK(answered(slow)["requests_per_second"].get<double>() == doctest::Approx(1).epsilon(0.01));
+    CHECK(printed(slow).find("waiting") == std::string::npos);
+}
+
 TEST_CASE("whoever spreads a model over nodes is told what their network is taken for") {
     const std::string many = "--model meta-llama/Llama-3.1-405B --device h100 --tp 16";
     const std::string note = "between the 16 devices are taken the links of one node";

@@ -117,7 +117,7 @@ inline std::string serve_text(const placement& p, const serving_load& load, cons
     line("memory of a device", formatted("%.1f GB of weights, room for %.0f requests",
                                          on.weights() / 1e9 / static_cast<double>(load.pipeline), f.capacity));
     if (const std::string nodes = note_on_nodes(p.how); !nodes.empty()) line("network", nodes);
-    if (load.concurrency > f.running)
+    if (load.concurrency - f.running >= 0.5)
         line("waiting", formatted("%.0f requests: %.0f run at a time", load.concurrency - f.running, f.running));
     if (p.on->watts > 0)
         line("energy (about)", formatted("%.0f W per device, %.3g J per output token", f.watts, f.joules_per_token));
@@ -241,7 +241,7 @@ inline std::string serve_help() {
         const double rate = given.real(detail::sv_rate, 1, 1e-9, 1e9);
         const auto steady = on.at_rate(load, rate);
         if (!steady) refuse("--rate", "requests arrive faster than they can be answered");
-        f = *steady, load.concurrency = rate * (f.ttft + static_cast<double>(load.output) * f.tpot);
+        f = *steady, load.concurrency = rate * (f.ttft + static_cast<double>(load.output - 1) * f.tpot);
     } else {
         f = on(load);
     }
