@@ -139,7 +139,8 @@ inline std::vector<table> read_tables(const std::filesystem::path& path, const s
         const operand_row* operand = find_operand(t.operand);
         if (operand == nullptr) throw std::runtime_error(path.string() + ": no operand " + t.operand);
         for (measurement& r : t.rows) r.shape.operand = operand, r.shape.variant = {};
-        const auto other = std::find_if(all.begin(), all.end(), [&](const table& a) { return divide_shapes(a, t); });
+        const auto other =
+            std::find_if(all.begin(), all.end(), [&mine = t](const table& a) { return divide_shapes(a, mine); });
         if (other == all.end()) {
             all.push_back(std::move(t));
         } else {
