@@ -76,6 +76,21 @@ TEST_CASE("a request waits for prompts of others, and alone for none") {
     CHECK(server::prompts_ahead({.burst = 0}, 5, 0, 0) == 0);
 }
 
+// TensorRT-LLM asks whether any request writes before it holds a prompt back (pyexecutor/py_executor.py, `_schedule`)
+TEST_CASE("a prompt is held back for others only while one of them writes") {
+    const serving_load patient{.concurrency = 1, .batch_wait = 20};
+    CHECK(server::steps_held_back(patient, 1) == 0);
+    CHECK(server::steps_held_back(patient, 1.5) == 10);
+    CHECK(server::steps_held_back(patient, 64) == 20);
+    server on = llama_70b();
+    const serving_load at_once{.input = 1000, .output = 500, .concurrency = 16};
+    serving_load later = at_once;
+    later.batch_wait = 20;
+    step_plan plan(models::llama_3_1_70b, in("fp8", 4), h200, nobody);
+    CHECK(on(later).ttft == doctest::Approx(on(at_once).ttft + 20 * plan.seconds(16, 1, 1250)));
+    CHECK(on(later).tpot == on(at_once).tpot);
+}
+
 TEST_CASE("more requests are served faster together and slower each") {
     server on = llama_70b(*find_engine("trtllm"));
     serving_figures before = on({.concurrency = 1});

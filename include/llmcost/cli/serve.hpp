@@ -36,6 +36,7 @@ inline std::vector<named_option> serve_options() {
              named_option{"--prefix-hit",  "X",    "share of prompts that is cached already (0)"},
              named_option{"--draft",       "N",    "tokens proposed per step, at no cost (0)"},
              named_option{"--acceptance",  "X",    "chance that a proposed token is kept (0.7)"},
+             named_option{"--batch-wait",  "N",    "steps that a prompt waits for others (0)"},
              named_option{"--configs",     "DIR",  "of rows from the standard input: org__name.json"}})
         all.push_back(std::move(more));
     return all;
@@ -53,6 +54,7 @@ enum serve_option_id : std::size_t {
     sv_prefix_hit,
     sv_draft,
     sv_acceptance,
+    sv_batch_wait,
     sv_configs
 };
 
@@ -191,6 +193,7 @@ inline std::string serve_help() {
     load.prefix_hit = given.real(detail::sv_prefix_hit, 0, 0, 1);
     load.draft = given.number(detail::sv_draft, 0, 0);
     load.acceptance = given.real(detail::sv_acceptance, 0.7, 0, 1);
+    load.batch_wait = given.number(detail::sv_batch_wait, 0, 0);
     if (load.draft > 64) refuse("--draft", "expected a number up to 64");
     const bool several = given.has(detail::sv_slo) + given.has(detail::sv_sweep) + given.has(detail::sv_rate) +
                              given.has(detail::sv_concurrency) >

@@ -90,7 +90,7 @@ private:
     }
     [[nodiscard]] std::int64_t number(std::string_view name, std::int64_t otherwise) const {
         const std::string text = word(name);
-        return text.empty() ? otherwise : read_number(name, detail::whole_digits(text), 1);
+        return text.empty() ? otherwise : read_number(name, detail::whole_digits(text), otherwise == 0 ? 0 : 1);
     }
     struct known_model {
         config_document file;
@@ -143,7 +143,7 @@ private:
         // requests of one group, where the row says how many groups attend to their own
         run.load.concurrency =
             static_cast<double>(number("batch_size", 1)) * static_cast<double>(number("attention_dp_size", 1));
-        run.load.pipeline = number("pp_size", 1);
+        run.load.pipeline = number("pp_size", 1), run.load.batch_wait = number("batch_wait_timeout_iters", 0);
         check_stages("pp_size", m.subject, run.load.pipeline);
         auto& on = servers_[{run.model, system, std::string(run.by->name), how.products, how.experts,
                              std::array{s.tensor, s.data, s.expert, s.expert_tensor}}];

@@ -24,7 +24,7 @@ struct engine {
 // Fitted by bench/fit_engines to serving runs on H100 and H200 up to one node (docs/accuracy-serving.md).
 // clang-format off
 inline constexpr engine engines[]{
-    {"trtllm", "trtllm", true,  true,  false, 0.89,  4.45e-4, 4.77e-6, 0.0492, 4.38,  0.9},
+    {"trtllm", "trtllm", true,  true,  false, 0.89,  4.45e-4, 4.77e-6, 0.0508, 3.88,  0.9},
     {"vllm",   "vllm",   false, false, false, 1.02,  1.24e-6, 2.88e-6, 0.0148, 1.52,  0.9},
     {"sglang", "sglang", false, false, true,  0.967, 0,       6.85e-6, 0.148,  1.82,  0.9},
 };

@@ -18,13 +18,14 @@ namespace llmcost {
 struct serving_load {
     std::int64_t input = 1024;
     std::int64_t output = 1024;
-    double concurrency = 1;     ///< requests in the system
-    double prefix_hit = 0;      ///< share of the input whose cache is there already
-    std::int64_t chunk = 0;     ///< new tokens of a prompt per step; 0: all of them
-    std::int64_t draft = 0;     ///< tokens proposed per step and checked together; they cost nothing themselves
-    double acceptance = 0;      ///< chance that a proposed token is kept, if those before it were
-    std::int64_t pipeline = 1;  ///< devices that hold layers one behind the other
-    double burst = 0.1;         ///< share of requests that arrive at once, at the start: a tenth where each client sends ten
+    double concurrency = 1;       ///< requests in the system
+    double prefix_hit = 0;        ///< share of the input whose cache is there already
+    std::int64_t chunk = 0;       ///< new tokens of a prompt per step; 0: all of them
+    std::int64_t draft = 0;       ///< tokens proposed per step and checked together; they cost nothing themselves
+    double acceptance = 0;        ///< chance that a proposed token is kept, if those before it were
+    std::int64_t pipeline = 1;    ///< devices that hold layers one behind the other
+    std::int64_t batch_wait = 0;  ///< steps that a prompt waits for others while any request writes
+    double burst = 0.1;  ///< share of requests that arrive at once, at the start: a tenth where each client sends ten
 };
 
 /// How a server does under a load.
@@ -73,8 +74,9 @@ public:
     void replace_engine(const engine& by) noexcept { by_ = by; }
 
     /// The figures under a load: `tpot = s·(t_decode(b, input + output / 2) + b / output · t_prefill) + a + c·b` with b
-    /// requests running on each group of devices; `ttft = r + s·t_prefill·(1 + prompts_ahead) + w·(s·t_decode + a + c·b)`,
-    /// and a whole answer for each that finds no room.
+    /// requests running on each group of devices; `ttft = r + s·t_prefill·(1 + prompts_ahead) + w·(s·t_decode + a + c·b)`
+    /// with the steps w that the engine waits and those that it holds prompts back, and a whole answer for each that finds
+    /// no room.
     [[nodiscard]] serving_figures operator()(const serving_load& load) {
         const auto groups = static_cast<double>(how_.shards.data), stages = static_cast<double>(load.pipeline);
         const std::int64_t mean = load.input + load.output / 2;
@@ -97,7 +99,7 @@ public:
         const double first = by_.overlap * prompt.seconds, decoding = by_.overlap * step.seconds + host;
         f.ttft_unloaded = by_.request_seconds + first + by_.step_seconds;
         f.ttft = by_.request_seconds + first * (1 + prompts_ahead(load, here, first, output / per_step * decoding)) +
-                 by_.steps_waited * decoding;
+                 (by_.steps_waited + steps_held_back(load, here)) * decoding;
         if (load.concurrency > f.running) f.ttft += (load.concurrency - f.running) / f.running * output * f.tpot;
         f.tokens_per_second = load.concurrency * output / (f.ttft + (output - 1) * f.tpot);  // Little's law
         step.flops += shared * prompt.flops, step.bytes += shared * prompt.bytes;
@@ -133,6 +135,12 @@ public:
     [[nodiscard]] static double prompts_ahead(const serving_load& load, double here, double prompt, double answer) noexcept {
         const double others = here > 1 ? here - 1 : 0;
         return others * (load.burst / 2 + (prompt > 0 ? prompt / (prompt + answer) : 0));
+    }
+
+    /// Steps that a new request's prompt is held back while one of `here - 1` others writes.
+    [[nodiscard]] static double steps_held_back(const serving_load& load, double here) noexcept {
+        const double others = here > 1 ? here - 1 : 0;
+        return static_cast<double>(load.batch_wait) * (others < 1 ? others : 1);
     }
 
 private:
