@@ -88,24 +88,21 @@ run read_run(const cli::serve_table& table, const cli::serving_run& r) {
     bare.memory_share = r.by->memory_share;
     r.on->replace_engine(bare);
     const serving_figures f = (*r.on)(r.load);
-    bare.steps_waited = 1;
-    r.on->replace_engine(bare);
     out.step = f.tpot, out.prompt = f.ttft_unloaded;
     out.running = f.running, out.concurrency = r.load.concurrency, out.load = r.load;
     out.here = f.running / static_cast<double>(r.on->groups());
-    out.alone = (*r.on)(r.load).ttft - f.ttft;
+    out.alone = out.step - out.here / static_cast<double>(out.load.output) * out.prompt;
     out.tpot = 1e-3 * std::stod(table.word("silicon_tpot_ms")), out.ttft = 1e-3 * std::stod(table.word("silicon_ttft_ms"));
     // one node, of a chip whose attention and experts were measured
     out.fitted = r.devices <= execution::most_devices_of_a_node && (out.system == "h100_sxm" || out.system == "h200_sxm");
     return out;
 }
 
-/// An engine with constants of both fits.
-engine with(const engine& by, const constants& step, const constants& request) {
+/// An engine with these constants of a step.
+engine with(const engine& by, const constants& step) {
     engine e = by;
     e.overlap = std::exp(step[0]), e.step_seconds = 1e-3 * std::fabs(step[1]);
     e.sequence_seconds = 1e-5 * std::fabs(step[2]);
-    e.request_seconds = 1e-2 * std::fabs(request[0]), e.steps_waited = std::fabs(request[1]);
     return e;
 }
 double host(const engine& e, const run& r) { return e.step_seconds + e.sequence_seconds * r.here; }
@@ -113,8 +110,9 @@ double tpot(const engine& e, const run& r) { return e.overlap * r.step + host(e,
 double ttft(const engine& e, const run& r) {
     const double prompt = e.overlap * r.prompt, decoding = e.overlap * r.alone + host(e, r);
     const auto output = static_cast<double>(r.load.output);
-    double t = e.request_seconds + prompt * (1 + server::prompts_ahead(r.load, r.here, prompt, output * decoding)) +
-               (e.steps_waited + server::steps_held_back(r.load, r.here)) * decoding;
+    double t = e.request_seconds + e.step_seconds +
+               prompt * (1 + server::prompts_ahead(r.load, r.here, prompt, output * decoding)) +
+               server::steps_before(e, r.load, r.here) * decoding;
     if (r.concurrency > r.running) t += (r.concurrency - r.running) / r.running * output * tpot(e, r);
     return t;
 }
@@ -156,19 +154,21 @@ double request_loss(const engine& e, const std::vector<const run*>& runs, double
 /// The constants that follow runs best; those that the runs hardly tell stay near one overlap and no host time.
 engine fit(const engine& by, const std::vector<const run*>& runs) {
     const auto of_step = [&](const constants& p) {
-        const engine e = with(by, p, {});
+        const engine e = with(by, p);
         const double pulled = std::pow(p[0] / 0.15, 2) + std::pow(p[1] / 2, 2) + std::pow(p[2] / 5, 2);
         return loss(
                    runs, [&](const run& r) { return tpot(e, r) / r.tpot; }, 0.05) +
                0.05 * pulled;
     };
-    const constants step = detail::simplex_minimum(of_step, {-0.05, 0.5, 1, 0});
-    const auto of_request = [&](const constants& p) {
-        const engine e = with(by, step, p);
-        const double pulled = std::pow(p[0] / 5, 2) + std::pow(p[1] / 5, 2);
-        return request_loss(e, runs, 0.05) + 0.02 * pulled;
+    engine best = with(by, detail::simplex_minimum(of_step, {-0.05, 0.5, 1, 0}));
+    const auto of_request = [&](const engine& e) {
+        return request_loss(e, runs, 0.05) + 0.02 * std::pow(e.request_seconds / 0.05, 2);
     };
-    return with(by, step, detail::simplex_minimum(of_request, {1, 1, 0, 0}));
+    best.request_seconds = 0;
+    double least = INFINITY;
+    for (engine e = best; e.request_seconds < 0.5; e.request_seconds = std::max(1e-3, 1.02 * e.request_seconds))
+        if (const double here = of_request(e); here < least) least = here, best = e;
+    return best;
 }
 
 double median(std::vector<double> values) {
@@ -266,8 +266,8 @@ int fit_all(const std::vector<std::string>& arguments) {
         std::printf("    {\"%s\", \"%s\", %s, %s, %s, %.3g, %.3g, %.3g, %.3g, %.3g, %.3g},\n", std::string(by.name).c_str(),
                     std::string(by.software).c_str(), by.static_scales ? "true" : "false",
                     by.narrow_cache ? "true" : "false", by.narrow_prompts ? "true" : "false", whole.overlap,
-                    settled(whole.step_seconds), settled(whole.sequence_seconds), whole.request_seconds,
-                    settled(whole.steps_waited), whole.memory_share);
+                    settled(whole.step_seconds), settled(whole.sequence_seconds), whole.request_seconds, whole.steps_waited,
+                    whole.memory_share);
     }
     page += rows + "| held out | all | h100_sxm, h200_sxm | all | " + held_out.row();
     std::ofstream out(arguments[0], std::ios::binary);

@@ -61,7 +61,7 @@ TEST_CASE("an engine's own time is added to its kernels'") {
     CHECK(f.tpot == doctest::Approx(0.5 * (step + 16.0 / 500 * prompt) + host));
     CHECK(f.ttft_unloaded == doctest::Approx(0.01 + 0.5 * prompt + 1e-3));
     const double decoding = 0.5 * step + host, share = 0.5 * prompt / (0.5 * prompt + 500 * decoding);
-    CHECK(f.ttft == doctest::Approx(0.01 + 0.5 * prompt * (1 + 15 * (0.1 / 2 + share)) + 2 * decoding));
+    CHECK(f.ttft == doctest::Approx(0.01 + 1e-3 + 0.5 * prompt * (1 + 15 * (0.1 / 2 + share)) + 2 * decoding));
     CHECK(f.tokens_per_second == doctest::Approx(16 * 500 / (f.ttft + 499 * f.tpot)));
     CHECK(f.running == 16);
     CHECK(f.devices == 4);
@@ -77,11 +77,13 @@ TEST_CASE("a request waits for prompts of others, and alone for none") {
 }
 
 // TensorRT-LLM asks whether any request writes before it holds a prompt back (pyexecutor/py_executor.py, `_schedule`)
-TEST_CASE("a prompt is held back for others only while one of them writes") {
-    const serving_load patient{.concurrency = 1, .batch_wait = 20};
-    CHECK(server::steps_held_back(patient, 1) == 0);
-    CHECK(server::steps_held_back(patient, 1.5) == 10);
-    CHECK(server::steps_held_back(patient, 64) == 20);
+TEST_CASE("a prompt waits for steps of others only while one of them writes") {
+    const engine planning{.steps_waited = 1.5};
+    const serving_load patient{.batch_wait = 20};
+    CHECK(server::steps_before(planning, patient, 1) == 0);
+    CHECK(server::steps_before(planning, patient, 1.5) == 10.75);
+    CHECK(server::steps_before(planning, patient, 64) == 21.5);
+    CHECK(server::steps_before({}, {}, 64) == 0);
     server on = llama_70b();
     const serving_load at_once{.input = 1000, .output = 500, .concurrency = 16};
     serving_load later = at_once;

@@ -17,16 +17,18 @@ struct engine {
     double step_seconds = 0;      ///< host time of a step
     double sequence_seconds = 0;  ///< and for each running sequence
     double request_seconds = 0;   ///< host time of a request before its prompt is computed
-    double steps_waited = 0;      ///< steps that pass before the prompt of a new request
+    double steps_waited = 0;      ///< steps before a new request's prompt: half of the one that runs, and those planned
     double memory_share = 0.9;    ///< of a device's memory that weights and caches may fill
 };
 
-// Fitted by bench/fit_engines to serving runs on H100 and H200 up to one node (docs/accuracy-serving.md).
+// Fitted by bench/fit_engines to serving runs on H100 and H200 up to one node (docs/accuracy-serving.md), but for the steps
+// that are waited: all three plan a step while the one before it runs (vLLM's async scheduling, v1/core/sched;
+// TensorRT-LLM's and SGLang's overlap schedulers, pyexecutor/py_executor.py and managers/scheduler.py).
 // clang-format off
 inline constexpr engine engines[]{
-    {"trtllm", "trtllm", true,  true,  false, 0.89,  4.45e-4, 4.77e-6, 0.0508, 3.88,  0.9},
-    {"vllm",   "vllm",   false, false, false, 1.02,  1.24e-6, 2.88e-6, 0.0148, 1.52,  0.9},
-    {"sglang", "sglang", false, false, true,  0.967, 0,       6.85e-6, 0.148,  1.82,  0.9},
+    {"trtllm", "trtllm", true,  true,  false, 0.89,  4.45e-4, 4.77e-6, 0.0653, 1.5, 0.9},
+    {"vllm",   "vllm",   false, false, false, 1.02,  1.24e-6, 2.88e-6, 0.0148, 1.5, 0.9},
+    {"sglang", "sglang", false, false, true,  0.967, 0,       6.85e-6, 0.15,   1.5, 0.9},
 };
 // clang-format on
 

@@ -74,9 +74,8 @@ public:
     void replace_engine(const engine& by) noexcept { by_ = by; }
 
     /// The figures under a load: `tpot = s·(t_decode(b, input + output / 2) + b / output · t_prefill) + a + c·b` with b
-    /// requests running on each group of devices; `ttft = r + s·t_prefill·(1 + prompts_ahead) + w·(s·t_decode + a + c·b)`
-    /// with the steps w that the engine waits and those that it holds prompts back, and a whole answer for each that finds
-    /// no room.
+    /// requests running on each group of devices; `ttft = r + a + s·t_prefill·(1 + prompts_ahead) + w·(s·t_decode + a +
+    /// c·b)` with w = steps_before, and a whole answer for each that finds no room.
     [[nodiscard]] serving_figures operator()(const serving_load& load) {
         const auto groups = static_cast<double>(how_.shards.data), stages = static_cast<double>(load.pipeline);
         const std::int64_t mean = load.input + load.output / 2;
@@ -98,8 +97,8 @@ public:
         f.tpot = together / per_step;
         const double first = by_.overlap * prompt.seconds, decoding = by_.overlap * step.seconds + host;
         f.ttft_unloaded = by_.request_seconds + first + by_.step_seconds;
-        f.ttft = by_.request_seconds + first * (1 + prompts_ahead(load, here, first, output / per_step * decoding)) +
-                 (by_.steps_waited + steps_held_back(load, here)) * decoding;
+        f.ttft = f.ttft_unloaded + first * prompts_ahead(load, here, first, output / per_step * decoding) +
+                 steps_before(by_, load, here) * decoding;
         if (load.concurrency > f.running) f.ttft += (load.concurrency - f.running) / f.running * output * f.tpot;
         f.tokens_per_second = load.concurrency * output / (f.ttft + (output - 1) * f.tpot);  // Little's law
         step.flops += shared * prompt.flops, step.bytes += shared * prompt.bytes;
@@ -137,10 +136,11 @@ public:
         return others * (load.burst / 2 + (prompt > 0 ? prompt / (prompt + answer) : 0));
     }
 
-    /// Steps that a new request's prompt is held back while one of `here - 1` others writes.
-    [[nodiscard]] static double steps_held_back(const serving_load& load, double here) noexcept {
+    /// Steps of others before a new request's prompt, while one of `here - 1` writes: those that the engine has planned, and
+    /// those that it holds prompts back.
+    [[nodiscard]] static double steps_before(const engine& by, const serving_load& load, double here) noexcept {
         const double others = here > 1 ? here - 1 : 0;
-        return static_cast<double>(load.batch_wait) * (others < 1 ? others : 1);
+        return (by.steps_waited + static_cast<double>(load.batch_wait)) * (others < 1 ? others : 1);
     }
 
 private:
