@@ -79,6 +79,12 @@ inline void launch_quantisation(const row_arguments& r) {
 /// What a row kernel reads beside its rows.
 enum class row_beside : std::uint8_t { nothing, weights, angles, numbers };
 
+/// What its rows are to a row kernel: packs that are full, packs of which the last may not be, or nothing.
+enum class row_packs : std::uint8_t { full, last_may_be_part, none };
+
+/// What a row kernel writes of its elements: each as wide as it was read, each in eight bits, or one number of them all.
+enum class row_result : std::uint8_t { elements, eight_bits, number };
+
 /// A kernel over rows: its family and word, its own name, how many tensors it reads, and its launch by element type.
 struct row_kernel {
     string_ref family, variant, name;
@@ -86,6 +92,8 @@ struct row_kernel {
     row_beside beside;
     void (*bfloat16)(const detail::row_arguments&);
     void (*float32)(const detail::row_arguments&);
+    row_packs packs = row_packs::full;
+    row_result result = row_result::elements;
     bool cold = true;  ///< buffers are rotated through more than the cache
 };
 
@@ -93,11 +101,14 @@ struct row_kernel {
 inline constexpr row_kernel row_kernels[]{
     {"norm", "", "rms_norm", 1, row_beside::weights, detail::launch_norm<__nv_bfloat16, false>, detail::launch_norm<float, false>},
     {"norm", "", "layer_norm", 1, row_beside::weights, detail::launch_norm<__nv_bfloat16, true>, detail::launch_norm<float, true>},
-    {"softmax", "", "softmax", 1, row_beside::nothing, detail::launch_softmax<__nv_bfloat16>, detail::launch_softmax<float>},
+    {"softmax", "", "softmax", 1, row_beside::nothing, detail::launch_softmax<__nv_bfloat16>, detail::launch_softmax<float>,
+     row_packs::last_may_be_part},
     {"elementwise", "map", "scaled", 1, row_beside::nothing,
-     detail::launch_map<__nv_bfloat16, 1, detail::scaled_by>, detail::launch_map<float, 1, detail::scaled_by>},
+     detail::launch_map<__nv_bfloat16, 1, detail::scaled_by>, detail::launch_map<float, 1, detail::scaled_by>,
+     row_packs::none},
     {"elementwise", "map", "scaled_hot", 1, row_beside::nothing,
-     detail::launch_map<__nv_bfloat16, 1, detail::scaled_by>, detail::launch_map<float, 1, detail::scaled_by>, false},
+     detail::launch_map<__nv_bfloat16, 1, detail::scaled_by>, detail::launch_map<float, 1, detail::scaled_by>,
+     row_packs::none, row_result::elements, false},
     {"elementwise", "add", "added", 2, row_beside::nothing,
      detail::launch_map<__nv_bfloat16, 2, detail::added>, detail::launch_map<float, 2, detail::added>},
     {"elementwise", "silu_mul", "silu_mul", 2, row_beside::nothing,
@@ -110,8 +121,10 @@ inline constexpr row_kernel row_kernels[]{
      detail::launch_rotation<__nv_bfloat16>, detail::launch_rotation<float>},
     {"elementwise", "gather", "gathered", 1, row_beside::numbers,
      detail::launch_gather<__nv_bfloat16>, detail::launch_gather<float>},
-    {"computescale", "", "absmax", 1, row_beside::nothing, detail::launch_magnitude, nullptr},
-    {"scale_matrix", "", "quantised", 1, row_beside::nothing, detail::launch_quantisation, nullptr},
+    {"computescale", "", "absmax", 1, row_beside::nothing, detail::launch_magnitude, nullptr,
+     row_packs::full, row_result::number},
+    {"scale_matrix", "", "quantised", 1, row_beside::nothing, detail::launch_quantisation, nullptr,
+     row_packs::full, row_result::eight_bits},
 };
 // clang-format on
 
@@ -122,27 +135,27 @@ public:
         const string_ref type = shape.operand->name;
         const bool wide = type == "float32";
         launch_ = wide ? which.float32 : which.bfloat16;
-        const bool quantises = which.float32 == nullptr;  // reads bfloat16, whatever it writes
+        const bool quantises = which.result != row_result::elements;  // reads bfloat16, whatever it writes
         // float16 rows run as bfloat16: as many bytes, the same instructions
         if (launch_ == nullptr || (!wide && !quantises && shape.operand->weight_bytes != 2))
             throw not_supported(std::string(which.name) + " of " + std::string(type));
         const std::size_t each = wide ? 4 : 2;
         go_.rows = static_cast<std::size_t>(shape.sizes[0]), go_.width = static_cast<std::size_t>(shape.sizes[1]);
         // scores have as many columns as there are keys, of which a last pack reads eight all the same
-        if (which.family == "softmax") go_.width = (go_.width + 7) / 8 * 8;
+        if (which.packs == row_packs::last_may_be_part) go_.width = (go_.width + 7) / 8 * 8;
         go_.elements = go_.rows * go_.width;
-        if (which.family == "elementwise" && which.variant == "map")
+        if (which.packs == row_packs::none)
             whole_map(shape);
-        else if (which.family == "elementwise" && broadcasts(shape))
+        else if (broadcasts(shape))
             throw not_supported("an operand that is shorter than the others");
         const std::size_t unit = which.beside == row_beside::angles ? detail::rotary_width : 16 / each;
         if (go_.width % unit != 0) throw not_supported("rows of " + std::to_string(go_.width) + " elements");
         const bool gathers = which.beside == row_beside::numbers;
         const std::size_t table = gathers ? table_rows(at, each) : 0;
         const std::size_t in = gathers ? 0 : go_.elements * each * static_cast<std::size_t>(which.reads);
-        const std::size_t out = !quantises                       ? go_.elements * each
-                                : which.family == "scale_matrix" ? go_.elements
-                                                                 : sizeof(int);
+        const std::size_t out = which.result == row_result::number
+                                    ? sizeof(int)
+                                    : go_.elements * (which.result == row_result::eight_bits ? 1 : each);
         const std::size_t beside = beside_bytes(at, each);
         const int cold_sets = at.sets(in + out, beside + table * go_.width * each);
         sets_ = which.cold ? cold_sets : 1;
@@ -154,8 +167,8 @@ public:
                 detail::fill(in_.back(), n, element, 1.0f);
             }
             out_.push_back(hold(out));
+            if (which.result == row_result::number) check(cudaMemset(out_.back().get(), 0, out), "cudaMemset");
         }
-        if (which.family == "computescale") check(cudaMemset(out_[0].get(), 0, sizeof(int)), "cudaMemset");
         beside_ = hold(beside);
         if (gathers)
             number_rows(table, static_cast<std::size_t>(at.copies));
@@ -173,7 +186,7 @@ public:
         now.beside =
             gathers ? static_cast<const std::int32_t*>(beside_.get()) + static_cast<std::size_t>(copy) % numbered_ * go_.rows
                     : beside_.get();
-        now.out = which_.family == "computescale" ? out_[0].get() : out_[i].get();
+        now.out = out_[i].get();
         now.on = on;
         launch_(now);
     }

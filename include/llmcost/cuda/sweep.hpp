@@ -36,9 +36,10 @@ struct sweep_options {
 /// Seconds that a run may start points in: of five minutes or ten, what fitting leaves.
 [[nodiscard]] constexpr double sweep_seconds(bool full) noexcept { return full ? 570 : 280; }
 
-/// Launches in one graph: ten milliseconds of them, at least four and at most twenty; of `launch` as many as it says.
+/// Launches in one graph: as many as a size says, else ten milliseconds of them, at least four and at most twenty.
 [[nodiscard]] inline int copies_of(const operator_shape& shape, double seconds) {
-    if (shape.family->name == "launch") return static_cast<int>(shape.sizes[0]);
+    for (std::size_t i = 0; i < shape.family->size_count; ++i)
+        if (shape.family->sizes[i].launches) return static_cast<int>(shape.sizes[i]);
     return static_cast<int>(std::clamp(0.01 / seconds, 4.0, 20.0));
 }
 

@@ -25,7 +25,8 @@ struct operator_size {
     size_role role = size_role::given;
     std::int64_t otherwise = 0;  ///< where nobody says; 0 for `given` and windows, whose zero means none
     bool required = false;
-    bool past = false;  ///< tokens that stand before the new ones
+    bool past = false;      ///< tokens that stand before the new ones
+    bool launches = false;  ///< of the kernel, one behind the other
 };
 
 /// What backward executes of an operator, by what forward did.
@@ -306,7 +307,7 @@ inline constexpr operator_family operator_families[]{
      {{"n", size_role::axis, 0, true}, {"threads", size_role::site, 1, false}}, 2, 1, 1,
      detail::primitive_work, {{2e-6, 1, 1, 2}, -1, 6}, {{2e-6, 1, 1, 2}, -1, 6}},
     {"launch", "an empty kernel among so many; on a stream the host issues each, in a graph none", "dtype", "issued", "stream", "",
-     {{"among", size_role::axis, 1, false}, {"blocks", size_role::site, 1, false}}, 2, 1, 1,
+     {{.name = "among", .role = size_role::axis, .otherwise = 1, .launches = true}, {"blocks", size_role::site, 1, false}}, 2, 1, 1,
      detail::no_work, {{4e-6, 1, 1, 2}, -1, 1}, {{4e-6, 1, 1, 2}, -1, 1}},
 };
 // clang-format on
