@@ -46,50 +46,40 @@ BENCHMARK_CAPTURE(step, deepseek_v3_constants, models::deepseek_v3, "none");
 BENCHMARK_CAPTURE(step, deepseek_v3_measured, models::deepseek_v3, measured);
 
 /// Time to first token and per token of a million loads.
-void sweep(benchmark::State& state, const char* calibrations) {
-    cli::kernel_library library("h200_sxm", "vllm", "", calibrations);
-    server on(models::llama_3_1_70b, in_fp8(8), *find_engine("vllm"), h200, library);
-    constexpr std::int64_t points = 1'000'000;
-    for (auto _ : state)
-        for (std::int64_t i = 0; i < points; ++i)
-            benchmark::DoNotOptimize(on({.input = 128 + i % 1000 * 8,
-                                         .output = 64 + i / 1000 % 100 * 16,
-                                         .concurrency = static_cast<double>(1 + i / 100000 * 13)}));
-    state.SetItemsProcessed(state.iterations() * points);
-}
-/// The same of loads that have no length in common with each other.
-void scattered(benchmark::State& state, const char* calibrations) {
+void loads(benchmark::State& state, const char* calibrations, serving_load (*load)(std::int64_t, std::mt19937_64&)) {
     cli::kernel_library library("h200_sxm", "vllm", "", calibrations);
     server on(models::llama_3_1_70b, in_fp8(8), *find_engine("vllm"), h200, library);
     constexpr std::int64_t points = 1'000'000;
     std::mt19937_64 random(1);
     for (auto _ : state)
-        for (std::int64_t i = 0; i < points; ++i)
-            benchmark::DoNotOptimize(on({.input = 128 + static_cast<std::int64_t>(random() % 60000),
-                                         .output = 64 + static_cast<std::int64_t>(random() % 20000),
-                                         .concurrency = static_cast<double>(1 + random() % 256)}));
+        for (std::int64_t i = 0; i < points; ++i) benchmark::DoNotOptimize(on(load(i, random)));
     state.SetItemsProcessed(state.iterations() * points);
 }
-/// Of loads whose prompts come in chunks behind what is cached of them, with three tokens proposed per step.
-void chunked(benchmark::State& state, const char* calibrations) {
-    cli::kernel_library library("h200_sxm", "vllm", "", calibrations);
-    server on(models::llama_3_1_70b, in_fp8(8), *find_engine("vllm"), h200, library);
-    constexpr std::int64_t points = 1'000'000;
-    for (auto _ : state)
-        for (std::int64_t i = 0; i < points; ++i)
-            benchmark::DoNotOptimize(on({.input = 4096 + i % 1000 * 8,
-                                         .output = 512,
-                                         .concurrency = static_cast<double>(1 + i % 37),
-                                         .prefix_hit = 0.3,
-                                         .chunk = 1024,
-                                         .draft = 3,
-                                         .acceptance = 0.7}));
-    state.SetItemsProcessed(state.iterations() * points);
+serving_load sweep(std::int64_t i, std::mt19937_64&) {
+    return {.input = 128 + i % 1000 * 8,
+            .output = 64 + i / 1000 % 100 * 16,
+            .concurrency = static_cast<double>(1 + i / 100000 * 13)};
 }
-BENCHMARK_CAPTURE(chunked, llama_3_1_70b_measured, measured)->Unit(benchmark::kMillisecond)->Iterations(1);
-BENCHMARK_CAPTURE(scattered, llama_3_1_70b_measured, measured)->Unit(benchmark::kMillisecond)->Iterations(1);
-BENCHMARK_CAPTURE(sweep, llama_3_1_70b_constants, "none")->Unit(benchmark::kMillisecond)->Iterations(1);
-BENCHMARK_CAPTURE(sweep, llama_3_1_70b_measured, measured)->Unit(benchmark::kMillisecond)->Iterations(1);
+/// Loads that have no length in common with each other.
+serving_load scattered(std::int64_t, std::mt19937_64& random) {
+    return {.input = 128 + static_cast<std::int64_t>(random() % 60000),
+            .output = 64 + static_cast<std::int64_t>(random() % 20000),
+            .concurrency = static_cast<double>(1 + random() % 256)};
+}
+/// Loads whose prompts come in chunks behind what is cached of them, with three tokens proposed per step.
+serving_load chunked(std::int64_t i, std::mt19937_64&) {
+    return {.input = 4096 + i % 1000 * 8,
+            .output = 512,
+            .concurrency = static_cast<double>(1 + i % 37),
+            .prefix_hit = 0.3,
+            .chunk = 1024,
+            .draft = 3,
+            .acceptance = 0.7};
+}
+BENCHMARK_CAPTURE(loads, chunked_measured, measured, chunked)->Unit(benchmark::kMillisecond)->Iterations(1);
+BENCHMARK_CAPTURE(loads, scattered_measured, measured, scattered)->Unit(benchmark::kMillisecond)->Iterations(1);
+BENCHMARK_CAPTURE(loads, sweep_constants, "none", sweep)->Unit(benchmark::kMillisecond)->Iterations(1);
+BENCHMARK_CAPTURE(loads, sweep_measured, measured, sweep)->Unit(benchmark::kMillisecond)->Iterations(1);
 
 void plan(benchmark::State& state) {
     cli::kernel_library library("h200_sxm", "vllm", "", "none");

@@ -2,22 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # cmake -DCALIBRATE=… -DLLMCOST=… -DFOLDER=… -P two_commands.cmake: from a GPU that nobody knows to the time per token on it.
 cmake_minimum_required(VERSION 3.24)
+include(${CMAKE_CURRENT_LIST_DIR}/../run_and_expect.cmake)
 file(REMOVE_RECURSE ${FOLDER})
 set(ENV{XDG_DATA_HOME} ${FOLDER})
-
-# runs a command; its output, and its end with a code
-function(run code result)
-  execute_process(COMMAND ${ARGN} OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE ended)
-  if(NOT ended EQUAL code)
-    message(FATAL_ERROR "${ARGN}\nended with ${ended}, not ${code}:\n${out}${err}")
-  endif()
-  set(${result} "${out}${err}" PARENT_SCOPE)
-endfunction()
-function(expect text pattern)
-  if(NOT text MATCHES "${pattern}")
-    message(FATAL_ERROR "expected ${pattern} in\n${text}")
-  endif()
-endfunction()
 
 set(serve ${LLMCOST} serve --device here --model meta-llama/Llama-3.2-1B --input 1000 --output 200 --concurrency 8)
 run(2 said ${serve})

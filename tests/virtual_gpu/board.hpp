@@ -37,6 +37,11 @@ struct board {
 void complain(const std::string& what);
 /// Those so far; none are left behind.
 [[nodiscard]] std::vector<std::string> taken_complaints();
+/// What is complained of a mistake, a line each; an error that took everything with it is forgotten: tests go on.
+[[nodiscard]] std::string complaints_of(const std::function<void()>& mistake);
+[[nodiscard]] inline bool contains(const std::string& text, const char* words) {
+    return text.find(words) != std::string::npos;
+}
 /// A library says why it refuses a call: no complaint, as its caller may go on.
 void say(const std::string& why);
 /// What it said last.
@@ -48,6 +53,14 @@ void born(const void* handle, const char* kind);
 /// Whether it lives; complains where it does not.
 [[nodiscard]] bool alive(const void* handle, const char* kind);
 void dies(const void* handle);
+/// Ends what a handle points to; whether it lived.
+template <class T>
+[[nodiscard]] bool destroyed(T* handle, const char* kind) {
+    if (!alive(handle, kind)) return false;
+    dies(handle);
+    delete handle;
+    return true;
+}
 /// Memory and handles that nobody gave back, in words; empty where all is.
 [[nodiscard]] std::string leaks();
 
@@ -91,8 +104,6 @@ bool in_memory(const touch& t);
 void waited_for(cudaStream_t stream);
 void waited_for_all();
 
-/// Forgets an error that took everything with it: tests go on where programs cannot.
-void recover();
 /// Remembers an error as runtimes do, and returns it.
 cudaError_t remembered(cudaError_t code);
 

@@ -53,11 +53,8 @@ cublasStatus_t made(Handle* into, const char* kind, Described what = {}) {
     return CUBLAS_STATUS_SUCCESS;
 }
 template <class Described>
-cublasStatus_t destroyed(void* handle, const char* kind) {
-    if (!alive(handle, kind)) return CUBLAS_STATUS_INVALID_VALUE;
-    dies(handle);
-    delete static_cast<Described*>(handle);
-    return CUBLAS_STATUS_SUCCESS;
+cublasStatus_t ended(void* handle, const char* kind) {
+    return destroyed(static_cast<Described*>(handle), kind) ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
 }
 /// An attribute's value; complains of a size that is not its own.
 template <class T>
@@ -109,7 +106,7 @@ cublasStatus_t cublasLtCreate(cublasLtHandle_t* into) {
     if (outside_capture() != cudaSuccess) return CUBLAS_STATUS_NOT_INITIALIZED;
     return made<cublasLtContext>(into, "cuBLASLt");
 }
-cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle) { return destroyed<cublasLtContext>(handle, "cuBLASLt"); }
+cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle) { return ended<cublasLtContext>(handle, "cuBLASLt"); }
 
 cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* into, cublasComputeType_t computes, cudaDataType_t scales) {
     described_product p;
@@ -117,7 +114,7 @@ cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t* into, cublasComput
     return made<described_product>(into, "a product's description", p);
 }
 cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t handle) {
-    return destroyed<described_product>(handle, "a product's description");
+    return ended<described_product>(handle, "a product's description");
 }
 cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t handle, cublasLtMatmulDescAttributes_t which,
                                               const void* value, std::size_t bytes) {
@@ -137,7 +134,7 @@ cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* into, cudaData
     return made<described_layout>(into, "a layout", l);
 }
 cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t handle) {
-    return destroyed<described_layout>(handle, "a layout");
+    return ended<described_layout>(handle, "a layout");
 }
 cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t handle, cublasLtMatrixLayoutAttribute_t which,
                                                 const void* value, std::size_t bytes) {
@@ -153,7 +150,7 @@ cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t* into) 
     return made<described_preference>(into, "a preference");
 }
 cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t handle) {
-    return destroyed<described_preference>(handle, "a preference");
+    return ended<described_preference>(handle, "a preference");
 }
 cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t handle,
                                                     cublasLtMatmulPreferenceAttributes_t which, const void* value,
@@ -210,7 +207,7 @@ cublasStatus_t cublasCreate_v2(cublasHandle_t* into) {
     if (outside_capture() != cudaSuccess) return CUBLAS_STATUS_NOT_INITIALIZED;
     return made<cublasContext>(into, "cuBLAS");
 }
-cublasStatus_t cublasDestroy_v2(cublasHandle_t handle) { return destroyed<cublasContext>(handle, "cuBLAS"); }
+cublasStatus_t cublasDestroy_v2(cublasHandle_t handle) { return ended<cublasContext>(handle, "cuBLAS"); }
 cublasStatus_t cublasSetStream_v2(cublasHandle_t handle, cudaStream_t on) {
     if (!alive(handle, "cuBLAS") || stream_of(on) == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
     *handle = {.on = on};  // "unconditionally resets the cuBLAS library workspace back to the default workspace pool"

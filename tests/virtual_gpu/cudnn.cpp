@@ -155,10 +155,7 @@ cudnnStatus_t cudnnCreate(cudnnHandle_t* into) {
     return CUDNN_STATUS_SUCCESS;
 }
 cudnnStatus_t cudnnDestroy(cudnnHandle_t handle) {
-    if (!alive(handle, "cuDNN")) return CUDNN_STATUS_BAD_PARAM;
-    dies(handle);
-    delete handle;
-    return CUDNN_STATUS_SUCCESS;
+    return destroyed(handle, "cuDNN") ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_BAD_PARAM;
 }
 cudnnStatus_t cudnnSetStream(cudnnHandle_t handle, cudaStream_t on) {
     if (!alive(handle, "cuDNN") || stream_of(on) == nullptr) return CUDNN_STATUS_BAD_PARAM;
@@ -177,10 +174,7 @@ cudnnStatus_t cudnnBackendCreateDescriptor(cudnnBackendDescriptorType_t kind, cu
     return CUDNN_STATUS_SUCCESS;
 }
 cudnnStatus_t cudnnBackendDestroyDescriptor(cudnnBackendDescriptor_t handle) {
-    if (!alive(handle, name)) return CUDNN_STATUS_BAD_PARAM;
-    dies(handle);
-    delete &of(handle);
-    return CUDNN_STATUS_SUCCESS;
+    return destroyed(static_cast<descriptor*>(handle), name) ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_BAD_PARAM;
 }
 cudnnStatus_t cudnnBackendSetAttribute(cudnnBackendDescriptor_t handle, cudnnBackendAttributeName_t which,
                                        cudnnBackendAttributeType_t type, std::int64_t count, const void* from) {

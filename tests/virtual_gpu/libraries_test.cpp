@@ -10,7 +10,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,16 +20,6 @@ using namespace llmcost::cuda;
 using namespace virtual_gpu;
 
 namespace {
-
-std::string complaints_of(const std::function<void()>& mistake) {
-    mistake();
-    std::string all;
-    for (const std::string& c : taken_complaints()) all += c + '\n';
-    recover();
-    (void)cudaGetLastError();
-    return all;
-}
-bool contains(const std::string& text, const char* words) { return text.find(words) != std::string::npos; }
 
 product_shape of_eight_bits() {
     product_shape p;

@@ -101,12 +101,7 @@ ncclResult_t ncclCommInitAll(ncclComm_t* into, int ranks, const int* which) {
     for (int i = 0; i < ranks; ++i) into[i] = new ncclComm{i, ranks}, born(into[i], kind);
     return ncclSuccess;
 }
-ncclResult_t ncclCommDestroy(ncclComm_t handle) {
-    if (!alive(handle, kind)) return ncclInvalidArgument;
-    dies(handle);
-    delete handle;
-    return ncclSuccess;
-}
+ncclResult_t ncclCommDestroy(ncclComm_t handle) { return destroyed(handle, kind) ? ncclSuccess : ncclInvalidArgument; }
 const char* ncclGetErrorString(ncclResult_t code) { return code == ncclSuccess ? "no error" : "a refusal of NCCL"; }
 
 ncclResult_t ncclGroupStart() { return ++depth, ncclSuccess; }

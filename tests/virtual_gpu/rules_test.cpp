@@ -22,17 +22,6 @@ using namespace virtual_gpu;
 
 namespace {
 
-/// What was complained of meanwhile; the GPU goes on.
-std::string complaints_of(const std::function<void()>& mistake) {
-    mistake();
-    std::string all;
-    for (const std::string& c : taken_complaints()) all += c + '\n';
-    recover();
-    (void)cudaGetLastError();
-    return all;
-}
-bool contains(const std::string& text, const char* words) { return text.find(words) != std::string::npos; }
-
 /// How a process ends that makes a mistake, and then leaves: its code, or -1 where it is killed.
 int end_of(const std::function<void()>& mistake, void (*leave)(int) = std::exit) {
     std::fflush(nullptr);

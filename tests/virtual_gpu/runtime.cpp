@@ -47,7 +47,13 @@ cudaError_t remembered(cudaError_t code) {
     return code;
 }
 
-void recover() { last_error = cudaSuccess; }
+std::string complaints_of(const std::function<void()>& mistake) {
+    mistake();
+    std::string all;
+    for (const std::string& c : taken_complaints()) all += c + '\n';
+    last_error = cudaSuccess;
+    return all;
+}
 
 }  // namespace virtual_gpu
 
@@ -231,16 +237,10 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t on) {
     return code;
 }
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
-    if (!alive(graph, "a graph")) return remembered(cudaErrorInvalidValue);
-    dies(graph);
-    delete graph;
-    return cudaSuccess;
+    return destroyed(graph, "a graph") ? cudaSuccess : remembered(cudaErrorInvalidValue);
 }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) {
-    if (!alive(graph, "an executable graph")) return remembered(cudaErrorInvalidValue);
-    dies(graph);
-    delete graph;
-    return cudaSuccess;
+    return destroyed(graph, "an executable graph") ? cudaSuccess : remembered(cudaErrorInvalidValue);
 }
 
 // ---- events
@@ -251,10 +251,7 @@ cudaError_t cudaEventCreate(cudaEvent_t* into) {
     return cudaSuccess;
 }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
-    if (!alive(event, "an event")) return remembered(cudaErrorInvalidResourceHandle);
-    dies(event);
-    delete event;
-    return cudaSuccess;
+    return destroyed(event, "an event") ? cudaSuccess : remembered(cudaErrorInvalidResourceHandle);
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t on) {
     CUstream_st* s = stream_of(on);

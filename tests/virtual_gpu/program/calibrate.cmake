@@ -2,41 +2,28 @@
 # SPDX-License-Identifier: Apache-2.0
 # cmake -DCALIBRATE=… -DFOLDER=… -P calibrate.cmake: a sweep that is cut, goes on and ends; GPT-3's operators, one by one.
 cmake_minimum_required(VERSION 3.24)
+include(${CMAKE_CURRENT_LIST_DIR}/../../run_and_expect.cmake)
 file(REMOVE_RECURSE ${FOLDER})
 file(MAKE_DIRECTORY ${FOLDER})
 set(ENV{XDG_DATA_HOME} ${FOLDER})
 
-# runs the program, which has to end well; what it said
-function(run result)
-  execute_process(COMMAND ${CALIBRATE} ${ARGN} OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE ended)
-  if(NOT ended EQUAL 0)
-    message(FATAL_ERROR "${ARGN}\nended with ${ended}:\n${out}${err}")
-  endif()
-  set(${result} "${out}${err}" PARENT_SCOPE)
-endfunction()
-function(expect text pattern)
-  if(NOT text MATCHES "${pattern}")
-    message(FATAL_ERROR "expected ${pattern} in\n${text}")
-  endif()
-endfunction()
-
 execute_process(COMMAND ${CALIBRATE} TIMEOUT 2 OUTPUT_QUIET ERROR_QUIET RESULT_VARIABLE ended)
 expect("${ended}" "timeout")
-run(said)
+run(0 said ${CALIBRATE})
 expect("${said}" "no datasheet of NVIDIA Virtual 1: what its driver says is in ")
 expect("${said}" "measured [1-9][0-9]*, known [1-9]")
 expect("${said}" "held; 0 complaints")
 if(said MATCHES "left out [^\n]*")
   message(FATAL_ERROR "an operator was refused: ${CMAKE_MATCH_0}")
 endif()
-run(said)
+run(0 said ${CALIBRATE})
 expect("${said}" "measured 0, known [1-9][0-9][0-9]+")
 
 # a model of 175 billion parameters, whose tensors are 350 GB
 file(WRITE ${FOLDER}/gpt3.json [[{"model_type": "gpt2", "n_embd": 12288, "n_layer": 96, "n_head": 96, "n_positions": 2048,
   "vocab_size": 50257, "torch_dtype": "bfloat16"}]])
 foreach(sequence IN ITEMS 1 2048)
-  run(said --config ${FOLDER}/gpt3.json --batch 1 --sequence ${sequence})
+  run(0 said ${CALIBRATE} --config ${FOLDER}/gpt3.json --batch 1 --sequence ${sequence})
   expect("${said}" "c_fc +gemm +cublasLt +${sequence} x 49152 x 12288 +96 ")
   expect("${said}" "distinct operators were run, each by itself; at most [0-2]\\.")
   if(NOT said MATCHES "at most ([0-9.]+) GB were held; 0 complaints" OR CMAKE_MATCH_1 GREATER_EQUAL 2.5)
