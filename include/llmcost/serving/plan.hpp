@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -86,10 +85,9 @@ public:
 private:
     struct planned_region {
         bool holds = false;
-        std::vector<planned_kernel> kernels{};  ///< those that do not read the cache first
-        std::size_t beside_past = 0;            ///< so many of them
-        cost_memory known{};                    ///< of those
-        std::optional<bool> holds_for_few{};    ///< for fewer new tokens, which a convolution or a window may tell apart
+        std::vector<planned_kernel> kernels{};
+        cost_memory beside_past{};            ///< of those that do not read the cache
+        std::optional<bool> holds_for_few{};  ///< for fewer new tokens, which a convolution or a window may tell apart
     };
     using walked_kernels = std::vector<model_kernel>;
 
@@ -116,15 +114,14 @@ private:
             return sum;
         }
         const monomial_values values(batch, sequence, past);
-        const auto of = [&](std::size_t begin, std::size_t end) {
+        const auto of_those = [&](bool read_past) {
             step_cost part;
-            for (std::size_t i = begin; i < end; ++i) part += cost_of(*on_, region->kernels[i].at(values));
+            for (planned_kernel& k : region->kernels)
+                if (k.reads_past() == read_past) part += cost_of(*on_, k.at(values));
             return part;
         };
-        const std::size_t all = region->kernels.size();
-        if (region->beside_past == all) return of(0, all);
-        sum = region->known({batch, sequence, 0}, [&] { return of(0, region->beside_past); });
-        return sum += of(region->beside_past, all);
+        sum = region->beside_past({batch, sequence, 0}, [&] { return of_those(false); });
+        return sum += of_those(true);
     }
     [[nodiscard]] walked_kernels walked(walked_at w) const {
         return kernels_of(whole_, {.batch = w.batch, .sequence = w.sequence, .past = w.past, .head = logits::last}, how_);
@@ -144,13 +141,8 @@ private:
                 result.holds = result.kernels.size() == far.size();
                 if (result.holds) break;
             }
-        } catch (const workload_error&) {
-            return result;  // fewer positions than the walks ask for
+        } catch (const workload_error&) {  // fewer positions than the walks ask for
         }
-        const auto reads_past = [](const planned_kernel& k) { return k.reads_past(); };
-        std::stable_partition(result.kernels.begin(), result.kernels.end(), std::not_fn(reads_past));
-        result.beside_past = result.kernels.size() - static_cast<std::size_t>(std::count_if(
-                                                         result.kernels.begin(), result.kernels.end(), reads_past));
         return result;
     }
     /// The kernels that agree with the walk that is far from those they were solved from; fewer than there are where not all
