@@ -232,6 +232,12 @@ TEST_CASE("a message is as long as a memory") {
     CHECK(refused("op gemm --device h200 --m 2147483648 --n 1 --k 1").find("to 2147483647") != std::string::npos);
 }
 
+TEST_CASE("a terminal has no table: sizes are those that nobody says, or missed") {
+    CHECK(printed("op launch --device h200", {.terminal = true}).starts_with("launch bfloat16 stream on H200 SXM: "));
+    CHECK(refused("op gemm --device h200", {.terminal = true}) == "llmcost: op: needs --m\n");
+    CHECK(printed("op launch --device h200 --dtype bf16", {.in = "among\n10\n"}).starts_with("among,predicted_us,"));
+}
+
 TEST_CASE("what cannot be priced is said") {
     CHECK(refused("op gem") == "llmcost: op: no family 'gem'; nearest: gemm (llmcost op --help)\n");
     CHECK(refused("op gemm --devise x") == "llmcost: op: no option '--devise'; nearest: --device\n");

@@ -24,7 +24,7 @@ outcome llmcost_program(const std::vector<std::string>& args, const surroundings
         return found == variables.end() ? nullptr : found->second.c_str();
     };
     if (around.full) out.setstate(std::ios::badbit);
-    const int code = cli::run(views, {out, err, in, get, around.terminal});
+    const int code = cli::run(views, {out, err, in, get, around.terminal, around.terminal});
     return {code, out.str(), err.str()};
 }
 

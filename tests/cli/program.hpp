@@ -12,8 +12,8 @@ namespace llmcost::testing {
 struct surroundings {
     std::string in{};
     std::map<std::string, std::string> variables{};
-    bool terminal = false;
-    bool full = false;  ///< the output is a device without space
+    bool terminal = false;  ///< input and output
+    bool full = false;      ///< the output is a device without space
 };
 
 struct outcome {

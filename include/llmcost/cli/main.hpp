@@ -18,7 +18,7 @@ namespace llmcost::cli {
     const std::vector<std::string_view> args(argv + (argc > 0 ? 1 : 0), argv + argc);
     std::ios::sync_with_stdio(false);
     return run(args, {std::cout, std::cerr, std::cin, [](const char* name) { return std::getenv(name); },
-                      isatty(STDOUT_FILENO) == 1});
+                      isatty(STDOUT_FILENO) == 1, isatty(STDIN_FILENO) == 1});
 }
 
 }  // namespace llmcost::cli

@@ -122,8 +122,8 @@ inline std::string op_help() {
     std::string out =
         "Usage: llmcost op FAMILY --device NAME --SIZE N... [option]...\n"
         "       llmcost op FAMILY [option]... < SHAPES.csv\n"
-        "The time of an operator. Without a size: of every row of a CSV file, whose columns\n"
-        "are the family's sizes and words, and system, backend, version and kernel_source\n"
+        "The time of an operator. Without a size, of every row of a CSV file or a pipe, whose\n"
+        "columns are the family's sizes and words, and system, backend, version and kernel_source\n"
         "where rows choose them; it gives predicted_us, lower_us and upper_us behind them.\n\n";
     for (const named_option& o : op_options(nullptr)) out += "  " + left(o.name + ' ' + o.value, 27) + o.help + '\n';
     out += "\nFamilies, their words and sizes (in brackets: may be left out):\n";
@@ -166,7 +166,7 @@ inline const operator_family& family_of(std::string_view word) {
                               given.text(detail::op_dtype),
                               family.variant_column.empty() ? "" : given.text(variant),
                               {}};
-    bool one = false;
+    bool one = io.in_is_terminal;  // nobody types a table: defaults are an answer, and a size that is missing is said
     for (std::size_t i = 0; i < family.size_count; ++i) one = one || given.has(detail::op_sizes + i);
     if (!one) {
         if (given.has(detail::op_format)) refuse("--format", "needs the sizes of one operator: rows stay CSV");

@@ -28,6 +28,7 @@ struct streams {
     std::istream& in;
     environment get = [](const char*) -> const char* { return nullptr; };  ///< looks up environment variables
     bool out_is_terminal = false;
+    bool in_is_terminal = false;
 };
 
 /// Whether to colour: as `--color` or `--no-color` says, else never with NO_COLOR, always with FORCE_COLOR, else on a
