@@ -238,6 +238,30 @@ TEST_CASE("a terminal has no table: sizes are those that nobody says, or missed"
     CHECK(printed("op launch --device h200 --dtype bf16", {.in = "among\n10\n"}).starts_with("among,predicted_us,"));
 }
 
+TEST_CASE("sizes that do not go together are refused, by option and by column") {
+    const auto experts = [](const std::string& sizes) {
+        return "op moe --device h200 --num_tokens 64 --hidden_size 4096 --inter_size 1536 --num_experts 8 --topk " + sizes;
+    };
+    CHECK(refused(experts("9")) == "llmcost: --topk: 9 is more than num_experts, which is 8\n");
+    CHECK(refused(experts("2 --moe-ep-size 3")) == "llmcost: --moe_ep_size: 3 does not divide num_experts, which is 8\n");
+    CHECK(refused(experts("2 --moe_tp_size 7")) == "llmcost: --moe_tp_size: 7 does not divide inter_size, which is 1536\n");
+    CHECK(printed(experts("8 --moe_ep_size 8 --moe_tp_size 3")) != "");
+    for (const std::string family : {"context_attention --isl 9", "generation_attention --step 9",
+                                     "full_attention --isl 9 --length 9", "linear_attention --isl 9"}) {
+        const std::string heads = family.starts_with("linear") ? "num_key_heads" : "num_key_value_heads";
+        const std::string line = "op " + family + " --device h200 --num_heads 8 --" + heads;
+        CHECK(refused(line + " 16") == "llmcost: --" + heads + ": 16 does not divide num_heads, which is 8\n");
+        CHECK(refused(line + " 3") == "llmcost: --" + heads + ": 3 does not divide num_heads, which is 8\n");
+        CHECK(printed(line + " 8") != "");
+    }
+    for (const std::string family : {"nccl", "custom_allreduce"})
+        CHECK(refused("op " + family + " --device h200 --message_size 9 --num_gpus 1") ==
+              "llmcost: --num_gpus: expected a whole number from 2 to 2147483647, found '1'\n");
+    CHECK(refused("op moe --device h200 --dtype bf16",
+                  {.in = "num_tokens,hidden_size,inter_size,topk,num_experts\n1,64,64,8,8\n1,64,64,9,8\n"}) ==
+          "llmcost: line 3, topk: 9 is more than num_experts, which is 8\n");
+}
+
 TEST_CASE("what cannot be priced is said") {
     CHECK(refused("op gem") == "llmcost: op: no family 'gem'; nearest: gemm (llmcost op --help)\n");
     CHECK(refused("op gemm --devise x") == "llmcost: op: no option '--devise'; nearest: --device\n");

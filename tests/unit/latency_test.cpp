@@ -189,6 +189,16 @@ TEST_CASE("residuals along two axes") {
     CHECK(at(100, 1000) == 18);
 }
 
+TEST_CASE("a size is bound by one that its operator has") {
+    for (const operator_family& f : operator_families) {
+        operator_shape shape{.family = &f};
+        std::fill(shape.sizes, shape.sizes + f.size_count, 1);
+        for (const operator_size& size : f.sizes)
+            for (const string_ref other : {size.at_most, size.divides}) CHECK((other.empty() || shape.size(other) == 1));
+        CHECK(shape.size("no size") == 0);
+    }
+}
+
 TEST_CASE("operands have the names that engines use") {
     CHECK(find_operand("bf16") == find_operand("bfloat16"));
     CHECK(find_operand("half") == find_operand("fp16"));

@@ -180,8 +180,9 @@ inline const operator_family& family_of(std::string_view word) {
         const std::size_t id = detail::op_sizes + i;
         if (size.required && !given.has(id)) refuse("op", "needs " + given.name(id));
         shape.sizes[i] =
-            given.has(id) ? read_number(given.name(id), given.text(id), least_of(size), most_of(size)) : size.otherwise;
+            given.has(id) ? read_number(given.name(id), given.text(id), least_of(size), size.most) : size.otherwise;
     }
+    check_sizes(shape, [](const std::string& name) { return "--" + name; });
     kernel_choice choice = asked;
     if (choice.operand.empty()) choice.operand = "bfloat16";
     std::copy_n(shape.site(), family.sites, choice.site.begin());

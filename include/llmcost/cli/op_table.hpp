@@ -24,11 +24,23 @@
 namespace llmcost::cli {
 
 /// The least value of a size: what a window or what lies in front may be is nothing.
-inline std::int64_t least_of(const operator_size& size) noexcept { return size.required || size.otherwise > 0 ? 1 : 0; }
+inline std::int64_t least_of(const operator_size& size) noexcept {
+    return size.required || size.otherwise > 0 ? size.least : 0;
+}
 
-/// The greatest value of a size: a message has as many elements as a device's memory, a dimension what a model may have.
-inline std::int64_t most_of(const operator_size& size) noexcept {
-    return size.name == "message_size" ? std::int64_t{1} << 40 : largest_input;
+/// Refuses sizes that do not go together; `where(name)` is the place of the one at fault.
+template <class Where>
+void check_sizes(const operator_shape& shape, Where where) {
+    for (std::size_t i = 0; i < shape.family->size_count; ++i) {
+        const operator_size& size = shape.family->sizes[i];
+        const std::int64_t n = shape.sizes[i];
+        const auto refuse_beside = [&](const char* is, string_ref other) {
+            refuse(where(std::string(size.name)),
+                   std::to_string(n) + is + std::string(other) + ", which is " + std::to_string(shape.size(other)));
+        };
+        if (!size.at_most.empty() && n > shape.size(size.at_most)) refuse_beside(" is more than ", size.at_most);
+        if (!size.divides.empty() && shape.size(size.divides) % n != 0) refuse_beside(" does not divide ", size.divides);
+    }
 }
 
 /// Prices the operators of a CSV file: its header names the family's sizes and words and, where rows choose them, `system`,
@@ -103,6 +115,7 @@ private:
             const bool open = places_[words + i] == absent || (!size.required && field(words + i).empty());
             shape.sizes[i] = open ? size.otherwise : read_size(row, size, field(words + i));
         }
+        check_sizes(shape, [&](const std::string& name) { return row.where() + ", " + name; });
         std::copy_n(shape.site(), family.sites, asked_.site.begin());
         try {
             auto found = chosen_.find(asked_);
@@ -118,9 +131,8 @@ private:
         std::int64_t n = 0;
         const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
         const bool whole = problem == std::errc{} && end == digits.data() + digits.size();
-        if (whole && n >= least_of(size) && n <= most_of(size)) return n;
-        return read_number(row.where() + ", " + std::string(size.name), text, least_of(size),
-                           most_of(size));  // says why not
+        if (whole && n >= least_of(size) && n <= size.most) return n;
+        return read_number(row.where() + ", " + std::string(size.name), text, least_of(size), size.most);  // says why not
     }
     static void put(std::string& out, const latency_estimate& e) {
         std::array<char, 96> text{};

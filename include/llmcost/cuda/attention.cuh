@@ -32,18 +32,18 @@ struct attention_shape {
     cudaDataType_t type = CUDA_R_16BF;
 
     explicit attention_shape(const operator_shape& shape)
-        : batch(detail::size_of(shape, "batch_size")),
-          heads(detail::size_of(shape, "num_heads")),
-          kv_heads(detail::size_of(shape, "num_key_value_heads")),
-          width(detail::size_of(shape, "head_dim")),
+        : batch(shape.size("batch_size")),
+          heads(shape.size("num_heads")),
+          kv_heads(shape.size("num_key_value_heads")),
+          width(shape.size("head_dim")),
           type(detail::type_of(*shape.operand)) {
-        causal = !detail::has_size(shape, "length");  // else it says how many keys every query sees
-        fresh = detail::has_size(shape, "isl") ? detail::size_of(shape, "isl") : 1;
+        causal = shape.size("length") == 0;  // else it says how many keys every query sees
+        fresh = std::max<std::int64_t>(shape.size("isl"), 1);
         if (!causal) {
-            length = detail::size_of(shape, "length");
+            length = shape.size("length");
         } else {
-            const std::int64_t past = detail::size_of(shape, "step");
-            length = past + fresh, window = detail::size_of(shape, "window_size");
+            const std::int64_t past = shape.size("step");
+            length = past + fresh, window = shape.size("window_size");
             if (fresh == 1 && window > 0) length = std::min(length, window);  // a cache keeps no more of them
             if (!shape.variant.empty() && find_operand(shape.variant) != shape.operand)
                 throw not_supported("a cache of another type");

@@ -129,19 +129,6 @@ inline constexpr element_type element_types[]{
     throw not_supported("no kernel here reads " + std::string(operand.name));
 }
 
-/// Whether an operator has a size of this name.
-[[nodiscard]] inline bool has_size(const operator_shape& shape, string_ref name) {
-    for (std::size_t i = 0; i < shape.family->size_count; ++i)
-        if (shape.family->sizes[i].name == name) return true;
-    return false;
-}
-/// A size of an operator by its name; its family has one.
-[[nodiscard]] inline std::int64_t size_of(const operator_shape& shape, string_ref name) {
-    for (std::size_t i = 0; i < shape.family->size_count; ++i)
-        if (shape.family->sizes[i].name == name) return shape.sizes[i];
-    throw cuda_error("no size " + std::string(name));
-}
-
 /// As many blocks as the work has, at most so many: threads of them walk the rest.
 [[nodiscard]] inline unsigned blocks_for(std::size_t work, std::size_t threads, std::size_t most = 65536) {
     return static_cast<unsigned>(std::clamp<std::size_t>((work + threads - 1) / threads, 1, most));

@@ -101,7 +101,7 @@ public:
 
 private:
     static product_shape shape_of(const operator_shape& shape) {
-        const std::size_t at = detail::has_size(shape, "batch_size") ? 1 : 0;
+        const std::size_t at = shape.size("batch_size") != 0 ? 1 : 0;
         product_shape p;
         p.m = static_cast<std::uint64_t>(shape.sizes[at]), p.n = static_cast<std::uint64_t>(shape.sizes[at + 1]);
         p.k = static_cast<std::uint64_t>(shape.sizes[at + 2]);

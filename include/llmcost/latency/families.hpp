@@ -9,6 +9,7 @@
 #include <llmcost/latency/roofline.hpp>
 #include <llmcost/latency/vector_units.hpp>
 #include <llmcost/string_ref.hpp>
+#include <llmcost/workload.hpp>
 
 namespace llmcost {
 
@@ -25,8 +26,12 @@ struct operator_size {
     size_role role = size_role::given;
     std::int64_t otherwise = 0;  ///< where nobody says; 0 for `given` and windows, whose zero means none
     bool required = false;
-    bool past = false;      ///< tokens that stand before the new ones
-    bool launches = false;  ///< of the kernel, one behind the other
+    bool past = false;       ///< tokens that stand before the new ones
+    bool launches = false;   ///< of the kernel, one behind the other
+    string_ref at_most{};    ///< the size of the same operator that it does not pass
+    string_ref divides{};    ///< the size of the same operator that it divides without a rest
+    std::int64_t least = 1;  ///< but 0 where that is what nobody says
+    std::int64_t most = largest_input;
 };
 
 /// What backward executes of an operator, by what forward did.
@@ -218,6 +223,13 @@ constexpr kernel_work no_work(const std::int64_t* /*sizes*/, const operand_row& 
     return {};
 }
 
+inline constexpr operator_size key_value_heads{
+    .name = "num_key_value_heads", .role = size_role::site, .required = true, .divides = "num_heads"};
+/// Elements, as many as a device's memory has.
+inline constexpr operator_size message_size{
+    .name = "message_size", .role = size_role::axis, .required = true, .most = std::int64_t{1} << 40};
+inline constexpr operator_size num_gpus{.name = "num_gpus", .role = size_role::site, .required = true, .least = 2};
+
 }  // namespace detail
 
 // Columns as measurement tables name them (docs/latency.md). Typical constants: medians of the fitted kernels; intervals:
@@ -239,20 +251,20 @@ inline constexpr operator_family operator_families[]{
      detail::batched_gemm_work, {{3.3e-6, 0.85, 0.59, 3.2}, -0.43, 1.4}, {{13.3e-6, 0.65, 0.81, 1.2}, -1.13, 2.36}},
     {"context_attention", "attention of whole prompts, fused", "attn_dtype", "kv_cache_dtype", "", "bfloat16",
      {{"batch_size", size_role::axis, 1, false}, {"isl", size_role::axis, 0, true},
-      {"num_heads", size_role::site, 0, true}, {"num_key_value_heads", size_role::site, 0, true},
+      {"num_heads", size_role::site, 0, true}, detail::key_value_heads,
       {"head_dim", size_role::site, 128, false}, {"window_size", size_role::site, 0, false},
       {"step", size_role::given, 0, false, true}}, 7, 2, 4,
      detail::context_attention_work, {{13.9e-6, 0.59, 0.31, 1.07}, -0.56, 1.52}, {{12.4e-6, 0.33, 0.27, 2.2}, -0.56, 1.52},
      backward_rule::attention},
     {"generation_attention", "attention of one new token each, fused", "attn_dtype", "kv_cache_dtype", "", "bfloat16",
      {{"batch_size", size_role::axis, 1, false}, {"step", size_role::axis, 0, true, true},
-      {"num_heads", size_role::site, 0, true}, {"num_key_value_heads", size_role::site, 0, true},
+      {"num_heads", size_role::site, 0, true}, detail::key_value_heads,
       {"head_dim", size_role::site, 128, false}, {"window_size", size_role::site, 0, false}}, 6, 2, 4,
      detail::generation_attention_work, {{12.9e-6, 1, 0.62, 7.7}, -0.74, 2.23}, {{12.9e-6, 1, 0.62, 7.7}, -0.74, 2.23},
      backward_rule::attention},
     {"full_attention", "attention of all to all, fused", "attn_dtype", "", "", "",
      {{"batch_size", size_role::axis, 1, false}, {"isl", size_role::axis, 0, true},
-      {"num_heads", size_role::site, 0, true}, {"num_key_value_heads", size_role::site, 0, true},
+      {"num_heads", size_role::site, 0, true}, detail::key_value_heads,
       {"head_dim", size_role::site, 128, false}, {"length", size_role::given, 0, true}}, 6, 2, 3,
      detail::full_attention_work, {{13.9e-6, 0.59, 0.31, 1.07}, -0.56, 1.52}, {{12.4e-6, 0.33, 0.27, 2.2}, -0.56, 1.52},
      backward_rule::attention},
@@ -268,21 +280,24 @@ inline constexpr operator_family operator_families[]{
      backward_rule::attention},
     {"linear_attention", "attention by a state per head", "dtype", "rule", "decay", "",
      {{"batch_size", size_role::axis, 1, false}, {"isl", size_role::axis, 1, false}, {"num_heads", size_role::site, 0, true},
-      {"num_key_heads", size_role::site, 0, true}, {"key_dim", size_role::site, 128, false},
-      {"value_dim", size_role::site, 128, false}, {"chunk", size_role::given, 64, false}}, 7, 2, 4,
+      {.name = "num_key_heads", .role = size_role::site, .required = true, .divides = "num_heads"},
+      {"key_dim", size_role::site, 128, false}, {"value_dim", size_role::site, 128, false},
+      {"chunk", size_role::given, 64, false}}, 7, 2, 4,
      detail::linear_attention_work, {{10e-6, 0.3, 0.55, 1.5}, -1, 1.5}, {{10e-6, 0.3, 0.55, 1.5}, -1, 1.5}},
     {"moe", "routed experts on one device, fused", "moe_dtype", "distribution", "balanced", "balanced",
      {{"num_tokens", size_role::axis, 0, true}, {"hidden_size", size_role::site, 0, true},
-      {"inter_size", size_role::site, 0, true}, {"topk", size_role::site, 0, true},
-      {"num_experts", size_role::site, 0, true}, {"moe_tp_size", size_role::site, 1, false},
-      {"moe_ep_size", size_role::site, 1, false}}, 7, 1, 6,
+      {"inter_size", size_role::site, 0, true},
+      {.name = "topk", .role = size_role::site, .required = true, .at_most = "num_experts"},
+      {"num_experts", size_role::site, 0, true},
+      {.name = "moe_tp_size", .role = size_role::site, .otherwise = 1, .divides = "inter_size"},
+      {.name = "moe_ep_size", .role = size_role::site, .otherwise = 1, .divides = "num_experts"}}, 7, 1, 6,
      detail::moe_work, {{54.3e-6, 0.68, 1.4, 0.56}, -1.09, 2.07}, {{60.2e-6, 0.33, 1.28, 0.54}, -1.09, 2.07}},
     {"nccl", "a collective; message_size in elements", "nccl_dtype", "op_name", "all_reduce", "",
-     {{"message_size", size_role::axis, 0, true}, {"num_gpus", size_role::site, 0, true}}, 2, 1, 1,
+     {detail::message_size, detail::num_gpus}, 2, 1, 1,
      detail::collective_work, {{10.7e-6, 1, 0.52, 1.5}, -0.84, 2.28}, {{10.9e-6, 1, 0.49, 2}, -0.84, 2.28},
      backward_rule::same, "custom_allreduce", "all_reduce"},
     {"custom_allreduce", "an engine's own all-reduce; message_size in elements", "allreduce_dtype", "", "", "",
-     {{"message_size", size_role::axis, 0, true}, {"num_gpus", size_role::site, 0, true}}, 2, 1, 1,
+     {detail::message_size, detail::num_gpus}, 2, 1, 1,
      detail::all_reduce_work, {{4.7e-6, 1, 0.68, 1.2}, -0.58, 2.15}, {{4.7e-6, 1, 0.68, 1.2}, -0.58, 2.15},
      backward_rule::same},
     {"computescale", "the scales of a matrix to be quantised", "quant_dtype", "", "", "",
@@ -307,7 +322,8 @@ inline constexpr operator_family operator_families[]{
      {{"n", size_role::axis, 0, true}, {"threads", size_role::site, 1, false}}, 2, 1, 1,
      detail::primitive_work, {{2e-6, 1, 1, 2}, -1, 6}, {{2e-6, 1, 1, 2}, -1, 6}},
     {"launch", "an empty kernel among so many; on a stream the host issues each, in a graph none", "dtype", "issued", "stream", "",
-     {{.name = "among", .role = size_role::axis, .otherwise = 1, .launches = true}, {"blocks", size_role::site, 1, false}}, 2, 1, 1,
+     {{.name = "among", .role = size_role::axis, .otherwise = 1, .launches = true},
+      {"blocks", size_role::site, 1, false}}, 2, 1, 1,
      detail::no_work, {{4e-6, 1, 1, 2}, -1, 1}, {{4e-6, 1, 1, 2}, -1, 1}},
 };
 // clang-format on
@@ -328,6 +344,12 @@ struct operator_shape {
 
     [[nodiscard]] constexpr kernel_work work() const { return family->work(sizes, *operand, variant); }
     [[nodiscard]] constexpr const std::int64_t* site() const noexcept { return sizes + family->axes; }
+    /// A size by its name; 0 where the family has none.
+    [[nodiscard]] constexpr std::int64_t size(string_ref name) const noexcept {
+        for (std::size_t i = 0; i < family->size_count; ++i)
+            if (family->sizes[i].name == name) return sizes[i];
+        return 0;
+    }
 };
 
 }  // namespace llmcost
