@@ -9,6 +9,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -46,6 +47,21 @@ TEST_CASE("memory holds weights and caches, to the byte") {
     CHECK(four.weights() * 4 == doctest::Approx(one.weights()).epsilon(1e-4));  // norms are on every device
     CHECK(four.cache_bytes(1000) * 4 == one.cache_bytes(1000));
     CHECK(four.capacity(1000, 2) > 2 * four.capacity(1000));  // two stages hold half of the layers each
+}
+
+// 72.7 GB of weights; engines take 90 % unless they are told otherwise
+TEST_CASE("memory that an engine's usual share leaves too small is taken whole, and holds no half of a sequence") {
+    device small = h200;
+    const auto on = [&] { return server(models::llama_3_1_70b, in("fp8", 1), {}, small, nobody); };
+    small.memory_gigabytes = 78;
+    server tight = on();
+    CHECK(tight.memory_share(1000) == 1);
+    CHECK(tight.capacity(1000) == doctest::Approx((78e9 - tight.weights()) / tight.cache_bytes(1000)));
+    small.memory_gigabytes = (tight.weights() + 0.99 * tight.cache_bytes(1000)) / 1e9;
+    server none = on();
+    CHECK(none.capacity(1000) == 0);
+    CHECK(std::isinf(none({.input = 900, .output = 200}).ttft));
+    CHECK(none({.input = 900, .output = 200}).tokens_per_second == 0);
 }
 
 // time per token: s·(t_decode(b, input + output / 2) + b / output · t_prefill) + a + c·b; to the first: of 15 others half of

@@ -181,6 +181,13 @@ inline void check_stages(std::string_view where, const model& m, std::int64_t st
                           " layers: each needs one");
 }
 
+/// Refuses a model that no server answers with: one without a cache, or with an encoder.
+inline void check_writes(const model& m) {
+    const workload step{.sequence = 1, .past = 1};
+    if (count_model(m, step).cache == count{} || find_scope(m, step, {scope_kind::role, "encoder"}).found)
+        refuse("serve", "is for models that write token by token from a cache and read no encoder (llmcost latency)");
+}
+
 /// Reads a placement; `others` are the options of the model and its workload.
 inline placement read_placement(const named_options& given, const arguments& others, const streams& io) {
     if (!given.has(detail::ex_device)) refuse("--device", "say which: a name of llmcost devices, or a file");

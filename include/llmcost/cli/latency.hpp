@@ -5,7 +5,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <span>
 #include <string>
 #include <string_view>
@@ -203,12 +202,6 @@ inline std::string latency_csv(const timed_step& step) {
     return csv(t);
 }
 
-inline std::string formatted(const char* format, double a, double b = 0, double c = 0) {
-    std::array<char, 160> text{};
-    std::snprintf(text.data(), text.size(), format, a, b, c);
-    return text.data();
-}
-
 inline std::string title_of_placement(const placement& p) {
     const std::int64_t n = p.how.shards.devices();
     std::string out = printable(p.who.name) + " on " + (n > 1 ? std::to_string(n) + " x " : "") + printable(p.on->title);
@@ -248,7 +241,8 @@ inline std::string latency_text(const placement& p, const std::string& asked, co
     }
     if (p.price_per_hour > 0)
         out += formatted("; %.3g per million steps", 1e6 * step.seconds / 3600 * p.price_per_hour * devices);
-    if (step.calibrated < step.kernels.size()) out += "\n* not measured here: kernels of another device, or typical efficiencies";
+    if (step.calibrated < step.kernels.size())
+        out += "\n* not measured here: kernels of another device, or typical efficiencies";
     if (p.how.issued != issue::graph)
         return out + formatted("\n%.0f kernels issued one by one: %.3g ms of the host\n", step.done.launches,
                                1e3 * step.host_seconds);

@@ -3,9 +3,7 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
-#include <cstdio>
 #include <optional>
 #include <span>
 #include <string>
@@ -56,9 +54,7 @@ inline std::string duration(double seconds) {
     const auto [scale, unit] = seconds < 1e-3 ? std::pair{1e6, "µs"}
                                : seconds < 1  ? std::pair{1e3, "ms"}
                                               : std::pair{1.0, "s"};
-    std::array<char, 48> text{};
-    std::snprintf(text.data(), text.size(), "%.4g %s", seconds * scale, unit);
-    return text.data();
+    return formatted("%.4g ", seconds * scale) + unit;
 }
 
 inline std::string op_json(const operator_shape& shape, const chosen_kernel& found, const latency_estimate& e) {
@@ -96,26 +92,18 @@ inline std::string op_title(const operator_shape& shape) {
 }
 
 inline std::string op_text(const operator_shape& shape, const chosen_kernel& found, const latency_estimate& e) {
-    std::array<char, 160> line{};
-    std::string out = op_title(shape) + " on " + printable(found.on->title) + ": " + duration(e.seconds) + "  (" +
-                      duration(e.lower) + " to " + duration(e.upper) + ")\n";
     const kernel_work work = llmcost::detail::work_of(shape, found.kernel);
-    std::snprintf(line.data(), line.size(), "  bound by %s; %.0f %% of what its datasheet allows; ",
-                  std::string(e.bound == bound_by::memory && work.between_devices ? "links" : name_of(e.bound)).c_str(),
-                  100 * e.share_of_bound);
-    out += line.data();
-    if (work.flops > 0) {
-        std::snprintf(line.data(), line.size(), "%.1f TFLOP/s, ", work.flops / e.seconds / 1e12);
-        out += line.data();
-    }
-    std::snprintf(line.data(), line.size(), "%.0f GB/s\n", work.bytes / e.seconds / 1e9);
-    out += line.data();
+    std::string out = op_title(shape) + " on " + printable(found.on->title) + ": " + duration(e.seconds) + "  (" +
+                      duration(e.lower) + " to " + duration(e.upper) + ")\n  bound by " +
+                      std::string(e.bound == bound_by::memory && work.between_devices ? "links" : name_of(e.bound)) +
+                      formatted("; %.0f %% of what its datasheet allows; ", 100 * e.share_of_bound);
+    if (work.flops > 0) out += formatted("%.1f TFLOP/s, ", work.flops / e.seconds / 1e12);
+    out += formatted("%.0f GB/s\n", work.bytes / e.seconds / 1e9);
     if (found.kernel == nullptr) return out + "  no calibration: datasheet and typical efficiencies (--calibration)\n";
     const kernel_calibration& c = *found.kernel;
-    std::snprintf(line.data(), line.size(), "; median error %.1f %% on %s left out of the fit\n",
-                  100 * c.error_at(shape.site()).median, c.residual.has(shape.site()) ? "shapes" : "layers");
     return out + "  calibrated with " + printable(c.software) + ' ' + printable(c.version) + ", " + printable(c.kernel) +
-           line.data();
+           formatted("; median error %.1f %% on ", 100 * c.error_at(shape.site()).median) +
+           (c.residual.has(shape.site()) ? "shapes" : "layers") + " left out of the fit\n";
 }
 
 inline std::string op_help() {

@@ -116,8 +116,10 @@ inline std::string serve_text(const placement& p, const serving_load& load, cons
     line("time to first token", duration(f.ttft) + "  (alone " + duration(f.ttft_unloaded) + ')');
     line("time per output token", duration(f.tpot) + formatted("  (%.1f tokens/s each)", 1 / f.tpot));
     line("tokens per second", formatted("%.0f  (%.0f per device)", f.tokens_per_second, f.tokens_per_second / devices));
+    const double share = on.memory_share(load.input + load.output / 2, load.pipeline);
     line("memory of a device", formatted("%.1f GB of weights, room for %.0f requests",
-                                         on.weights() / 1e9 / static_cast<double>(load.pipeline), f.capacity));
+                                         on.weights() / 1e9 / static_cast<double>(load.pipeline), f.capacity) +
+                                   (share < 1 ? "" : " if the engine may take all of it"));
     if (const std::string nodes = note_on_nodes(p.how); !nodes.empty()) line("network", nodes);
     if (load.concurrency - f.running >= 0.5)
         line("waiting", formatted("%.0f requests: %.0f run at a time", load.concurrency - f.running, f.running));
@@ -202,20 +204,11 @@ inline std::string serve_help() {
     placement p = read_placement(given, others, io);
     check_memory(*p.on);
     check_stages("--pp", p.subject, load.pipeline);
+    check_writes(p.subject);
     server on(p.subject, p.how, p.by, *p.on, *p.kernels);
-    if (load.input > largest_input - load.output)
-        refuse("--output", "input and output are more than 2147483647 tokens together");
     if (load.chunk > 0 && load.input / load.chunk > 4096) refuse("--chunk", "a prompt of more than 4,096 chunks");
-    if (on.cache_bytes(load.input + load.output) == 0 ||
-        find_scope(p.subject, {.sequence = 1, .past = 1}, {scope_kind::role, "encoder"}).found)
-        refuse("serve", "is for models that write token by token from a cache and read no encoder (llmcost latency)");
+    check_room(on, load, *p.on);
     const double room = on.capacity(load.input + load.output / 2, load.pipeline);
-    if (room < 1)
-        refuse("--device",
-               "does not hold it: " +
-                   detail::formatted("%.1f GB of weights on each device of %.0f GB",
-                                     on.weights() / 1e9 / static_cast<double>(load.pipeline), p.on->memory_gigabytes) +
-                   " leave no room for a request (--tp, --pp, --dtype)");
     json_writer json;
     if (given.has(detail::sv_sweep)) {
         std::vector<std::pair<serving_load, serving_figures>> all;

@@ -32,6 +32,20 @@ struct serving_run {
     std::string model;
 };
 
+/// Refuses a load of which not even one request fits a device beside the weights.
+inline void check_room(server& on, const serving_load& load, const device& where) {
+    if (load.input > largest_input - load.output)
+        refuse("serve", "input and output are more than 2147483647 tokens together");
+    if (on.capacity(load.input + load.output, load.pipeline) > 0) return;
+    const double weights = on.weights() / 1e9 / static_cast<double>(load.pipeline);
+    const double cache = on.cache_bytes(load.input + load.output) / 1e9 / static_cast<double>(load.pipeline);
+    throw error(errc::usage, printable(where.names[0]),
+                "does not hold it: " +
+                    formatted("%.1f GB of weights and %.3g GB of a request's cache on each device of %.0f GB", weights,
+                              cache, where.memory_gigabytes) +
+                    " (more devices: tp, pp; narrower types)");
+}
+
 /// Runs of servers, row by row: CSV whose header names columns as `serving.csv` does (docs/cli.md).
 class serve_table {
 public:
@@ -147,8 +161,12 @@ private:
         check_stages("pp_size", m.subject, run.load.pipeline);
         auto& on = servers_[{run.model, system, std::string(run.by->name), how.products, how.experts,
                              std::array{s.tensor, s.data, s.expert, s.expert_tensor}}];
-        if (!on) on = std::make_unique<server>(m.subject, how, *run.by, *run.where, *kernels);
+        if (!on) {
+            check_writes(m.subject);
+            on = std::make_unique<server>(m.subject, how, *run.by, *run.where, *kernels);
+        }
         run.on = on.get();
+        check_room(*run.on, run.load, *run.where);
         return run;
     }
 

@@ -130,6 +130,13 @@ namespace llmcost::cli {
     return out;
 }
 
+/// Up to three numbers in words, as `printf` writes them.
+[[nodiscard]] inline std::string formatted(const char* format, double a, double b = 0, double c = 0) {
+    char buffer[160];
+    std::snprintf(buffer, sizeof buffer, format, a, b, c);
+    return buffer;
+}
+
 /// Puts words of a list on lines of at most `width` columns, joined by ` · `, further lines indented.
 [[nodiscard]] inline std::string wrapped(const auto& parts, std::size_t width, std::string_view indent = {}) {
     std::string out, line;

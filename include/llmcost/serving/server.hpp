@@ -62,12 +62,14 @@ public:
         const figures f = figures_of_part_({.sequence = 1, .past = tokens > 1 ? tokens - 1 : 0, .head = logits::none});
         return static_cast<double>(f.cache.to_64()) * how_.cache->weight_bytes;
     }
-    /// Sequences of so many tokens that the memory of one device holds beside the weights; below 1 it holds none.
+    /// Share of a device's memory that weights and caches fill: the engine's usual one, or all of it where that holds not
+    /// one sequence of so many tokens, as measured runs were told to (DeepSeek-V3 on four B200: 97 %; docs/latency.md).
+    [[nodiscard]] double memory_share(std::int64_t tokens, std::int64_t pipeline = 1) {
+        return held(by_.memory_share, tokens, pipeline) == 0 ? 1 : by_.memory_share;
+    }
+    /// Sequences of so many tokens that the memory of one device holds beside the weights; 0 where not a whole one.
     [[nodiscard]] double capacity(std::int64_t tokens, std::int64_t pipeline = 1) {
-        const auto stages = static_cast<double>(pipeline);
-        const double room = by_.memory_share * on_.memory_gigabytes * 1e9 - weights_ / stages;
-        const double each = cache_bytes(tokens) / stages;
-        return room <= 0 ? 0 : each == 0 ? 1e9 : room / each;
+        return held(memory_share(tokens, pipeline), tokens, pipeline);
     }
 
     /// Another engine's own time beside the same kernels.
@@ -75,7 +77,8 @@ public:
 
     /// The figures under a load: `tpot = s·(t_decode(b, input + output / 2) + b / output · t_prefill) + a + c·b` with b
     /// requests running on each group of devices; `ttft = r + a + s·t_prefill·(1 + prompts_ahead) + w·(s·t_decode + a +
-    /// c·b)` with w = steps_before, and a whole answer for each that finds no room.
+    /// c·b)` with w = steps_before, and a whole answer for each that finds no room: without end where memory holds
+    /// no request.
     [[nodiscard]] serving_figures operator()(const serving_load& load) {
         const auto groups = static_cast<double>(how_.shards.data), stages = static_cast<double>(load.pipeline);
         const std::int64_t mean = load.input + load.output / 2;
@@ -84,8 +87,6 @@ public:
         f.devices = static_cast<double>(how_.shards.devices()) * stages;
         f.capacity = capacity(mean, load.pipeline) * groups;
         f.running = load.concurrency < f.capacity ? load.concurrency : f.capacity;
-        if (f.running < groups && f.running < load.concurrency)
-            f.running = load.concurrency < groups ? load.concurrency : groups;
         const double here = f.running / groups;
         const step_cost prompt = prefill(load);
         const double per_step = tokens_per_step(load);
@@ -145,6 +146,12 @@ public:
 
 private:
     [[nodiscard]] model part() const { return sharded(whole_, how_.shards); }
+    [[nodiscard]] double held(double share, std::int64_t tokens, std::int64_t pipeline) {
+        const auto stages = static_cast<double>(pipeline);
+        const double room = share * on_.memory_gigabytes * 1e9 - weights_ / stages;
+        const double each = cache_bytes(tokens) / stages;
+        return room <= 0 || room < each ? 0 : each == 0 ? 1e9 : room / each;
+    }
     [[nodiscard]] double weight_bytes() const {
         const workload any{.sequence = 1, .past = 0, .head = logits::all};
         const auto parameters = [&](const model& m, scope_query asked) {
