@@ -10,6 +10,7 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 
 using namespace llmcost::testing;
 using nlohmann::json;
@@ -154,7 +155,6 @@ TEST_CASE("families have their own sizes and words") {
         "--num_experts 256 --dtype fp8_block";
     CHECK(one(experts)["distribution"] == "balanced");
     CHECK(one(experts + " --distribution power_law_1.2")["seconds"] != one(experts)["seconds"]);
-    CHECK(one(experts + " --distribution nobody")["calibration"].is_null());
     // collectives cost by their bytes: bfloat16 is measured as float16
     const std::string reduce = "nccl --device h100 --message_size 1048576 --num_gpus 8";
     CHECK(one(reduce)["seconds"] == one(reduce + " --dtype half")["seconds"]);
@@ -260,6 +260,69 @@ TEST_CASE("sizes that do not go together are refused, by option and by column") 
     CHECK(refused("op moe --device h200 --dtype bf16",
                   {.in = "num_tokens,hidden_size,inter_size,topk,num_experts\n1,64,64,8,8\n1,64,64,9,8\n"}) ==
           "llmcost: line 3, topk: 9 is more than num_experts, which is 8\n");
+}
+
+// the four collectives, three distributions and types of aiconfigurator's tables; versions are folders of
+// configs/calibrations
+TEST_CASE("a word that does not exist is refused with those that do") {
+    const std::string product = "op gemm --device h200 --m 64 --n 4096 --k 4096" + measured;
+    CHECK(refused(product + " --kernels foo") ==
+          "llmcost: --kernels: expected one of eager, nccl, sarathi, sglang, torch, trtllm, vllm; found 'foo'\n");
+    CHECK(refused(product + " --kernels vllm --version 9") ==
+          "llmcost: --version: expected one of 0.22.0, 0.24.0; found '9'\n");
+    CHECK(refused(product + " --version 0.22.0") == "llmcost: --version: needs --kernels: whose it is\n");
+    CHECK(refused("latency --model meta-llama/Llama-3.2-1B --device h200 --engine vllm --version 9" + measured) ==
+          "llmcost: --version: expected one of 0.22.0, 0.24.0; found '9'\n");
+    CHECK(refused("serve --model meta-llama/Llama-3.2-1B --device h200 --version 9") ==
+          "llmcost: --version: needs --engine: whose it is\n");
+    const std::string collectives = "expected one of all_gather, all_reduce, alltoall, reduce_scatter; found 'allgather'\n";
+    for (const std::string& calibration : {measured, std::string(" --calibration none")})
+        CHECK(refused("op nccl --device h100 --message_size 8 --num_gpus 4 --op_name allgather" + calibration) ==
+              "llmcost: op_name: " + collectives);
+    CHECK(refused("op nccl --device h100 --dtype half",
+                  {.in = "op_name,message_size,num_gpus\nall_reduce,8,2\nallgather,8,2\n"}) ==
+          "llmcost: line 3: op_name: " + collectives);
+    CHECK(
+        refused("op generation_attention --device h200 --step 9 --num_heads 8 --num_key_value_heads 8 --kv_cache_dtype fp9")
+            .find("kv_cache_dtype: expected one of bfloat16, ") != std::string::npos);
+    CHECK(
+        refused("op moe --device h200 --num_tokens 1 --hidden_size 8 --inter_size 8 --topk 1 --num_experts 8 --distribution "
+                "balancd") ==
+        "llmcost: distribution: expected one of balanced, power_law_1.01, power_law_1.2; found 'balancd'\n");
+    CHECK(refused("op primitive --device h200 --n 8 --operation sin").find("expected one of add, cmp, ") !=
+          std::string::npos);
+}
+
+TEST_CASE("a word that was not measured is priced by the nearest that was, and says so") {
+    const std::string experts =
+        "op moe --device h200 --num_tokens 64 --hidden_size 7168 --inter_size 2048 --topk 8 --num_experts 256 "
+        "--dtype fp8_block --format json" +
+        measured + " --distribution power_law_";
+    for (const auto& [asked, near] : {std::pair{"1.3", "1.2"}, {"1.1", "1.01"}}) {
+        const outcome got = llmcost_line(experts + asked);
+        CHECK(got.code == 0);
+        CHECK(got.err == "llmcost: distribution: 'power_law_" + std::string(asked) + "' was not measured: power_law_" +
+                             near + " stands in for it\n");
+        const json j = json::parse(got.out);
+        CHECK(j["seconds"] == json::parse(printed(experts + near))["seconds"]);
+        CHECK(j["calibration"]["distribution"] == "power_law_" + std::string(near));
+    }
+    const outcome map = llmcost_line("op elementwise --device h200 --m 8 --k 8 --operation mish" + measured);
+    CHECK(map.code == 0);
+    CHECK(map.err.find("found 'mish'; priced as any other\n") != std::string::npos);
+}
+
+// aiconfigurator's tables of all-reduces have a column `backend` for the ways of one engine
+TEST_CASE("a table's own columns of software and version are noted once where they choose nothing") {
+    const std::string table =
+        "message_size,num_gpus,allreduce_dtype,backend,version\n8,2,half,vllm_eager,\n8,4,half,vllm_eager,\n"
+        "8,2,half,vllm,9\n";
+    const outcome got = llmcost_line("op custom_allreduce --device h200 --kernels vllm" + measured, {.in = table});
+    CHECK(got.code == 0);
+    CHECK(got.err ==
+          "llmcost: line 2: backend: expected one of eager, nccl, sarathi, sglang, torch, trtllm, vllm; found 'vllm_eager'; "
+          "it "
+          "chooses nothing\nllmcost: line 4: version: expected one of 0.24.0; found '9'; it chooses nothing\n");
 }
 
 TEST_CASE("what cannot be priced is said") {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -204,12 +205,9 @@ inline placement read_placement(const named_options& given, const arguments& oth
     p.by = given.has(detail::ex_engine) ? detail::engine_of("--engine", given.text(detail::ex_engine)) : engine{};
     if (given.has(detail::ex_routing)) {
         const std::string word = given.text(detail::ex_routing);
-        string_ref known{};
-        for (const string_ref w : {string_ref("balanced"), string_ref("power_law_1.01"), string_ref("power_law_1.2")})
-            if (w == word) known = w;
-        if (known.empty())
-            refuse("--routing", "expected one of balanced, power_law_1.01, power_law_1.2; found " + in_quotes(word));
-        p.how.distribution = known;
+        const std::set<string_ref> words = words_of(*find_family("moe"));
+        demand("--routing", not_among(words, word));
+        p.how.distribution = *words.find(word);
     }
     p.how.issued = detail::issue_of(given.text(detail::ex_execution, "graph"));
     p.how.static_scales = p.by.static_scales;
@@ -228,6 +226,11 @@ inline placement read_placement(const named_options& given, const arguments& oth
     p.kernels = std::make_unique<kernel_library>(given.text(detail::ex_device), std::string(p.by.software),
                                                  given.text(detail::ex_version), given.text(detail::ex_calibration));
     p.on = &p.kernels->on();
+    if (given.has(detail::ex_version)) {
+        if (p.by.name.empty()) refuse("--version", "needs --engine: whose it is");
+        demand("--version", known_kernels(given.text(detail::ex_calibration))
+                                .version_problem(p.by.software, given.text(detail::ex_version), nullptr, p.on));
+    }
     const operand_row* const cache = given.has(detail::ex_cache_dtype)
                                          ? &detail::operand_of("--cache-dtype", given.text(detail::ex_cache_dtype))
                                          : nullptr;

@@ -41,9 +41,10 @@ public:
         const auto [known, fresh] = found_.try_emplace(std::pair{shape.family, asked}, nullptr);
         if (!fresh) return known->second;
         kernel_shelf& from = shelf(std::string(shape.family->name));
-        const std::vector<std::string> words = words_for(shape);
+        std::vector<string_ref> words = stand_ins(*shape.family, shape.variant);
+        words.insert(words.begin(), shape.variant);
         const auto by_any_word = [&](auto look) -> const kernel_calibration* {
-            for (const std::string& word : words) {
+            for (const string_ref word : words) {
                 asked.variant = word;
                 if (const kernel_calibration* found = look()) return found;
             }
@@ -55,16 +56,6 @@ public:
     }
 
 private:
-    /// The word of a kernel and those that may stand in for it: a power law for another, and what the family names.
-    static std::vector<std::string> words_for(const operator_shape& shape) {
-        std::vector<std::string> words{std::string(shape.variant)};
-        const auto offer = [&](string_ref word) {
-            if (std::find(words.begin(), words.end(), word) == words.end()) words.emplace_back(word);
-        };
-        if (words.front().starts_with("power_law")) offer("power_law_1.01");
-        if (!shape.family->stand_in.empty()) offer(shape.family->stand_in);
-        return words;
-    }
     /// Whether two devices have the same chip: as many units with the same peaks, whatever memory stands beside it.
     static bool same_chip(const device& a, const device& b) noexcept {
         return a.vendor == b.vendor && a.units == b.units && a.fp32 == b.fp32 && a.fp16 == b.fp16 && a.bf16 == b.bf16 &&

@@ -17,6 +17,7 @@
 #include <llmcost/cli/op_table.hpp>
 #include <llmcost/cli/streams.hpp>
 #include <llmcost/cli/text.hpp>
+#include <llmcost/cli/word_check.hpp>
 #include <llmcost/latency/families.hpp>
 #include <llmcost/report/json_writer.hpp>
 
@@ -73,6 +74,7 @@ inline std::string op_json(const operator_shape& shape, const chosen_kernel& fou
     } else {
         const kernel_calibration& c = *found.kernel;
         json.object().member("software", c.software).member("version", c.version).member("kernel", c.kernel);
+        if (!family.variant_column.empty()) json.member(family.variant_column, c.variant);
         json.member("held_out_median_error", c.error_at(shape.site()).median).end_object();
     }
     json.end_object();
@@ -154,11 +156,13 @@ inline const operator_family& family_of(std::string_view word) {
                               given.text(detail::op_dtype),
                               family.variant_column.empty() ? "" : given.text(variant),
                               {}};
+    word_check words(family, given.text(detail::op_calibration), io.err);
     bool one = io.in_is_terminal;  // nobody types a table: defaults are an answer, and a size that is missing is said
     for (std::size_t i = 0; i < family.size_count; ++i) one = one || given.has(detail::op_sizes + i);
     if (!one) {
         if (given.has(detail::op_format)) refuse("--format", "needs the sizes of one operator: rows stay CSV");
-        return op_table(shelf, asked).priced(io.in);
+        words.options(asked, asked.device.empty() ? nullptr : &shelf.device_of(asked.device));
+        return op_table(shelf, asked, words).priced(io.in);
     }
     if (asked.device.empty()) refuse("op", "needs --device");
     operator_shape shape;
@@ -174,7 +178,9 @@ inline const operator_family& family_of(std::string_view word) {
     kernel_choice choice = asked;
     if (choice.operand.empty()) choice.operand = "bfloat16";
     std::copy_n(shape.site(), family.sites, choice.site.begin());
-    const chosen_kernel found = shelf.choose(choice);
+    words.options(asked, &shelf.device_of(asked.device));
+    const chosen_kernel found = shelf.choose_near(choice);
+    words.found("", found);
     shape.operand = found.operand, shape.variant = found.variant;
     const latency_estimate e = estimate(*found.on, shape, found.kernel);
     return format == "json" ? detail::op_json(shape, found, e) : detail::op_text(shape, found, e);

@@ -20,6 +20,7 @@
 
 #include <llmcost/calibration_file.hpp>
 #include <llmcost/cli/arguments.hpp>
+#include <llmcost/cli/kernel_words.hpp>
 #include <llmcost/cli/nearest.hpp>
 #include <llmcost/cli/own_files.hpp>
 #include <llmcost/device_file.hpp>
@@ -49,12 +50,8 @@ class kernel_shelf {
 public:
     /// `calibration`: a file, or a folder with DEVICE/FAMILY/SOFTWARE-VERSION/OPERAND-VARIANT.json; empty: a person's own
     /// and the program's; `none`: none.
-    kernel_shelf(const operator_family& family, std::string calibration) : family_(family) {
-        if (calibration.empty())
-            calibrations_at_ = default_calibrations();
-        else if (calibration != "none")
-            calibrations_at_.push_back(std::move(calibration));
-    }
+    kernel_shelf(const operator_family& family, const std::string& calibration)
+        : family_(family), calibrations_at_(calibrations_at(calibration)) {}
 
     [[nodiscard]] const operator_family& family() const noexcept { return family_; }
 
@@ -106,6 +103,17 @@ public:
             // an engine's own kernel goes before another's in the very operand
             if (!asked.software.empty() && here->software == asked.software) break;
             if (own && !includes_host(*here, any)) break;
+        }
+        return found;
+    }
+    /// The same where another word's kernel may stand in (`stand_ins`).
+    [[nodiscard]] chosen_kernel choose_near(kernel_choice asked) {
+        chosen_kernel found = choose(asked);
+        if (found.kernel != nullptr) return found;
+        for (const string_ref word : stand_ins(family_, found.variant)) {
+            asked.variant = word;
+            found.kernel = choose(asked).kernel;
+            if (found.kernel != nullptr) break;
         }
         return found;
     }

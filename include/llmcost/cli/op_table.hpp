@@ -19,6 +19,7 @@
 #include <llmcost/cli/arguments.hpp>
 #include <llmcost/cli/csv_input.hpp>
 #include <llmcost/cli/op_kernels.hpp>
+#include <llmcost/cli/word_check.hpp>
 
 // Many operators at once: rows of a CSV file in, the same rows with predictions out.
 namespace llmcost::cli {
@@ -49,7 +50,8 @@ void check_sizes(const operator_shape& shape, Where where) {
 /// Gives every line as it came with three columns more. Throws `usage` with the line where a field is missing or is no size.
 class op_table {
 public:
-    op_table(kernel_shelf& shelf, kernel_choice otherwise) : shelf_(shelf), otherwise_(std::move(otherwise)) {}
+    op_table(kernel_shelf& shelf, kernel_choice otherwise, word_check& words)
+        : shelf_(shelf), words_(words), otherwise_(std::move(otherwise)) {}
 
     [[nodiscard]] std::string priced(std::istream& in) {
         csv_input rows;
@@ -64,20 +66,20 @@ public:
     }
 
 private:
-    enum word : std::size_t { operand, variant, system, backend, version, kernel, words };
+    enum word : std::size_t { operand, variant, system, backend, version, kernel, word_count };
 
     [[nodiscard]] std::string_view name_of(std::size_t column) const {
         static constexpr std::string_view plain[]{"system", "backend", "version", "kernel_source"};
         const operator_family& family = shelf_.family();
         if (column == operand) return family.operand_column;
         if (column == variant) return family.variant_column;
-        return column < words ? plain[column - system] : std::string_view(family.sizes[column - words].name);
+        return column < word_count ? plain[column - system] : std::string_view(family.sizes[column - word_count].name);
     }
     static constexpr std::size_t absent = SIZE_MAX;
 
     void read_header(const std::vector<std::string>& fields) {
         const operator_family& family = shelf_.family();
-        places_.assign(words + family.size_count, absent);
+        places_.assign(word_count + family.size_count, absent);
         for (std::size_t i = 0; i < fields.size(); ++i)
             for (std::size_t c = 0; c < places_.size(); ++c)
                 if (!fields[i].empty() && fields[i] == name_of(c)) {
@@ -85,8 +87,8 @@ private:
                     places_[c] = i;
                 }
         for (std::size_t i = 0; i < family.size_count; ++i)
-            if (family.sizes[i].required && places_[words + i] == absent)
-                refuse("line 1", "expected a column " + in_quotes(name_of(words + i)));
+            if (family.sizes[i].required && places_[word_count + i] == absent)
+                refuse("line 1", "expected a column " + in_quotes(name_of(word_count + i)));
         if (places_[system] == absent && otherwise_.device.empty())
             refuse("line 1", "expected a column 'system', or --device");
         if (places_[operand] == absent && otherwise_.operand.empty())
@@ -112,14 +114,18 @@ private:
         shape.family = &family;
         for (std::size_t i = 0; i < family.size_count; ++i) {
             const operator_size& size = family.sizes[i];
-            const bool open = places_[words + i] == absent || (!size.required && field(words + i).empty());
-            shape.sizes[i] = open ? size.otherwise : read_size(row, size, field(words + i));
+            const bool open = places_[word_count + i] == absent || (!size.required && field(word_count + i).empty());
+            shape.sizes[i] = open ? size.otherwise : read_size(row, size, field(word_count + i));
         }
         check_sizes(shape, [&](const std::string& name) { return row.where() + ", " + name; });
         std::copy_n(shape.site(), family.sites, asked_.site.begin());
         try {
             auto found = chosen_.find(asked_);
-            if (found == chosen_.end()) found = chosen_.emplace(asked_, shelf_.choose(asked_)).first;
+            if (found == chosen_.end()) {
+                words_.row(row.where(), asked_, shelf_.device_of(asked_.device));
+                found = chosen_.emplace(asked_, shelf_.choose_near(asked_)).first;
+                words_.found(row.where() + ": ", found->second);
+            }
             shape.operand = found->second.operand, shape.variant = found->second.variant;
             return estimate(*found->second.on, shape, found->second.kernel);
         } catch (const error& e) {
@@ -142,6 +148,7 @@ private:
     }
 
     kernel_shelf& shelf_;
+    word_check& words_;
     kernel_choice otherwise_;
     std::vector<std::size_t> places_;
     kernel_choice asked_;

@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <ostream>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#include <llmcost/cli/kernel_words.hpp>
+#include <llmcost/cli/op_kernels.hpp>
+
+namespace llmcost::cli {
+
+/// Holds the words of a choice against those that there are: refuses what means nothing, and notes once what is priced by
+/// something else.
+class word_check {
+public:
+    word_check(const operator_family& family, const std::string& calibration, std::ostream& notes)
+        : family_(family), known_(calibration), notes_(notes) {}
+
+    /// Of options; `on` is null where rows say the device.
+    void options(const kernel_choice& asked, const device* on) {
+        if (!asked.software.empty()) demand("--kernels", known_.software_problem(asked.software));
+        if (!asked.version.empty()) {
+            if (asked.software.empty()) refuse("--version", "needs --kernels: whose it is");
+            demand("--version", known_.version_problem(asked.software, asked.version, &family_, on));
+        }
+        variant("", asked.variant);
+    }
+    /// Of a row of a table, whose columns of software and version may mean something else: what they say is only noted.
+    void row(const std::string& where, const kernel_choice& asked, const device& on) {
+        // a million rows say the same few words over and over
+        const auto words = std::tie(asked.software, asked.version, asked.variant, asked.device);
+        if (rows_.contains(words)) return;
+        rows_.insert(words);
+        if (!asked.software.empty()) ignored(where, "backend", known_.software_problem(asked.software));
+        if (!asked.version.empty())
+            ignored(where, "version",
+                    asked.software.empty() ? "needs a column 'backend', or --kernels: whose it is"
+                                           : known_.version_problem(asked.software, asked.version, &family_, &on));
+        variant(where + ": ", asked.variant);
+    }
+    /// Of what was found for it.
+    void found(const std::string& where, const chosen_kernel& c) {
+        if (c.kernel == nullptr || c.kernel->variant == c.variant) return;
+        note(where + std::string(family_.variant_column),
+             in_quotes(c.variant) + " was not measured: " + printable(c.kernel->variant) + " stands in for it");
+    }
+
+private:
+    void variant(const std::string& where, const std::string& word) {
+        if (word.empty()) return;
+        const std::string problem = known_.variant_problem(family_, word);
+        if (!family_.words.others)
+            demand(family_.variant_column, problem);
+        else if (!problem.empty())
+            note(where + std::string(family_.variant_column), problem + "; priced as any other");
+    }
+    void ignored(const std::string& where, const char* column, const std::string& problem) {
+        if (!problem.empty()) note(where + ": " + column, problem + "; it chooses nothing");
+    }
+    void note(const std::string& where, const std::string& what) {
+        if (said_.insert(what).second) notes_ << "llmcost: " << where << ": " << what << '\n';
+    }
+
+    const operator_family& family_;
+    known_kernels known_;
+    std::ostream& notes_;
+    std::set<std::tuple<std::string, std::string, std::string, std::string>, std::less<>> rows_;
+    std::set<std::string> said_;
+};
+
+}  // namespace llmcost::cli
