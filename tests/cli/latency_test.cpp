@@ -79,6 +79,32 @@ TEST_CASE("a ragged batch is one step") {
     CHECK(j["seconds"].get<double>() < seconds("512@0x4") + seconds("1@8000x60"));
 }
 
+// an engine puts all tokens of a step into one tensor: norms, rotations and activations are launched once for them
+TEST_CASE("a step of several groups launches as much as one of a single group, but for attention") {
+    const auto step = [](const std::string& more) {
+        return json::parse(printed(llama + measured + " --format json --requests " + more));
+    };
+    const auto sum = [](const json& j, const char* kind, const char* member) {
+        double all = 0;
+        for (const json& op : j["ops"])
+            if (op["kind"] == kind) all += op[member].get<double>();
+        return all;
+    };
+    const json prompts = step("512@0x4"), running = step("1@8000x60"), both = step("512@0x4,1@8000x60");
+    for (const char* kind : {"elementwise", "gemm"}) {
+        CHECK(sum(both, kind, "times") == sum(prompts, kind, "times"));
+        CHECK(sum(both, kind, "times") == sum(running, kind, "times"));
+    }
+    CHECK(both["launches"] == prompts["launches"].get<double>() + 16);  // layers with attention of a second kind
+    CHECK(sum(both, "elementwise", "bytes") ==
+          doctest::Approx(sum(prompts, "elementwise", "bytes") + sum(running, "elementwise", "bytes")));
+    CHECK(sum(both, "elementwise", "seconds") <
+          sum(prompts, "elementwise", "seconds") + sum(running, "elementwise", "seconds"));
+    CHECK(step("512@0x4,512@0x8,512@256x2,1@99x3")["launches"] == prompts["launches"].get<double>() + 3 * 16);
+    // prompts of one length are one group, however they are written
+    CHECK(step("512@0x4,512@0x8")["flops"] == step("512@0x12")["flops"]);
+}
+
 // SGLang's attention of prompts was measured in 8 bits by FA3, and by Triton alone with queries of 16
 TEST_CASE("prompts are multiplied in the type of an 8-bit cache where the engine does so and the device can") {
     const auto attention = [](const std::string& more) {

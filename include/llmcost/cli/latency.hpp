@@ -41,22 +41,30 @@ struct timed_step {
     double host_seconds = 0;  ///< of issuing kernels, which the device waits for where they are more
 };
 
-/// Kernels of several groups of requests as one step: what rows go through one by one is done for all of them together.
+/// Whether two kernels of one step's groups of requests go through their rows as one: a layer's, whatever its rows.
+inline bool joins(const model_kernel& a, const model_kernel& b) {
+    const operator_family& family = *a.shape.family;
+    bool same = family.axes == 1 && b.shape.family == &family && a.name == b.name && a.times == b.times &&
+                a.shape.operand == b.shape.operand && a.shape.variant == b.shape.variant;
+    for (std::size_t i = 0; i < family.size_count; ++i)
+        same = same && (family.sizes[i].role != size_role::site || a.shape.sizes[i] == b.shape.sizes[i]);
+    return same;
+}
+
+/// Kernels of several groups of requests as one step: what rows go through one by one is done for all of them together, each
+/// kernel of a group with one of those before.
 inline void join(std::vector<model_kernel>& all, std::vector<model_kernel> more) {
+    std::vector<bool> joined(all.size());
     for (model_kernel& k : more) {
-        const operator_family& family = *k.shape.family;
-        const bool by_rows = family.axes == 1;
-        model_kernel* same = nullptr;
-        for (model_kernel& known : all) {
-            bool equal = by_rows && known.shape.family == k.shape.family && known.name == k.name && known.times == k.times;
-            for (std::size_t i = 0; i < family.size_count; ++i)
-                equal = equal && (i == 0 || known.shape.sizes[i] == k.shape.sizes[i]);
-            if (equal) same = &known;
-        }
-        if (same != nullptr)
-            same->shape.sizes[0] += k.shape.sizes[0];
-        else
+        std::size_t i = 0;
+        while (i < joined.size() && (joined[i] || !joins(all[i], k))) ++i;
+        if (i == joined.size()) {
             all.push_back(std::move(k));
+            continue;
+        }
+        joined[i] = true;
+        for (std::size_t s = 0; s < k.shape.family->size_count; ++s)
+            if (k.shape.family->sizes[s].role != size_role::site) all[i].shape.sizes[s] += k.shape.sizes[s];
     }
 }
 
