@@ -167,6 +167,63 @@ TEST_CASE("a training step goes back over every product twice") {
     CHECK(printed(llama + " --training").find("  MFU ") != std::string::npos);
 }
 
+TEST_CASE("a training step has the interval of its kernels, and what binds it") {
+    const auto width = [](const std::string& more) {
+        const json j = json::parse(printed(llama + more + " --training --batch 2 --sequence 2048 --format json"));
+        const double seconds = j["seconds"];
+        CHECK(j["lower"].get<double>() < seconds);
+        CHECK(j["upper"].get<double>() > seconds);
+        CHECK(j["bound"] == "compute");
+        return (j["upper"].get<double>() - j["lower"].get<double>()) / seconds;
+    };
+    CHECK(width(measured) < width(" --calibration none"));
+    const json eager = json::parse(printed(llama + " --training --sequence 8 --execution eager --format json"));
+    CHECK(eager["bound"] == "launch");  // hosts differ by half
+    CHECK(eager["lower"].get<double>() == doctest::Approx(0.5 * eager["seconds"].get<double>()));
+    CHECK(eager["upper"].get<double>() >= 1.5 * eager["seconds"].get<double>());
+    CHECK(printed(llama + measured + " --training").find(", bound by compute)\n  forward ") != std::string::npos);
+}
+
+// 16 bytes of states for a parameter (ZeRO, arXiv 1910.02054, section 3.1): 1,235,814,400 and 70,553,706,496 of them
+TEST_CASE("a step says what it holds, and where it does not fit") {
+    const auto asked = [](const std::string& line) {
+        return json::parse(printed("latency --device h200 --format json " + line));
+    };
+    const json small = asked("--model meta-llama/Llama-3.2-1B --training"),
+               large = asked("--model meta-llama/Llama-3.1-70B --training");
+    CHECK(small["state_bytes"] == 16 * 1235814400.0);
+    CHECK(small["saved_bytes"].get<double>() > 0);
+    CHECK(small["fits"] == true);
+    CHECK(large["state_bytes"] == 16 * 70553706496.0);
+    CHECK(large["fits"] == false);
+    const std::string text = printed("latency --device h200 --model meta-llama/Llama-3.1-70B --training");
+    CHECK(text.find("\n  does not fit: 1128.9 GB of training states alone on each device of 141 GB\n") != std::string::npos);
+    CHECK(asked("--model meta-llama/Llama-3.1-70B --tp 16 --training")["fits"] == true);
+    const json long_one = asked("--model meta-llama/Llama-3.2-1B --training --batch 64");
+    CHECK(long_one["saved_bytes"].get<double>() > 141e9);
+    CHECK(long_one["fits"] == true);  // fused attention keeps less
+    CHECK(asked("--model meta-llama/Llama-3.2-1B --training --batch 64 --execution eager")["fits"] == false);
+    const json step = asked("--model meta-llama/Llama-3.2-1B --batch 16 --past 1000");
+    CHECK(step["weight_bytes"] == 2 * 1235814400.0);
+    CHECK(step["cache_bytes"] == 16.0 * 1001 * 16 * 2 * 8 * 64 * 2);
+    CHECK(step["fits"] == true);
+    CHECK(asked("--model meta-llama/Llama-3.2-1B --requests 1@60000x100,1@9x9")["fits"] == false);  // 32 KiB a token
+    CHECK(printed("latency --device h200 --model meta-llama/Llama-3.1-70B --past 9")
+              .find("\ndoes not fit: 141.1 GB of weights and ") != std::string::npos);
+    CHECK_FALSE(
+        json::parse(printed("latency --device apple_m1 --dtype float32 --model meta-llama/Llama-3.2-1B --format json"))
+            .contains("fits"));
+}
+
+// 32 layers of 8 experts of 3 · 4096 · 14336 among 46,702,792,704 parameters
+TEST_CASE("a device updates the experts that it holds") {
+    const std::string mixtral =
+        "latency --model mistralai/Mixtral-8x7B-v0.1 --device h200 --training --sequence 64 --format json";
+    const double experts = 32.0 * 8 * 3 * 4096 * 14336, all = 46702792704.0;
+    CHECK(json::parse(printed(mixtral))["optimizer"]["bytes"] == 28 * all);
+    CHECK(json::parse(printed(mixtral + " --dp 4 --ep 4"))["optimizer"]["bytes"] == 28 * (all - experts + experts / 4));
+}
+
 TEST_CASE("images are counted as images, and what has no cache stands behind nothing") {
     const std::string vit = "latency --model google/vit-base-patch16-224 --device h200 --calibration none";
     CHECK(printed(vit + " --batch 8").find("\na step: 8 images: ") != std::string::npos);

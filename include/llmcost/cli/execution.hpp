@@ -175,6 +175,13 @@ inline void check_memory(const device& on) {
                     "no size of memory in its datasheet, which a server needs: how many requests fit is unknown");
 }
 
+/// That a device has less memory than it must hold; nothing where its size is unknown.
+inline std::string note_on_memory(const device& on, double bytes, std::string_view of) {
+    if (on.memory_gigabytes <= 0 || bytes <= on.memory_gigabytes * 1e9) return {};
+    return formatted("does not fit: %.1f GB of ", bytes / 1e9) + std::string(of) +
+           formatted(" on each device of %.0f GB", on.memory_gigabytes);
+}
+
 /// Refuses more stages than a model has layers.
 inline void check_stages(std::string_view where, const model& m, std::int64_t stages) {
     if (stages > m.dims.num_hidden_layers)

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,6 +14,7 @@
 #include <llmcost/cli/job.hpp>
 #include <llmcost/cli/op.hpp>
 #include <llmcost/cli/tables.hpp>
+#include <llmcost/serving/memory.hpp>
 #include <llmcost/serving/power.hpp>
 #include <llmcost/serving/step.hpp>
 #include <llmcost/serving/training.hpp>
@@ -30,15 +30,12 @@ struct timed_kernel {
 };
 
 /// A step, priced.
-struct timed_step {
+struct timed_step : step_time {
     std::vector<timed_kernel> kernels;
-    double seconds = 0;
-    double lower = 0;
-    double upper = 0;
-    bound_by bound = bound_by::launch;
     step_cost done{};
     std::size_t calibrated = 0;
-    double host_seconds = 0;  ///< of issuing kernels, which the device waits for where they are more
+    double weights = 0, cache = 0;  ///< bytes that each device holds at its end
+    double host_seconds = 0;        ///< of issuing kernels, which the device waits for where they are more
 };
 
 /// Whether two kernels of one step's groups of requests go through their rows as one: a layer's, whatever its rows.
@@ -68,29 +65,19 @@ inline void join(std::vector<model_kernel>& all, std::vector<model_kernel> more)
     }
 }
 
-/// Times of a step; errors of kernels are taken as independent of each other, those of one kernel's runs as the same.
+/// Times of a step.
 inline timed_step timed(const placement& p, std::vector<model_kernel> kernels) {
     timed_step step;
-    double below = 0, above = 0, by[3]{};
+    summed_time all;
     for (known_kernel& k : with_measurements(std::move(kernels), p.how, *p.kernels)) {
         const latency_estimate e = estimate(*p.on, k);
-        const auto times = static_cast<double>(k.what.times);
-        step.seconds += times * e.seconds;
-        below += times * times * (e.seconds - e.lower) * (e.seconds - e.lower);
-        above += times * times * (e.upper - e.seconds) * (e.upper - e.seconds);
-        by[static_cast<std::size_t>(e.bound)] += times * e.seconds;
+        all.add(e, static_cast<double>(k.what.times));
         step.done += cost_of(*p.on, k);
         step.calibrated += e.calibrated ? 1 : 0;
         step.kernels.push_back({std::move(k), e});
     }
-    step.lower = step.seconds - std::sqrt(below), step.upper = step.seconds + std::sqrt(above);
-    for (const bound_by b : {bound_by::compute, bound_by::memory})
-        if (by[static_cast<std::size_t>(b)] > by[static_cast<std::size_t>(step.bound)]) step.bound = b;
     step.host_seconds = step.done.launches * seconds_per_launch(p.how, *p.on, *p.kernels);
-    if (step.host_seconds > step.seconds) step.bound = bound_by::launch;
-    step.seconds = std::max(step.seconds, step.host_seconds);
-    step.lower = std::max(step.lower, step.host_seconds / 2);  // hosts differ by as much
-    step.upper = std::max(step.upper, step.host_seconds * 1.5);
+    static_cast<step_time&>(step) = all.issued_in(step.host_seconds);
     return step;
 }
 
@@ -167,6 +154,8 @@ inline std::string latency_json(const placement& p, const job& work, const timed
     json.member("model", p.who.name).member("device", p.on->names[0]).member("devices", p.how.shards.devices());
     json.member("dtype", p.how.products->name).member("cache_dtype", p.how.cache->name);
     json.member("launches", step.done.launches).member("host_seconds", step.host_seconds);
+    json.member("weight_bytes", step.weights).member("cache_bytes", step.cache);
+    if (p.on->memory_gigabytes > 0) json.member("fits", note_on_memory(*p.on, step.weights + step.cache, "").empty());
     json.member("groups", p.how.shards.data);
     put_workload(json, p.subject, work);
     json.key("ops").array();
@@ -251,12 +240,14 @@ inline std::string latency_text(const placement& p, const std::string& asked, co
         out += formatted("; %.3g per million steps", 1e6 * step.seconds / 3600 * p.price_per_hour * devices);
     if (step.calibrated < step.kernels.size())
         out += "\n* not measured here: kernels of another device, or typical efficiencies";
-    if (p.how.issued != issue::graph)
-        return out + formatted("\n%.0f kernels issued one by one: %.3g ms of the host\n", step.done.launches,
-                               1e3 * step.host_seconds);
-    out += "\nkernels one behind the other in a CUDA graph; the engine's own time is not in here (llmcost serve)\n";
-    const std::string nodes = note_on_nodes(p.how);
-    return nodes.empty() ? out : out + nodes + '\n';
+    out += p.how.issued != issue::graph
+               ? formatted("\n%.0f kernels issued one by one: %.3g ms of the host\n", step.done.launches,
+                           1e3 * step.host_seconds)
+               : "\nkernels one behind the other in a CUDA graph; the engine's own time is not in here (llmcost serve)\n";
+    for (const std::string& note :
+         {note_on_nodes(p.how), note_on_memory(*p.on, step.weights + step.cache, "weights and cache")})
+        if (!note.empty()) out += note + '\n';
+    return out;
 }
 
 /// Images or tokens of a training step, of all groups of devices.
@@ -265,9 +256,17 @@ inline double inputs_of(const placement& p, const workload& load) {
            (reads_pixels(p.subject) ? 1 : static_cast<double>(load.sequence));
 }
 
+/// That a training step does not fit: its states alone, or with what autograd keeps where each operation is executed.
+inline std::string training_note(const placement& p, const training_cost& t) {
+    const bool eager = p.how.issued == issue::eager;
+    return note_on_memory(*p.on, t.states + (eager ? t.kept : 0),
+                          eager ? "training states and what autograd keeps" : "training states alone");
+}
+
 inline std::string training_json(const placement& p, const workload& load, const training_cost& t, double watts) {
     json_writer json;
-    json.object().member("seconds", t.seconds());
+    json.object().member("seconds", t.whole.seconds).member("lower", t.whole.lower).member("upper", t.whole.upper);
+    json.member("bound", name_of(t.whole.bound));
     for (const auto& [name, part] : {std::pair<std::string_view, const step_cost*>{"forward", &t.forward},
                                      {"backward", &t.backward},
                                      {"optimizer", &t.optimizer}}) {
@@ -276,17 +275,21 @@ inline std::string training_json(const placement& p, const workload& load, const
     }
     const bool images = reads_pixels(p.subject);
     json.member("model_flops_utilisation", t.model_flops_utilisation(*p.on, *p.how.products));
-    json.member(images ? "images_per_second" : "tokens_per_second", inputs_of(p, load) / t.seconds()).member("watts", watts);
-    json.member("joules", watts * t.seconds() * static_cast<double>(p.how.shards.devices()));
+    json.member(images ? "images_per_second" : "tokens_per_second", inputs_of(p, load) / t.whole.seconds)
+        .member("watts", watts);
+    json.member("joules", watts * t.whole.seconds * static_cast<double>(p.how.shards.devices()));
     json.member("model", p.who.name).member("device", p.on->names[0]).member("devices", p.how.shards.devices());
     json.member("dtype", p.how.products->name).member("groups", p.how.shards.data).member("batch", load.batch);
     if (!images) json.member("sequence", load.sequence);
+    json.member("state_bytes", t.states).member("saved_bytes", t.kept);
+    if (p.on->memory_gigabytes > 0) json.member("fits", training_note(p, t).empty());
     return json.end_object().text() + '\n';
 }
 
 inline std::string training_text(const placement& p, const workload& load, const training_cost& t, double watts) {
     std::string out = title_of_placement(p) + "\na training step of " + input_words(p.subject, load) +
-                      in_each_group(p.how.shards) + ": " + duration(t.seconds()) + '\n';
+                      in_each_group(p.how.shards) + ": " + duration(t.whole.seconds) + "  (" + duration(t.whole.lower) +
+                      " to " + duration(t.whole.upper) + ", bound by " + std::string(name_of(t.whole.bound)) + ")\n";
     const auto line = [&](std::string_view name, const step_cost& part) {
         out += "  " + left(name, 12) + right(duration(part.seconds), 10) +
                formatted("  %.1f TFLOP/s, %.0f GB/s\n", part.flops / part.seconds / 1e12, part.bytes / part.seconds / 1e9);
@@ -294,14 +297,17 @@ inline std::string training_text(const placement& p, const workload& load, const
     line("forward", t.forward), line("backward", t.backward), line("AdamW", t.optimizer);
     const std::string inputs = reads_pixels(p.subject) ? "images" : "tokens";
     out += formatted("  MFU %.1f %%, %.0f ", 100 * t.model_flops_utilisation(*p.on, *p.how.products),
-                     inputs_of(p, load) / t.seconds()) +
+                     inputs_of(p, load) / t.whole.seconds) +
            inputs + "/s";
     if (p.on->watts > 0) out += formatted(", about %.0f W", watts);
     if (p.price_per_hour > 0)
-        out += formatted("; %.3g per million ", 1e6 / inputs_of(p, load) * t.seconds() / 3600 * p.price_per_hour *
+        out += formatted("; %.3g per million ", 1e6 / inputs_of(p, load) * t.whole.seconds / 3600 * p.price_per_hour *
                                                     static_cast<double>(p.how.shards.devices())) +
                inputs;
-    return out + "\nnothing is recomputed; gradients are not summed over replicas\n";
+    out += formatted("\n  memory %.4g GB of weights, gradients and AdamW's states, at most %.4g GB kept for backward\n",
+                     t.states / 1e9, t.kept / 1e9);
+    if (const std::string note = training_note(p, t); !note.empty()) out += "  " + note + '\n';
+    return out + "nothing is recomputed; gradients are not summed over replicas\n";
 }
 
 inline std::string latency_help() {
@@ -343,20 +349,23 @@ inline constexpr std::initializer_list<option> latency_workload_options{
         const training_cost t = training_of(p.subject, work.base, p.how, *p.on, *p.kernels);
         step_cost all = t.forward;
         all += t.backward, all += t.optimizer;
-        const double watts = watts_of(*p.on, *p.how.products, all, t.seconds());
+        const double watts = watts_of(*p.on, *p.how.products, all, t.whole.seconds);
         return format == "json" ? detail::training_json(p, work.base, t, watts)
                                 : detail::training_text(p, work.base, t, watts);
     }
     const placement p = read_placement(given, others, io);
     std::vector<model_kernel> kernels;
     std::string asked;
+    double cached = 0;
     for (const phase& all : phases_of(work))
         for (const stretch& part : all.parts) {
             detail::join(kernels, kernels_of(p.subject, part.load, p.how));
+            cached += cache_bytes(p.subject, part.load, p.how);
             asked += (asked.empty() ? "a step: " : " and ") + detail::step_words(p.subject, part.load);
         }
     asked += detail::in_each_group(p.how.shards);
-    const detail::timed_step step = detail::timed(p, std::move(kernels));
+    detail::timed_step step = detail::timed(p, std::move(kernels));
+    step.weights = weight_bytes(p.subject, p.how), step.cache = cached;
     if (lists) return detail::latency_csv(step);
     const double watts = watts_of(*p.on, *p.how.products, step.done, step.seconds);
     return format == "json" ? detail::latency_json(p, work, step, watts) : detail::latency_text(p, asked, step, watts);

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <optional>
 
-#include <llmcost/analysis/counts.hpp>
 #include <llmcost/analysis/evaluator.hpp>
 #include <llmcost/serving/engines.hpp>
+#include <llmcost/serving/memory.hpp>
 #include <llmcost/serving/plan.hpp>
 #include <llmcost/serving/power.hpp>
 
@@ -45,12 +45,11 @@ struct serving_figures {
 class server {
 public:
     server(const model& whole, const execution& how, const engine& by, const device& on, kernel_source& from)
-        : whole_(whole),
-          how_(how),
+        : how_(how),
           by_(by),
           on_(on),
-          weights_(weight_bytes()),
-          figures_of_part_(part()),
+          weights_(weight_bytes(whole, how)),
+          figures_of_part_(sharded(whole, how.shards)),
           plan_(whole, how, on, from) {}
 
     /// Bytes of weights on each device.
@@ -145,24 +144,11 @@ public:
     }
 
 private:
-    [[nodiscard]] model part() const { return sharded(whole_, how_.shards); }
     [[nodiscard]] double held(double share, std::int64_t tokens, std::int64_t pipeline) {
         const auto stages = static_cast<double>(pipeline);
         const double room = share * on_.memory_gigabytes * 1e9 - weights_ / stages;
         const double each = cache_bytes(tokens) / stages;
         return room <= 0 || room < each ? 0 : each == 0 ? 1e9 : room / each;
-    }
-    [[nodiscard]] double weight_bytes() const {
-        const workload any{.sequence = 1, .past = 0, .head = logits::all};
-        const auto parameters = [&](const model& m, scope_query asked) {
-            return static_cast<double>(count_model(m, any, asked).params.to_64());
-        };
-        const model shard = part();
-        const double all = parameters(shard, {}), routed = parameters(shard, scope_query{role::experts});
-        const double kept = parameters(shard, scope_query{role::embedding}) + parameters(shard, scope_query{role::head});
-        const double split = static_cast<double>(how_.shards.expert * how_.shards.expert_tensor);
-        return how_.unquantised()->weight_bytes * kept + (all - kept - routed) * how_.products->weight_bytes +
-               routed * how_.experts->weight_bytes / split;
     }
     /// Tokens that a step writes per sequence: the first, and each proposed one that is kept.
     [[nodiscard]] static double tokens_per_step(const serving_load& load) noexcept {
@@ -194,7 +180,6 @@ private:
         return low;
     }
 
-    model whole_;
     execution how_;
     engine by_;
     const device& on_;

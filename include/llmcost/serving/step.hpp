@@ -99,6 +99,39 @@ struct step_cost {
     return {times * predicted_seconds(d, k), times * work.flops, work.between_devices ? 0 : times * work.bytes, times};
 }
 
+/// Seconds with the interval of all kernels behind them, and what binds most of them.
+struct step_time {
+    double seconds = 0;
+    double lower = 0;
+    double upper = 0;
+    bound_by bound = bound_by::launch;
+};
+
+/// The time of kernels one behind the other: errors of different ones are taken as independent of each other, those of one
+/// kernel's runs as the same.
+class summed_time {
+public:
+    void add(const latency_estimate& e, double times) noexcept {
+        seconds_ += times * e.seconds;
+        below_ += times * times * (e.seconds - e.lower) * (e.seconds - e.lower);
+        above_ += times * times * (e.upper - e.seconds) * (e.upper - e.seconds);
+        by_[static_cast<std::size_t>(e.bound)] += times * e.seconds;
+    }
+    /// Where a host issues them in so many seconds, give or take half, the longer of both.
+    [[nodiscard]] step_time issued_in(double host_seconds) const noexcept {
+        step_time t{seconds_, seconds_ - std::sqrt(below_), seconds_ + std::sqrt(above_)};
+        for (const bound_by b : {bound_by::compute, bound_by::memory})
+            if (by_[static_cast<std::size_t>(b)] > by_[static_cast<std::size_t>(t.bound)]) t.bound = b;
+        if (host_seconds > t.seconds) t.seconds = host_seconds, t.bound = bound_by::launch;
+        t.lower = t.lower > host_seconds / 2 ? t.lower : host_seconds / 2;
+        t.upper = t.upper > host_seconds * 1.5 ? t.upper : host_seconds * 1.5;
+        return t;
+    }
+
+private:
+    double seconds_ = 0, below_ = 0, above_ = 0, by_[3]{};
+};
+
 /// Host time of a framework for each operation that it dispatches, allocates for and launches: vLLM's all-reduce takes 20.5
 /// µs by itself and 4.7 µs in a graph (ai-dynamo/aiconfigurator @095f58a5, custom_allreduce of vLLM 0.24.0 on H200).
 inline constexpr double framework_seconds_per_operation = 16e-6;

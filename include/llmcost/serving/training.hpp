@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include <llmcost/analysis/counts.hpp>
+#include <llmcost/serving/memory.hpp>
 #include <llmcost/serving/step.hpp>
 
 namespace llmcost {
@@ -17,19 +17,15 @@ struct training_cost {
     step_cost backward{};
     step_cost optimizer{};
 
-    double seconds_per_launch = 0;  ///< of the host
+    step_time whole{};  ///< of all three, or of the host that issues them
+    double states = 0;  ///< bytes of weights, gradients, AdamW's copy and moments
+    double kept = 0;    ///< bytes that autograd keeps until backward, at most (`kept_for_backward`)
 
-    /// Kernels of all three, or the host that issues them.
-    [[nodiscard]] double seconds() const noexcept {
-        step_cost all = forward;
-        all += backward, all += optimizer;
-        return all.issued_in(seconds_per_launch).seconds;
-    }
     /// Model FLOPs utilisation (PaLM, arXiv 2204.02311, appendix B): three times the forward pass's, of what the device's
     /// peak would do in the time; 0 where the datasheet has no such peak.
     [[nodiscard]] double model_flops_utilisation(const device& d, const operand_row& products) const noexcept {
         const double peak = d.*products.unit * 1e12;
-        return peak > 0 && seconds() > 0 ? 3 * forward.flops / (peak * seconds()) : 0;
+        return peak > 0 && whole.seconds > 0 ? 3 * forward.flops / (peak * whole.seconds) : 0;
     }
 };
 
@@ -60,27 +56,33 @@ inline constexpr std::int64_t adamw_bytes = 28;
                                                kernel_source& from) {
     load.past = 0, load.head = logits::all;
     training_cost t;
-    t.seconds_per_launch = seconds_per_launch(how, on, from);
+    summed_time all;
     for (const known_kernel& k : with_measurements(kernels_of(whole, load, how), how, from)) {
         const step_cost once = cost_of(on, k);
+        const auto times = static_cast<double>(k.what.times);
         t.forward += once;
         const backward_rule rule = k.what.shape.family->backward;
         if (rule == backward_rule::products) {
+            all.add(estimate(on, k), times);
             for (const known_kernel& back : with_measurements(products_of_backward(k.what), how, from))
-                t.backward += cost_of(on, back);
+                t.backward += cost_of(on, back), all.add(estimate(on, back), times);
             continue;
         }
         const double factor = backward_factor(rule);
         const double launches = rule == backward_rule::twice ? 2 : 1;
         t.backward += {factor * once.seconds, factor * once.flops, factor * once.bytes, launches * once.launches};
+        all.add(estimate(on, k), times * (1 + factor));
     }
-    const count parameters = count_model(sharded(whole, how.shards), load).params;
+    const double parameters = parameters_of(whole, how).all();
     model_kernel update{.name = "adamw"};
     update.shape = {.family = find_family("elementwise"), .operand = find_operand("bfloat16"), .variant = "map"};
     update.shape.sizes[0] = 1;
-    update.shape.sizes[1] =
-        static_cast<std::int64_t>(parameters.to_64()) * (adamw_bytes / 4);  // 4 bytes read and written each
-    t.optimizer = cost_of(on, with_measurements({update}, how, from).front());
+    update.shape.sizes[1] = static_cast<std::int64_t>(parameters) * (adamw_bytes / 4);  // 4 bytes read and written each
+    const known_kernel optimizer = with_measurements({update}, how, from).front();
+    t.optimizer = cost_of(on, optimizer), all.add(estimate(on, optimizer), 1);
+    const double launches = t.forward.launches + t.backward.launches + t.optimizer.launches;
+    t.whole = all.issued_in(launches * seconds_per_launch(how, on, from));
+    t.states = training_state_bytes * parameters, t.kept = kept_for_backward(whole, load, how);
     return t;
 }
 
