@@ -343,9 +343,10 @@ inline constexpr std::initializer_list<option> latency_workload_options{
     job work = read_job(others);
     work.base.head = static_cast<logits>(others.choice(option::logits, static_cast<int>(logits::last)));
     if (!others.has(option::sequence) && !others.has(option::requests)) work.base.sequence = 1;
+    const placement p = read_placement(given, others, io);
+    check_workload(p.subject, others, work);
     if (others.has(option::training)) {
         if (!others.has(option::sequence)) work.base.sequence = 1024;
-        const placement p = read_placement(given, others, io);
         const training_cost t = training_of(p.subject, work.base, p.how, *p.on, *p.kernels);
         step_cost all = t.forward;
         all += t.backward, all += t.optimizer;
@@ -353,7 +354,6 @@ inline constexpr std::initializer_list<option> latency_workload_options{
         return format == "json" ? detail::training_json(p, work.base, t, watts)
                                 : detail::training_text(p, work.base, t, watts);
     }
-    const placement p = read_placement(given, others, io);
     std::vector<model_kernel> kernels;
     std::string asked;
     double cached = 0;

@@ -209,9 +209,11 @@ inline std::string measured_json(const placement& p, const workload& load, const
     const std::string format = given.text(detail::ex_format, "text");
     if (format != "text" && format != "json" && format != "csv")
         refuse("--format", "expected one of text, json, csv; found " + in_quotes(format));
-    workload load = read_job(others).base;
+    const job work = read_job(others);
+    workload load = work.base;
     load.head = static_cast<logits>(others.choice(option::logits, static_cast<int>(logits::all)));
     placement p = read_placement(given, others, io);
+    check_workload(p.subject, others, work);
     if (!given.has(detail::ex_execution)) p.how.issued = issue::eager;
     if (p.how.shards.devices() > 1) refuse("--tp", "one device is measured: expected no --tp and no --dp");
     const measured_model m = measured_on(p, kernels_of(p.subject, load, p.how), run);
