@@ -218,6 +218,7 @@ inline void fit_tables(const std::filesystem::path& output, const std::filesyste
             std::map<std::string, json_writer>
                 files_of;  // a file for each operand and variant: few of them are read at a time
             for (const table& t : tables) {
+                if (t.source.empty()) throw std::runtime_error("SOURCE is empty: say who measured");
                 const std::string operand(find_operand(t.operand)->name), variant = t.variant.empty() ? "" : '-' + t.variant;
                 const auto [file, fresh] = files_of.try_emplace(operand + variant, 1);
                 json_writer& json = file->second;

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <initializer_list>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -21,7 +23,9 @@ public:
     /// Reads a calibration (docs/latency.md). Throws `config_error` with the JSON pointer where it is none.
     explicit calibration_document(config_document file) : file_(std::move(file)) {
         file_.read_with([this](config_view root) {
+            check_keys(root, {"device", "source", "licence", "kernels"});
             device_ = root.string("device");
+            if (root.string("source").empty()) fail_value(root, "source", "who measured");
             for (const config_view kernel : root.array("kernels")) read_kernel(kernel.as_object());
             return 0;
         });
@@ -66,7 +70,19 @@ private:
         if (all.size() != count) fail_value(from, key, "a number for each site");
         return all;
     }
+    /// Throws for a key that is none of these: one that is misspelt must not count as one that is missing.
+    static void check_keys(config_view object, std::initializer_list<literal> keys) {
+        for (const config_view member : object) {
+            const auto same = [&](literal key) { return member.key() == key; };
+            if (std::any_of(keys.begin(), keys.end(), same)) continue;
+            std::string expected;
+            for (const literal key : keys) expected += (expected.empty() ? "expected one of " : ", ") + std::string(key);
+            fail_unsupported(member, expected.c_str());
+        }
+    }
     void read_kernel(config_view from) {
+        check_keys(from, {"family", "software", "version", "kernel", "operand", "variant", "work_share", "roofline",
+                          "held_out", "held_out_sites", "residual"});
         kernel_calibration c;
         c.family = from.string("family");
         c.software = from.string("software");
@@ -81,6 +97,7 @@ private:
             fail_value(from, "operand", "bfloat16, float16, fp8, fp8_block, int8, nvfp4, w4a16_mxfp4 or int4_wo");
         if (!(c.work_share > 0 && c.work_share <= 1)) fail_value(from, "work_share", "a share above 0 and up to 1");
         const config_view base = from.object("roofline");
+        check_keys(base, {"launch_us", "compute_efficiency", "bandwidth_efficiency", "smoothness"});
         c.base = {1e-6 * positive(base, "launch_us"), positive(base, "compute_efficiency"),
                   positive(base, "bandwidth_efficiency"), positive(base, "smoothness", 0.1)};
         c.error = read_error(from.object("held_out"));
@@ -89,9 +106,11 @@ private:
         kernels_.push_back(c);
     }
     static held_out_error read_error(config_view from) {
+        check_keys(from, {"rows", "median", "low", "high"});
         return {from.non_negative("rows"), from.real("median"), octaves(from, "low", -64, 0), octaves(from, "high", 0, 64)};
     }
     residual_table read_residual(config_view from, const operator_family& family) {
+        check_keys(from, {"step", "axes", "sites", "centres", "units", "sites_per_page", "pages"});
         residual_table r;
         r.step = positive(from, "step");
         r.columns = family.sites;

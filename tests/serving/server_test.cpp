@@ -195,8 +195,8 @@ TEST_CASE("an engine's chain is not answered by eager float32, nor its products 
         const std::filesystem::path of = folder / "h100_sxm" / "gemm" / (std::string(software) + "-1");
         std::filesystem::create_directories(of);
         std::ofstream(of / (std::string(operand) + ".json"))
-            << R"({"device": "h100_sxm", "kernels": [{"family": "gemm", "software": ")" << software << R"(", "operand": ")"
-            << operand
+            << R"({"device": "h100_sxm", "source": "us", "kernels": [{"family": "gemm", "software": ")" << software
+            << R"(", "operand": ")" << operand
             << R"(", "roofline": {"launch_us": 2, "compute_efficiency": 0.8, "bandwidth_efficiency": 0.9, "smoothness": 2},
                 "held_out": {"rows": 10, "median": 0.05, "low": -0.2, "high": 0.2}}]})";
     };

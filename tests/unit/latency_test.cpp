@@ -55,7 +55,8 @@ std::string complaint(std::string_view text) {
     }
 }
 
-const std::string good = R"({"device": "h200_sxm", "kernels": [{"family": "gemm", "software": "mine", "operand": "bfloat16",
+const std::string good =
+    R"({"device": "h200_sxm", "source": "us", "kernels": [{"family": "gemm", "software": "mine", "operand": "bfloat16",
     "roofline": {"launch_us": 2, "compute_efficiency": 0.8, "bandwidth_efficiency": 0.9, "smoothness": 2},
     "held_out": {"rows": 10, "median": 0.05, "low": -0.2, "high": 0.2},
     "residual": {"step": 0.0078125, "axes": [[1, 16]], "sites": [64, 64, 64, 128], "centres": [-8, 0], "units": [1, 2],
@@ -392,7 +393,23 @@ TEST_CASE("attention's work is its visible pairs") {
 
 TEST_CASE("a bad calibration names the place") {
     CHECK(complaint(good) == "");
-    CHECK(complaint(with("\"device\"", "\"devise\"")) == "mine.json: /device: missing; expected a string");
+    CHECK(complaint(with("\"device\": \"h200_sxm\", ", "")) == "mine.json: /device: missing; expected a string");
+    CHECK(complaint(with("\"source\": \"us\", ", "")) == "mine.json: /source: missing; expected a string");
+    CHECK(complaint(with("\"us\"", "\"\"")) == "mine.json: /source: expected who measured, found \"\"");
+    // a misspelt key would count as one that is missing
+    CHECK(complaint(with("\"device\"", "\"devise\"")) ==
+          "mine.json: /devise: expected one of device, source, licence, kernels: \"h200_sxm\"");
+    CHECK(complaint(with("\"software\"", "\"soft\""))
+              .starts_with("mine.json: /kernels/0/soft: expected one of family, software, "));
+    CHECK(complaint(with("\"held_out\"", "\"variat\": \"x\", \"held_out\""))
+              .starts_with("mine.json: /kernels/0/variat: expected one of family, "));
+    CHECK(complaint(with("launch_us", "launch_ms")) ==
+          "mine.json: /kernels/0/roofline/launch_ms: expected one of launch_us, compute_efficiency, bandwidth_efficiency, "
+          "smoothness: 2");
+    CHECK(complaint(with("\"median\"", "\"mean\"")) ==
+          "mine.json: /kernels/0/held_out/mean: expected one of rows, median, low, high: 0.05");
+    CHECK(complaint(with("\"units\"", "\"unit\"")) ==
+          "mine.json: /kernels/0/residual/unit: expected one of step, axes, sites, centres, units, sites_per_page, pages");
     CHECK(complaint(with("\"gemm\"", "\"gem\"")) ==
           R"(mine.json: /kernels/0/family: expected a family of operators, found "gem")");
     CHECK(complaint(with("\"bfloat16\"", "\"bf17\""))
