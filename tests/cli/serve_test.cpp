@@ -75,8 +75,11 @@ TEST_CASE("a level of service gives the most requests that keep to it") {
     const json more = answered(llama + " --concurrency " + std::to_string(most + 1));
     CHECK((more["tpot_seconds"].get<double>() > 0.02 || more["ttft_seconds"].get<double>() > 0.5));
     CHECK(refused(llama + " --slo tpot=1ms").find("--slo: one request alone takes ") != std::string::npos);
-    for (const char* bad : {"tpot", "tpot=30", "itl=3ms", "tpot=fast"})
+    CHECK(refused(llama + " --slo ttft=0.5s,ttft=1s") == "llmcost: --slo: ttft is given twice\n");
+    CHECK(refused(llama + " --slo tpot=9ms,ttft=1s,tpot=9ms") == "llmcost: --slo: tpot is given twice\n");
+    for (const char* bad : {"tpot", "tpot=30", "itl=3ms", "tpot=fast", "=", "tpot=30ms,"})
         CHECK(refused(llama + " --slo " + bad).find("--slo: expected ") != std::string::npos);
+    CHECK(refused(llama + " --slo=").find("--slo: expected ") != std::string::npos);
 }
 
 TEST_CASE("requests at a rate, cached prefixes, chunks, proposed tokens and stages are understood") {

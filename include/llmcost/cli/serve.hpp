@@ -71,19 +71,22 @@ struct service_level {
 /// Reads `ttft=0.5s,tpot=30ms`.
 inline service_level read_service_level(std::string_view list) {
     service_level level;
-    while (!list.empty()) {
+    for (bool more = true; more;) {
         const std::size_t comma = list.find(',');
         const std::string_view item = list.substr(0, comma);
-        list.remove_prefix(comma == std::string_view::npos ? list.size() : comma + 1);
+        more = comma != std::string_view::npos;
+        list.remove_prefix(more ? comma + 1 : list.size());
         const std::size_t sign = item.find('=');
         const std::string_view name = item.substr(0, sign);
         std::string_view time = sign == std::string_view::npos ? std::string_view{} : item.substr(sign + 1);
         if (name != "ttft" && name != "tpot") refuse("--slo", "expected ttft=0.5s,tpot=30ms; found " + in_quotes(item));
+        double& bound = name == "ttft" ? level.ttft : level.tpot;
+        if (bound != 0) refuse("--slo", std::string(name) + " is given twice");
         double scale = 0;
         for (const auto& [unit, seconds] : {std::pair<std::string_view, double>{"ms", 1e-3}, {"us", 1e-6}, {"s", 1}})
             if (scale == 0 && time.ends_with(unit)) scale = seconds, time.remove_suffix(unit.size());
         if (scale == 0) refuse("--slo", "expected a time with its unit, 30ms or 0.5s; found " + in_quotes(item));
-        (name == "ttft" ? level.ttft : level.tpot) = scale * read_real("--slo", time, 1e-6, 1e9);
+        bound = scale * read_real("--slo", time, 1e-6, 1e9);
     }
     return level;
 }
