@@ -17,7 +17,6 @@
 #include <iterator>
 #include <sstream>
 #include <string>
-#include <string_view>
 #include <vector>
 
 using namespace llmcost;
@@ -46,29 +45,6 @@ operator_shape shape_of(const kernel_calibration& c, std::initializer_list<std::
 // noise without a generator: the same everywhere
 double noise(int i) { return std::sin(i * 12.9898) * 43758.5453 - std::floor(std::sin(i * 12.9898) * 43758.5453) - 0.5; }
 
-std::string complaint(std::string_view text) {
-    try {
-        (void)calibration_document(parse_config(text, "mine.json"));
-        return "";
-    } catch (const error& e) {
-        return e.what();
-    }
-}
-
-const std::string good =
-    R"({"device": "h200_sxm", "source": "us", "kernels": [{"family": "gemm", "software": "mine", "operand": "bfloat16",
-    "roofline": {"launch_us": 2, "compute_efficiency": 0.8, "bandwidth_efficiency": 0.9, "smoothness": 2},
-    "held_out": {"rows": 10, "median": 0.05, "low": -0.2, "high": 0.2},
-    "residual": {"step": 0.0078125, "axes": [[1, 16]], "sites": [64, 64, 64, 128], "centres": [-8, 0], "units": [1, 2],
-                 "sites_per_page": 1, "pages": ["PQ", "PR"]}}]})";
-
-std::string with(std::string_view from, std::string_view to) {
-    std::string text = good;
-    const std::size_t at = text.find(from);
-    REQUIRE(at != std::string::npos);
-    return text.replace(at, from.size(), to);
-}
-
 }  // namespace
 
 // devices of a collective: 2, 4, 8
@@ -90,24 +66,6 @@ TEST_CASE("sites of one number lie on a line, and hold at its ends") {
     CHECK(at(6) == doctest::Approx(2 + 3 * std::log2(1.5)));
     CHECK(at(16) == 5);
     CHECK(at(1024) == 5);
-}
-
-TEST_CASE("where a layer was not measured, less is certain") {
-    const operator_shape known{find_family("gemm"), {1, 64, 64}, find_operand("bfloat16"), {}};
-    const operator_shape other{find_family("gemm"), {1, 64, 96}, find_operand("bfloat16"), {}};
-    const auto interval = [](const std::string& text, const operator_shape& shape) {
-        const calibration_document file(parse_config(text, "mine.json"));
-        const latency_estimate e = estimate(*find_device("h200_sxm"), shape, &file.kernels()[0]);
-        return std::array{std::log2(e.lower / e.seconds), std::log2(e.upper / e.seconds)};
-    };
-    const std::string told =
-        with("\"residual\"", R"("held_out_sites": {"rows": 4, "median": 0.1, "low": -0.1, "high": 0.7}, "residual")");
-    CHECK(interval(good, known)[1] == doctest::Approx(0.2));
-    CHECK(interval(good, other)[0] == doctest::Approx(-0.4));  // twice as far
-    CHECK(interval(good, other)[1] == doctest::Approx(0.4));
-    CHECK(interval(told, known)[1] == doctest::Approx(0.2));
-    CHECK(interval(told, other)[0] == doctest::Approx(-0.2));  // never nearer than where it was measured
-    CHECK(interval(told, other)[1] == doctest::Approx(0.7));
 }
 
 TEST_CASE("a roofline is its launch, its bounds, and smooth between them") {
@@ -389,62 +347,4 @@ TEST_CASE("attention's work is its visible pairs") {
     std::copy(std::begin(sizes), std::end(sizes), shape.sizes);
     CHECK(shape.work().flops == 4 * 2 * 8 * 64 * 6);
     CHECK(shape.work().bytes == 2 * 2 * 3 * 8 * 64 * 2 + 2 * 2 * 3 * 4 * 64);  // queries, output; keys, values of one byte
-}
-
-TEST_CASE("a bad calibration names the place") {
-    CHECK(complaint(good) == "");
-    CHECK(complaint(with("\"device\": \"h200_sxm\", ", "")) == "mine.json: /device: missing; expected a string");
-    CHECK(complaint(with("\"source\": \"us\", ", "")) == "mine.json: /source: missing; expected a string");
-    CHECK(complaint(with("\"us\"", "\"\"")) == "mine.json: /source: expected who measured, found \"\"");
-    // a misspelt key would count as one that is missing
-    CHECK(complaint(with("\"device\"", "\"devise\"")) ==
-          "mine.json: /devise: expected one of device, source, licence, kernels: \"h200_sxm\"");
-    CHECK(complaint(with("\"software\"", "\"soft\""))
-              .starts_with("mine.json: /kernels/0/soft: expected one of family, software, "));
-    CHECK(complaint(with("\"held_out\"", "\"variat\": \"x\", \"held_out\""))
-              .starts_with("mine.json: /kernels/0/variat: expected one of family, "));
-    CHECK(complaint(with("launch_us", "launch_ms")) ==
-          "mine.json: /kernels/0/roofline/launch_ms: expected one of launch_us, compute_efficiency, bandwidth_efficiency, "
-          "smoothness: 2");
-    CHECK(complaint(with("\"median\"", "\"mean\"")) ==
-          "mine.json: /kernels/0/held_out/mean: expected one of rows, median, low, high: 0.05");
-    CHECK(complaint(with("\"units\"", "\"unit\"")) ==
-          "mine.json: /kernels/0/residual/unit: expected one of step, axes, sites, centres, units, sites_per_page, pages");
-    CHECK(complaint(with("\"gemm\"", "\"gem\"")) ==
-          R"(mine.json: /kernels/0/family: expected a family of operators, found "gem")");
-    CHECK(complaint(with("\"bfloat16\"", "\"bf17\""))
-              .starts_with("mine.json: /kernels/0/operand: expected bfloat16, float16"));
-    CHECK(complaint(with("0.8", "0")) ==
-          "mine.json: /kernels/0/roofline/compute_efficiency: expected a positive number, neither tiny nor beyond a "
-          "million, found 0");
-    CHECK(complaint(with("-0.2", "0.1")).starts_with("mine.json: /kernels/0/held_out/low: expected from -64 to 0"));
-    CHECK(complaint(with("\"residual\"", "\"held_out_sites\": {\"rows\": -1}, \"residual\""))
-              .starts_with("mine.json: /kernels/0/held_out_sites/rows: expected"));
-    CHECK(complaint(with("0.0078125", "9")) ==
-          "mine.json: /kernels/0/residual/step: expected deviations up to 64 octaves, found 9");
-    CHECK(complaint(with("\"smoothness\": 2", "\"smoothness\": 1e300"))
-              .starts_with("mine.json: /kernels/0/roofline/smoothness"));
-    CHECK(complaint(with("[1, 16]", "[16, 1]")) ==
-          "mine.json: /kernels/0/residual/axes/0/1: expected more than the number before it, found 1");
-    CHECK(complaint(with("[1, 16]", "[]")) ==
-          "mine.json: /kernels/0/residual/axes/0: expected numbers, found an empty array");
-    CHECK(
-        complaint(with("[[1, 16]]", "[[1], [16]]")) ==
-        "mine.json: /kernels/0/residual/axes: expected a list of numbers for each axis of the family, found an array of 2");
-    CHECK(complaint(with("[64, 64, 64, 128]", "[64, 64, 64]")) ==
-          "mine.json: /kernels/0/residual/sites: expected all numbers of every site, found an array of 3");
-    CHECK(complaint(with("[64, 64, 64, 128]", "[64, 128, 64, 64]")) ==
-          "mine.json: /kernels/0/residual/sites: expected sites in rising order, found an array of 4");
-    CHECK(complaint(with("[1, 2]", "[1]")) ==
-          "mine.json: /kernels/0/residual/units: expected a number for each site, found an array of 1");
-    CHECK(complaint(with("[1, 2]", "[1, 0]")) ==
-          "mine.json: /kernels/0/residual/units/1: expected a number of steps up to 4096, found 0");
-    CHECK(complaint(with("\"PR\"", "\"P\"")) ==
-          R"(mine.json: /kernels/0/residual/pages/1: expected a character per site and place on the axes, found "P")");
-    CHECK(complaint(with("\"PR\"", "\"P R\""))
-              .starts_with("mine.json: /kernels/0/residual/pages/1: expected a character per"));
-    CHECK(complaint(with("\"PR\"", "\"P!\""))
-              .starts_with("mine.json: /kernels/0/residual/pages/1: expected characters from #"));
-    CHECK(
-        complaint(with(", \"PR\"", "")).starts_with("mine.json: /kernels/0/residual/pages: expected a page for every site"));
 }
