@@ -189,16 +189,19 @@ TEST_CASE("a device without a size of memory is told from one that is too small"
 }
 
 // 70,553,706,496 parameters in 16 bits, 2 · 80 · 8 · 128 cached elements for each of 2,048 tokens
-TEST_CASE("what does not fit a device is refused, asked for alone or in a row") {
+TEST_CASE("what does not fit a device is refused, and in a table left open") {
     const std::string what =
-        "h100_sxm: does not hold it: 141.1 GB of weights and 0.671 GB of a request's cache on each device of 80 GB "
+        "does not hold it: 141.1 GB of weights and 0.671 GB of a request's cache on each device of 80 GB "
         "(more devices: tp, pp; narrower types)\n";
-    CHECK(refused("serve --model meta-llama/Llama-3.1-70B --device h100") == "llmcost: " + what);
+    CHECK(refused("serve --model meta-llama/Llama-3.1-70B --device h100") == "llmcost: h100_sxm: " + what);
     const std::string row = "meta-llama/Llama-3.1-70B,h100_sxm,1024,1024,1,";
     const std::string line = "serve --configs " LLMCOST_TEST_DIR "/fit/serving" + measured;
     const std::string head = "model_path,system,isl,osl,batch_size,tp_size\n";
-    CHECK(refused(line, {.in = head + row + "4\n" + row + "1\n"}) == "llmcost: line 3: " + what);
-    CHECK(printed(line, {.in = head + row + "4\n"}).find(row + "4,") != std::string::npos);
+    const outcome got = llmcost_line(line, {.in = head + row + "1\n" + row + "4\n"});
+    CHECK(got.code == 0);
+    CHECK(got.err == "llmcost: line 2: h100_sxm " + what);
+    CHECK(got.out.find('\n' + row + "1,,\n" + row + "4,") != std::string::npos);
+    CHECK(got.out.back() == '\n');
 }
 
 // 671 billion parameters in 8 bits are 94 % of four B200, more than engines take unless they are told to; 215.8 ms and 17.10

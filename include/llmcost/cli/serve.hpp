@@ -189,7 +189,7 @@ inline std::string serve_help() {
         for (std::size_t id = 0; id < given.rows().size(); ++id)
             if (id != detail::sv_configs && id != detail::ex_calibration && given.has(id))
                 refuse(given.name(id), "cannot stand together with --configs: rows say it");
-        return serve_table(given.text(detail::sv_configs), given.text(detail::ex_calibration)).priced(io.in);
+        return serve_table(given.text(detail::sv_configs), given.text(detail::ex_calibration)).priced(io.in, io.err);
     }
     serving_load load;
     load.input = given.number(detail::sv_input, 1024), load.output = given.number(detail::sv_output, 1024);
@@ -210,7 +210,8 @@ inline std::string serve_help() {
     check_writes(p.subject);
     server on(p.subject, p.how, p.by, *p.on, *p.kernels);
     if (load.chunk > 0 && load.input / load.chunk > 4096) refuse("--chunk", "a prompt of more than 4,096 chunks");
-    check_room(on, load, *p.on);
+    if (const std::string problem = no_room(on, load, *p.on); !problem.empty())
+        throw error(errc::usage, printable(p.on->names[0]), problem);
     const double room = on.capacity(load.input + load.output / 2, load.pipeline);
     json_writer json;
     if (given.has(detail::sv_sweep)) {

@@ -5,11 +5,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <filesystem>
 #include <istream>
 #include <map>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -32,18 +32,17 @@ struct serving_run {
     std::string model;
 };
 
-/// Refuses a load of which not even one request fits a device beside the weights.
-inline void check_room(server& on, const serving_load& load, const device& where) {
+/// Why a server answers not even one request of a load, as it does not fit a device beside the weights; empty: it does.
+inline std::string no_room(server& on, const serving_load& load, const device& where) {
     if (load.input > largest_input - load.output)
         refuse("serve", "input and output are more than 2147483647 tokens together");
-    if (on.capacity(load.input + load.output, load.pipeline) > 0) return;
+    if (on.capacity(load.input + load.output, load.pipeline) > 0) return {};
     const double weights = on.weights() / 1e9 / static_cast<double>(load.pipeline);
     const double cache = on.cache_bytes(load.input + load.output) / 1e9 / static_cast<double>(load.pipeline);
-    throw error(errc::usage, printable(where.names[0]),
-                "does not hold it: " +
-                    formatted("%.1f GB of weights and %.3g GB of a request's cache on each device of %.0f GB", weights,
-                              cache, where.memory_gigabytes) +
-                    " (more devices: tp, pp; narrower types)");
+    return "does not hold it: " +
+           formatted("%.1f GB of weights and %.3g GB of a request's cache on each device of %.0f GB", weights, cache,
+                     where.memory_gigabytes) +
+           " (more devices: tp, pp; narrower types)";
 }
 
 /// Runs of servers, row by row: CSV whose header names columns as `serving.csv` does (docs/cli.md).
@@ -53,19 +52,11 @@ public:
     serve_table(std::string folder, std::string calibration)
         : folder_(std::move(folder)), calibration_(std::move(calibration)) {}
 
-    /// The rows with `predicted_ttft_ms` and `predicted_tpot_ms` behind them.
-    [[nodiscard]] std::string priced(std::istream& in) {
+    /// The rows with `predicted_ttft_ms` and `predicted_tpot_ms` behind them: both empty, with a note, where a model does
+    /// not fit its devices.
+    [[nodiscard]] std::string priced(std::istream& in, std::ostream& notes) {
         std::string out = read_header(in) + ",predicted_ttft_ms,predicted_tpot_ms\n";
-        while (next(in)) {
-            const serving_figures f = of_row([&] {
-                const serving_run run = read_row();
-                return (*run.on)(run.load);
-            });
-            std::array<char, 64> text{};
-            const int n = std::snprintf(text.data(), text.size(), ",%.5g,%.5g\n", 1e3 * f.ttft, 1e3 * f.tpot);
-            out += rows_.line();
-            out.append(text.data(), static_cast<std::size_t>(n));
-        }
+        while (next(in)) out += rows_.line() + of_row([&] { return predictions(read_row(), notes); }) + '\n';
         return out;
     }
 
@@ -90,6 +81,14 @@ public:
     }
 
 private:
+    [[nodiscard]] std::string predictions(const serving_run& run, std::ostream& notes) const {
+        if (const std::string problem = no_room(*run.on, run.load, *run.where); !problem.empty()) {
+            notes << "llmcost: " << rows_.where() << ": " << printable(run.where->names[0]) << ' ' << problem << '\n';
+            return ",,";
+        }
+        const serving_figures f = (*run.on)(run.load);
+        return formatted(",%.5g,%.5g", 1e3 * f.ttft, 1e3 * f.tpot);
+    }
     /// What is made of the current row; its line stands in front of what is wrong with it.
     template <class Make>
     auto of_row(const Make& make) const -> decltype(make()) {
@@ -166,7 +165,6 @@ private:
             on = std::make_unique<server>(m.subject, how, *run.by, *run.where, *kernels);
         }
         run.on = on.get();
-        check_room(*run.on, run.load, *run.where);
         return run;
     }
 
