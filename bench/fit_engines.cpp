@@ -199,6 +199,18 @@ struct errors {
     }
 };
 
+/// What nine in ten of these logarithms lie between.
+std::string nine_in_ten(std::vector<double> logs) {
+    if (logs.empty()) return "{}";
+    std::sort(logs.begin(), logs.end());
+    const auto at = [&](double share) {
+        return logs[static_cast<std::size_t>(share * static_cast<double>(logs.size() - 1))];
+    };
+    std::array<char, 48> text{};
+    std::snprintf(text.data(), text.size(), "{%.2f, %.2f}", at(0.05), at(0.95));
+    return text.data();
+}
+
 /// Below ten nanoseconds, or as small a part of a step, is none.
 double settled(double constant) { return constant < 1e-8 ? 0 : constant; }
 
@@ -247,14 +259,19 @@ int fit_all(const std::vector<std::string>& arguments) {
         if (own.empty()) continue;
         const engine whole = fit(by, own);
         std::map<std::tuple<bool, std::string, std::string>, errors> groups;
+        std::vector<double> of_tpot, of_ttft;
         for (const std::string& model : models) {
             std::vector<const run*> others;
             for (const run* r : own)
                 if (r->model != model) others.push_back(r);
             if (others.empty()) continue;
             const engine without = fit(by, others);
-            for (const run* r : own)
-                if (r->model == model) groups[{false, r->system, model}].add(without, *r), held_out.add(without, *r);
+            for (const run* r : own) {
+                if (r->model != model) continue;
+                groups[{false, r->system, model}].add(without, *r), held_out.add(without, *r);
+                of_tpot.push_back(std::log2(r->tpot / tpot(without, *r)));
+                of_ttft.push_back(std::log2(r->ttft / ttft(without, *r)));
+            }
         }
         for (const run& r : runs)
             if (r.by == &by && !r.fitted) groups[{true, r.system, r.model}].add(whole, r);
@@ -263,11 +280,11 @@ int fit_all(const std::vector<std::string>& arguments) {
             rows += std::string(elsewhere ? "| elsewhere | " : "| held out | ") + std::string(by.name) + " | " + system +
                     " | " + model + " | " + e.row();
         }
-        std::printf("    {\"%s\", \"%s\", %s, %s, %s, %.3g, %.3g, %.3g, %.3g, %.3g, %.3g},\n", std::string(by.name).c_str(),
-                    std::string(by.software).c_str(), by.static_scales ? "true" : "false",
+        std::printf("    {\"%s\", \"%s\", %s, %s, %s, %.3g, %.3g, %.3g, %.3g, %.3g, %.3g, %s, %s},\n",
+                    std::string(by.name).c_str(), std::string(by.software).c_str(), by.static_scales ? "true" : "false",
                     by.narrow_cache ? "true" : "false", by.narrow_prompts ? "true" : "false", whole.overlap,
                     settled(whole.step_seconds), settled(whole.sequence_seconds), whole.request_seconds, whole.steps_waited,
-                    whole.memory_share);
+                    whole.memory_share, nine_in_ten(of_tpot).c_str(), nine_in_ten(of_ttft).c_str());
     }
     page += rows + "| held out | all | h100_sxm, h200_sxm | all | " + held_out.row();
     std::ofstream out(arguments[0], std::ios::binary);

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include <llmcost/serving/engines.hpp>
+
 using namespace llmcost::testing;
 using nlohmann::json;
 
@@ -80,6 +82,22 @@ TEST_CASE("a level of service gives the most requests that keep to it") {
     for (const char* bad : {"tpot", "tpot=30", "itl=3ms", "tpot=fast", "=", "tpot=30ms,"})
         CHECK(refused(llama + " --slo " + bad).find("--slo: expected ") != std::string::npos);
     CHECK(refused(llama + " --slo=").find("--slo: expected ") != std::string::npos);
+}
+
+TEST_CASE("an engine's times have the interval of its measured runs, kernels alone have none") {
+    const llmcost::engine& vllm = *llmcost::find_engine("vllm");
+    const json j = answered("serve --model meta-llama/Llama-3.1-70B --device h200 --tp 4 --engine vllm");
+    CHECK(j["ttft_lower_seconds"].get<double>() ==
+          doctest::Approx(j["ttft_seconds"].get<double>() * std::exp2(vllm.ttft_error.low)));
+    CHECK(j["tpot_upper_seconds"].get<double>() ==
+          doctest::Approx(j["tpot_seconds"].get<double>() * std::exp2(vllm.tpot_error.high)));
+    for (const llmcost::engine& e : llmcost::engines) {
+        CHECK(e.ttft_error.low < 0);
+        CHECK(e.ttft_error.high > 0);
+        CHECK(e.tpot_error.low < 0);
+        CHECK(e.tpot_error.high > 0);
+    }
+    CHECK(!answered("serve --model meta-llama/Llama-3.1-70B --device h200 --tp 4").contains("ttft_lower_seconds"));
 }
 
 TEST_CASE("requests at a rate, cached prefixes, chunks, proposed tokens and stages are understood") {

@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -101,6 +103,11 @@ inline double grams_per_million(const placement& p, const serving_figures& f) {
 inline void put_figures(json_writer& json, const placement& p, const serving_load& load, const serving_figures& f) {
     json.member("concurrency", load.concurrency);
     json.member("ttft_seconds", f.ttft).member("ttft_unloaded_seconds", f.ttft_unloaded).member("tpot_seconds", f.tpot);
+    for (const auto& [name, seconds, error] :
+         {std::tuple{"ttft", f.ttft, p.by.ttft_error}, {"tpot", f.tpot, p.by.tpot_error}})
+        if (!p.by.name.empty())
+            json.member(std::string(name) + "_lower_seconds", seconds * std::exp2(error.low))
+                .member(std::string(name) + "_upper_seconds", seconds * std::exp2(error.high));
     json.member("tokens_per_second", f.tokens_per_second);
     json.member("tokens_per_second_per_device", f.tokens_per_second / f.devices);
     json.member("tokens_per_second_per_request", 1 / f.tpot);
@@ -116,8 +123,15 @@ inline std::string serve_text(const placement& p, const serving_load& load, cons
     std::string out = title_of_placement(p) + '\n' + grouped(count(load.input)) + " tokens in, " +
                       grouped(count(load.output)) + " out, " + formatted("%.4g requests at a time", load.concurrency) + '\n';
     const auto line = [&](std::string_view name, const std::string& text) { out += "  " + left(name, 26) + text + '\n'; };
-    line("time to first token", duration(f.ttft) + "  (alone " + duration(f.ttft_unloaded) + ')');
-    line("time per output token", duration(f.tpot) + formatted("  (%.1f tokens/s each)", 1 / f.tpot));
+    const auto interval = [&](double seconds, serving_error e) {
+        return p.by.name.empty()
+                   ? std::string{}
+                   : duration(seconds * std::exp2(e.low)) + " to " + duration(seconds * std::exp2(e.high)) + "; ";
+    };
+    line("time to first token",
+         duration(f.ttft) + "  (" + interval(f.ttft, p.by.ttft_error) + "alone " + duration(f.ttft_unloaded) + ')');
+    line("time per output token",
+         duration(f.tpot) + "  (" + interval(f.tpot, p.by.tpot_error) + formatted("%.1f tokens/s each)", 1 / f.tpot));
     line("tokens per second", formatted("%.0f  (%.0f per device)", f.tokens_per_second, f.tokens_per_second / devices));
     const double share = on.memory_share(load.input + load.output / 2, load.pipeline);
     line("memory of a device", formatted("%.1f GB of weights, room for %.0f requests",

@@ -6,6 +6,13 @@
 
 namespace llmcost {
 
+/// How far predictions are from runs of models that took no part in the fit, as log2(measured / predicted): one run in
+/// twenty is below `low`, one above `high`.
+struct serving_error {
+    double low = 0;
+    double high = 0;
+};
+
 /// What an engine adds to its kernels, which no kernel shows.
 struct engine {
     string_ref name{};
@@ -19,6 +26,8 @@ struct engine {
     double request_seconds = 0;   ///< host time of a request before its prompt is computed
     double steps_waited = 0;      ///< steps before a new request's prompt: half of the one that runs, and those planned
     double memory_share = 0.9;    ///< of a device's memory that weights and caches may fill
+    serving_error tpot_error{};   ///< of the time per token
+    serving_error ttft_error{};   ///< of the time to the first token
 };
 
 // Fitted by bench/fit_engines to serving runs on H100 and H200 up to one node (docs/accuracy-serving.md), but for the steps
@@ -26,9 +35,9 @@ struct engine {
 // TensorRT-LLM's and SGLang's overlap schedulers, pyexecutor/py_executor.py and managers/scheduler.py).
 // clang-format off
 inline constexpr engine engines[]{
-    {"trtllm", "trtllm", true,  true,  false, 0.89,  4.45e-4, 4.77e-6, 0.0653, 1.5, 0.9},
-    {"vllm",   "vllm",   false, false, false, 1.02,  1.24e-6, 2.88e-6, 0.0148, 1.5, 0.9},
-    {"sglang", "sglang", false, false, true,  0.967, 0,       6.85e-6, 0.15,   1.5, 0.9},
+    {"trtllm", "trtllm", true,  true,  false, 0.89,  4.45e-4, 4.77e-6, 0.0653, 1.5, 0.9, {-0.38, 0.20}, {-0.38, 1.19}},
+    {"vllm",   "vllm",   false, false, false, 1.02,  1.24e-6, 2.88e-6, 0.0148, 1.5, 0.9, {-0.26, 0.70}, {-0.24, 2.18}},
+    {"sglang", "sglang", false, false, true,  0.967, 0,       6.85e-6, 0.15,   1.5, 0.9, {-0.36, 0.56}, {-0.25, 2.25}},
 };
 // clang-format on
 
