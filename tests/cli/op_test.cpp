@@ -278,7 +278,7 @@ TEST_CASE("a word that does not exist is refused with those that do") {
     const std::string collectives = "expected one of all_gather, all_reduce, alltoall, reduce_scatter; found 'allgather'\n";
     for (const std::string& calibration : {measured, std::string(" --calibration none")})
         CHECK(refused("op nccl --device h100 --message_size 8 --num_gpus 4 --op_name allgather" + calibration) ==
-              "llmcost: op_name: " + collectives);
+              "llmcost: --op_name: " + collectives);
     CHECK(refused("op nccl --device h100 --dtype half",
                   {.in = "op_name,message_size,num_gpus\nall_reduce,8,2\nallgather,8,2\n"}) ==
           "llmcost: line 3: op_name: " + collectives);
@@ -288,7 +288,7 @@ TEST_CASE("a word that does not exist is refused with those that do") {
     CHECK(
         refused("op moe --device h200 --num_tokens 1 --hidden_size 8 --inter_size 8 --topk 1 --num_experts 8 --distribution "
                 "balancd") ==
-        "llmcost: distribution: expected one of balanced, power_law_1.01, power_law_1.2; found 'balancd'\n");
+        "llmcost: --distribution: expected one of balanced, power_law_1.01, power_law_1.2; found 'balancd'\n");
     CHECK(refused("op primitive --device h200 --n 8 --operation sin").find("expected one of add, cmp, ") !=
           std::string::npos);
 }

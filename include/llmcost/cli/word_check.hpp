@@ -28,7 +28,7 @@ public:
             if (asked.software.empty()) refuse("--version", "needs --kernels: whose it is");
             demand("--version", known_.version_problem(asked.software, asked.version, &family_, on));
         }
-        variant("", asked.variant);
+        variant("", "--" + std::string(family_.variant_column), asked.variant);
     }
     /// Of a row of a table, whose columns of software and version may mean something else: what they say is only noted.
     void row(const std::string& where, const kernel_choice& asked, const device& on) {
@@ -41,7 +41,7 @@ public:
             ignored(where, "version",
                     asked.software.empty() ? "needs a column 'backend', or --kernels: whose it is"
                                            : known_.version_problem(asked.software, asked.version, &family_, &on));
-        variant(where + ": ", asked.variant);
+        variant(where + ": ", std::string(family_.variant_column), asked.variant);
     }
     /// Of what was found for it.
     void found(const std::string& where, const chosen_kernel& c) {
@@ -51,13 +51,13 @@ public:
     }
 
 private:
-    void variant(const std::string& where, const std::string& word) {
+    void variant(const std::string& where, const std::string& name, const std::string& word) {
         if (word.empty()) return;
         const std::string problem = known_.variant_problem(family_, word);
         if (!family_.words.others)
-            demand(family_.variant_column, problem);
+            demand(name, problem);
         else if (!problem.empty())
-            note(where + std::string(family_.variant_column), problem + "; priced as any other");
+            note(where + name, problem + "; priced as any other");
     }
     void ignored(const std::string& where, const char* column, const std::string& problem) {
         if (!problem.empty()) note(where + ": " + column, problem + "; it chooses nothing");
