@@ -355,3 +355,15 @@ TEST_CASE("what cannot be priced is said") {
     CHECK(llmcost_line("op gemm --device h200 --m 1 --n 1 --k 1 --calibration none.json").code == 3);
     CHECK(printed("op --help").find("--calibration") != std::string::npos);
 }
+
+// of the fp8_block kernels on H200 only vLLM's is called so; it was measured with its host's launch
+TEST_CASE("a row's kernel is that of its name, whoever else is faster, and --kernels holds where a row names no software") {
+    const std::string table = "kernel_source,gemm_dtype,m,n,k\nCutlassFp8BlockScaledMMKernel,fp8_block,1,32,32\n";
+    const std::string line = "op gemm --device h200_sxm" + measured;
+    CHECK(printed(line, {.in = table}) == printed(line + " --kernels vllm", {.in = table}));
+    const std::string sums = "op custom_allreduce --device h200 --kernels vllm" + measured;
+    const std::string named = printed(sums, {.in = "message_size,num_gpus,allreduce_dtype\n4096,2,half\n"});
+    const std::string other =
+        llmcost_line(sums, {.in = "message_size,num_gpus,allreduce_dtype,backend\n4096,2,half,vllm_eager\n"}).out;
+    CHECK(named.substr(named.find("half,") + 5) == other.substr(other.find("vllm_eager,") + 11));
+}

@@ -90,10 +90,18 @@ public:
                                                         ? "no bandwidth of links in its datasheet"
                                                         : "no peak for " + std::string(found.operand->name) +
                                                               " in its datasheet; it has " + operands_of(*found.on));
-        for (const std::filesystem::path& path : known_files_for(found, asked)) {
+        const auto best_at = [&](const std::filesystem::path& path) -> const kernel_calibration* {
             const calibration_document* file = calibration_at(path, *found.on);
-            if (file == nullptr) continue;
-            const kernel_calibration* here = best_of(*file, found, asked);
+            return file == nullptr ? nullptr : best_of(*file, found, asked);
+        };
+        if (asked.software.empty() && !asked.kernel.empty())  // who names a kernel means no other software's
+            for (const std::filesystem::path& path : known_files_for(found, asked)) {
+                found.kernel = best_at(path);
+                if (found.kernel != nullptr && found.kernel->kernel == asked.kernel) return found;
+            }
+        found.kernel = nullptr;
+        for (const std::filesystem::path& path : known_files_for(found, asked)) {
+            const kernel_calibration* here = best_at(path);
             if (here == nullptr) continue;
             const bool own = here->operand == found.operand->name;
             const bool before_own = found.kernel != nullptr && found.kernel->operand == found.operand->name;

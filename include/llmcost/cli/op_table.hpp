@@ -102,8 +102,9 @@ private:
         const auto word_of = [&](std::size_t c, const std::string& otherwise) -> const std::string& {
             return places_[c] == absent || field(c).empty() ? otherwise : field(c);
         };
+        const std::string& software = word_of(backend, otherwise_.software);
         asked_ = {word_of(system, otherwise_.device),
-                  word_of(backend, otherwise_.software),
+                  words_.software(row.where(), software) ? software : otherwise_.software,
                   word_of(version, otherwise_.version),
                   word_of(kernel, otherwise_.kernel),
                   word_of(operand, otherwise_.operand),

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <ostream>
 #include <set>
 #include <string>
@@ -36,12 +37,19 @@ public:
         const auto words = std::tie(asked.software, asked.version, asked.variant, asked.device);
         if (rows_.contains(words)) return;
         rows_.insert(words);
-        if (!asked.software.empty()) ignored(where, "backend", known_.software_problem(asked.software));
         if (!asked.version.empty())
             ignored(where, "version",
                     asked.software.empty() ? "needs a column 'backend', or --kernels: whose it is"
                                            : known_.version_problem(asked.software, asked.version, &family_, &on));
         variant(where + ": ", std::string(family_.variant_column), asked.variant);
+    }
+    /// Whether a row's `backend` names a software; noted once where it does not.
+    bool software(const std::string& where, const std::string& word) {
+        const auto [known, fresh] = software_.try_emplace(word, false);
+        if (!fresh) return known->second;
+        const std::string problem = word.empty() ? std::string{} : known_.software_problem(word);
+        ignored(where, "backend", problem);
+        return known->second = problem.empty();
     }
     /// Of what was found for it.
     void found(const std::string& where, const chosen_kernel& c) {
@@ -70,6 +78,7 @@ private:
     known_kernels known_;
     std::ostream& notes_;
     std::set<std::tuple<std::string, std::string, std::string, std::string>, std::less<>> rows_;
+    std::map<std::string, bool> software_;
     std::set<std::string> said_;
 };
 
