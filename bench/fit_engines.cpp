@@ -91,7 +91,8 @@ run read_run(const cli::serve_table& table, const cli::serving_run& r) {
     out.step = f.tpot, out.prompt = f.ttft_unloaded;
     out.running = f.running, out.concurrency = r.load.concurrency, out.load = r.load;
     out.here = f.running / static_cast<double>(r.on->groups());
-    out.alone = out.step - out.here / static_cast<double>(out.load.output) * out.prompt;
+    const double others = std::max(out.here - 1, 0.0) / static_cast<double>(out.load.output * out.load.pipeline);
+    out.alone = out.step - others * out.prompt;
     out.tpot = 1e-3 * std::stod(table.word("silicon_tpot_ms")), out.ttft = 1e-3 * std::stod(table.word("silicon_ttft_ms"));
     // one node, of a chip whose attention and experts were measured
     out.fitted = r.devices <= execution::most_devices_of_a_node && (out.system == "h100_sxm" || out.system == "h200_sxm");

@@ -177,6 +177,24 @@ TEST_CASE("whoever spreads a model over nodes is told what their network is take
           std::string::npos);
 }
 
+// the single form shares each expert over the devices of --tp where --ep leaves them
+TEST_CASE("a row that does not say how experts are split is read as the single form") {
+    const std::string folder = LLMCOST_TEST_DIR "/fit/serving";
+    const json alone = answered("serve --config " + folder +
+                                "/openai__gpt-oss-120b.json --device h100 --engine vllm --tp 4 "
+                                "--concurrency 16" +
+                                measured);
+    const std::string head = "model_path,system,backend,isl,osl,batch_size,tp_size";
+    const std::string row = "openai/gpt-oss-120b,h100_sxm,vllm,1024,1024,16,4";
+    const std::string open = printed("serve --configs " + folder + measured, {.in = head + '\n' + row + '\n'});
+    const std::string said = printed("serve --configs " + folder + measured, {.in = head + ",moe_tp_size\n" + row + ",4\n"});
+    CHECK(open.substr(open.find(row) + row.size()) == said.substr(said.find(row) + row.size() + 2));
+    std::ostringstream first;
+    first.precision(5);
+    first << 1e3 * alone["ttft_seconds"].get<double>();
+    CHECK(open.find(row + ',' + first.str()) != std::string::npos);
+}
+
 TEST_CASE("rows that mean nothing are named") {
     const std::string line = "serve --configs " LLMCOST_TEST_DIR "/fit/serving" + measured;
     const std::string head = "model_path,system,backend,isl,osl,batch_size,tp_size\n";
@@ -193,6 +211,8 @@ TEST_CASE("rows that mean nothing are named") {
     CHECK(refused(line, {.in = "model_path,system,isl,osl,batch_size,pp_size\nmeta-llama/Llama-3.1-70B,h200,9,9,1,81\n"}) ==
           "llmcost: line 2: pp_size: 81 stages for a model of 80 layers: each needs one\n");
     CHECK(refused(line + " --tp 2", {.in = head}).find("--tp: cannot stand together with --configs") != std::string::npos);
+    CHECK(refused(line + " --set a=1", {.in = head}).find("--set: cannot stand together with --configs") !=
+          std::string::npos);
 }
 
 TEST_CASE("a device without a size of memory is told from one that is too small") {

@@ -55,7 +55,7 @@ TEST_CASE("memory that an engine's usual share leaves too small is taken whole, 
     const auto on = [&] { return server(models::llama_3_1_70b, in("fp8", 1), {}, small, nobody); };
     small.memory_gigabytes = 78;
     server tight = on();
-    CHECK(tight.memory_share(1000) == 1);
+    CHECK(tight.takes_all_memory(1000));
     CHECK(tight.capacity(1000) == doctest::Approx((78e9 - tight.weights()) / tight.cache_bytes(1000)));
     small.memory_gigabytes = (tight.weights() + 0.99 * tight.cache_bytes(1000)) / 1e9;
     server none = on();
@@ -74,13 +74,62 @@ TEST_CASE("an engine's own time is added to its kernels'") {
     server on = llama_70b(busy);
     const serving_figures f = on(load);
     const double host = 1e-3 + 16e-5;
-    CHECK(f.tpot == doctest::Approx(0.5 * (step + 16.0 / 500 * prompt) + host));
+    CHECK(f.tpot == doctest::Approx(0.5 * (step + 15.0 / 500 * prompt) + host));
     CHECK(f.ttft_unloaded == doctest::Approx(0.01 + 0.5 * prompt + 1e-3));
     const double decoding = 0.5 * step + host, share = 0.5 * prompt / (0.5 * prompt + 500 * decoding);
     CHECK(f.ttft == doctest::Approx(0.01 + 1e-3 + 0.5 * prompt * (1 + 15 * (0.1 / 2 + share)) + 2 * decoding));
     CHECK(f.tokens_per_second == doctest::Approx(16 * 500 / (f.ttft + 499 * f.tpot)));
     CHECK(f.running == 16);
     CHECK(f.devices == 4);
+}
+
+TEST_CASE("a request alone waits for no prompt between its tokens") {
+    server on = llama_70b();
+    step_plan plan(models::llama_3_1_70b, in("fp8", 4), h200, nobody);
+    for (const std::int64_t output : {2, 16, 4096})
+        CHECK(on({.input = 32000, .output = output}).tpot == doctest::Approx(plan.seconds(1, 1, 32000 + output / 2)));
+}
+
+// each of n stages computes a prompt for 1/n of its time while the others compute other prompts
+TEST_CASE("stages compute prompts side by side") {
+    server on = llama_70b();
+    const serving_load prompts{.input = 8000, .output = 2, .concurrency = 64};
+    double before = on(prompts).tokens_per_second;
+    for (const std::int64_t stages : {2, 4, 8}) {
+        serving_load split = prompts;
+        split.pipeline = stages;
+        const serving_figures f = on(split);
+        CHECK(f.tpot < on(prompts).tpot);
+        CHECK(f.tokens_per_second > before);
+        CHECK(f.tokens_per_second < 1.01 * static_cast<double>(stages) * on(prompts).tokens_per_second);
+        before = f.tokens_per_second;
+    }
+}
+
+// Little's law: as many requests as there are at a rate answer that rate
+TEST_CASE("a rate that some number of requests sustains is answered") {
+    server on = llama_70b(*find_engine("trtllm"));
+    for (const double n : {2.0, 50.0, 400.0}) {
+        const serving_load load{.concurrency = n, .burst = 0};
+        const double rate = 0.98 * on(load).tokens_per_second / static_cast<double>(load.output);
+        const auto f = on.at_rate(load, rate);
+        REQUIRE(f.has_value());
+        CHECK(f->tokens_per_second == doctest::Approx(rate * static_cast<double>(load.output)).epsilon(0.01));
+    }
+}
+
+TEST_CASE("memory never holds more of longer requests") {
+    device small = h200;
+    small.memory_gigabytes = 82;  // 90 % of it leave 1.1 GB beside weights
+    server on(models::llama_3_1_70b, in("fp8", 1), {}, small, nobody);
+    double before = on.capacity(100);
+    CHECK(before > 1);
+    for (std::int64_t tokens = 200; tokens < 60000; tokens += 100) {
+        const double now = on.capacity(tokens);
+        CHECK(now <= before);
+        before = now;
+    }
+    CHECK(before == 0);
 }
 
 // 4 others: 0.3 · 4 / 2 of a burst; at their prompts 1 s of 1 + 3 s each

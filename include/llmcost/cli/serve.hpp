@@ -121,7 +121,8 @@ inline void put_figures(json_writer& json, const placement& p, const serving_loa
 inline std::string serve_text(const placement& p, const serving_load& load, const serving_figures& f, server& on) {
     const auto devices = static_cast<double>(p.how.shards.devices() * load.pipeline);
     std::string out = title_of_placement(p) + '\n' + grouped(count(load.input)) + " tokens in, " +
-                      grouped(count(load.output)) + " out, " + formatted("%.4g requests at a time", load.concurrency) + '\n';
+                      grouped(count(load.output)) + " out, " + formatted("%.4g", load.concurrency) +
+                      (load.concurrency == 1 ? " request" : " requests") + " at a time\n";
     const auto line = [&](std::string_view name, const std::string& text) { out += "  " + left(name, 26) + text + '\n'; };
     const auto interval = [&](double seconds, serving_error e) {
         return p.by.name.empty()
@@ -133,10 +134,11 @@ inline std::string serve_text(const placement& p, const serving_load& load, cons
     line("time per output token",
          duration(f.tpot) + "  (" + interval(f.tpot, p.by.tpot_error) + formatted("%.1f tokens/s each)", 1 / f.tpot));
     line("tokens per second", formatted("%.0f  (%.0f per device)", f.tokens_per_second, f.tokens_per_second / devices));
-    const double share = on.memory_share(load.input + load.output / 2, load.pipeline);
-    line("memory of a device", formatted("%.1f GB of weights, room for %.0f requests",
-                                         on.weights() / 1e9 / static_cast<double>(load.pipeline), f.capacity) +
-                                   (share < 1 ? "" : " if the engine may take all of it"));
+    const double room = f.capacity / static_cast<double>(on.groups());
+    line("memory of a device",
+         formatted("%.1f GB of weights, room for %.0f", on.weights() / 1e9 / static_cast<double>(load.pipeline), room) +
+             (room < 1.5 ? " request" : " requests") +
+             (on.takes_all_memory(load.input + load.output / 2, load.pipeline) ? " if the engine may take all of it" : ""));
     if (const std::string nodes = note_on_nodes(p.how); !nodes.empty()) line("network", nodes);
     if (load.concurrency - f.running >= 0.5)
         line("waiting", formatted("%.0f requests: %.0f run at a time", load.concurrency - f.running, f.running));
@@ -203,6 +205,9 @@ inline std::string serve_help() {
         for (std::size_t id = 0; id < given.rows().size(); ++id)
             if (id != detail::sv_configs && id != detail::ex_calibration && given.has(id))
                 refuse(given.name(id), "cannot stand together with --configs: rows say it");
+        for (const option_row& row : option_table)
+            if (row.id != option::offline && (others.has(row.id) || (row.id == option::set && !others.overrides().empty())))
+                refuse(row.name, "cannot stand together with --configs: rows say it");
         return serve_table(given.text(detail::sv_configs), given.text(detail::ex_calibration)).priced(io.in, io.err);
     }
     serving_load load;

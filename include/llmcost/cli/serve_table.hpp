@@ -148,6 +148,8 @@ private:
         const std::int64_t of_experts = s.expert * s.expert_tensor;
         if (word("attention_dp_size").empty() && of_experts % s.tensor == 0 && m.subject.dims.moe.num_experts > 1)
             s.data = of_experts / s.tensor;
+        if (word("moe_tp_size").empty() && m.subject.dims.moe.num_experts > 1 && s.devices() % s.expert == 0)
+            s.expert_tensor = s.devices() / s.expert;
         check_sharding(m.subject, s);
         how.static_scales = run.by->static_scales;
         run.model = word("model_path");

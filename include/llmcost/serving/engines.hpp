@@ -35,9 +35,9 @@ struct engine {
 // TensorRT-LLM's and SGLang's overlap schedulers, pyexecutor/py_executor.py and managers/scheduler.py).
 // clang-format off
 inline constexpr engine engines[]{
-    {"trtllm", "trtllm", true,  true,  false, 0.89,  4.45e-4, 4.77e-6, 0.0653, 1.5, 0.9, {-0.38, 0.20}, {-0.38, 1.19}},
-    {"vllm",   "vllm",   false, false, false, 1.02,  1.24e-6, 2.88e-6, 0.0148, 1.5, 0.9, {-0.26, 0.70}, {-0.24, 2.18}},
-    {"sglang", "sglang", false, false, true,  0.967, 0,       6.85e-6, 0.15,   1.5, 0.9, {-0.36, 0.56}, {-0.25, 2.25}},
+    {"trtllm", "trtllm", true,  true,  false, 0.898, 4.49e-4, 3.13e-6, 0.064,  1.5, 0.9, {-0.38, 0.21}, {-0.40, 1.11}},
+    {"vllm",   "vllm",   false, false, false, 1.03,  0,       1.78e-6, 0.0145, 1.5, 0.9, {-0.26, 0.73}, {-0.24, 2.18}},
+    {"sglang", "sglang", false, false, true,  0.983, 1.56e-4, 0,       0.15,   1.5, 0.9, {-0.36, 0.58}, {-0.25, 2.23}},
 };
 // clang-format on
 

@@ -61,23 +61,27 @@ public:
         const figures f = figures_of_part_({.sequence = 1, .past = tokens > 1 ? tokens - 1 : 0, .head = logits::none});
         return static_cast<double>(f.cache.to_64()) * how_.cache->weight_bytes;
     }
-    /// Share of a device's memory that weights and caches fill: the engine's usual one, or all of it where that holds not
-    /// one sequence of so many tokens, as measured runs were told to (DeepSeek-V3 on four B200: 97 %; docs/latency.md).
-    [[nodiscard]] double memory_share(std::int64_t tokens, std::int64_t pipeline = 1) {
-        return held(by_.memory_share, tokens, pipeline) == 0 ? 1 : by_.memory_share;
-    }
     /// Sequences of so many tokens that the memory of one device holds beside the weights; 0 where not a whole one.
+    ///
+    /// In the engine's usual share of memory, or in all of it where weights alone are more than that, as measured runs were
+    /// told to (DeepSeek-V3 on four B200: 97 %; docs/latency.md); one, where only all of memory holds it.
     [[nodiscard]] double capacity(std::int64_t tokens, std::int64_t pipeline = 1) {
-        return held(memory_share(tokens, pipeline), tokens, pipeline);
+        const bool all = weights_ / static_cast<double>(pipeline) > by_.memory_share * 1e9 * on_.memory_gigabytes;
+        const double usual = held(all ? 1 : by_.memory_share, tokens, pipeline);
+        return usual > 0 ? usual : held(1, tokens, pipeline) > 0 ? 1 : 0;
+    }
+    /// Whether it takes more than the engine's usual share of memory to hold even one sequence of so many tokens.
+    [[nodiscard]] bool takes_all_memory(std::int64_t tokens, std::int64_t pipeline = 1) {
+        return held(by_.memory_share, tokens, pipeline) == 0;
     }
 
     /// Another engine's own time beside the same kernels.
     void replace_engine(const engine& by) noexcept { by_ = by; }
 
-    /// The figures under a load: `tpot = s·(t_decode(b, input + output / 2) + b / output · t_prefill) + a + c·b` with b
-    /// requests running on each group of devices; `ttft = r + a + s·t_prefill·(1 + prompts_ahead) + w·(s·t_decode + a +
-    /// c·b)` with w = steps_before, and a whole answer for each that finds no room: without end where memory holds
-    /// no request.
+    /// The figures under a load: `tpot = s·(t_decode(b / n, input + output / 2) + (b − 1) / output · t_prefill / n) + a +
+    /// c·b` with b requests running on each group of devices and n stages; `ttft = r + a + s·t_prefill·(1 + prompts_ahead) +
+    /// w·(s·t_decode + a + c·b)` with w = steps_before, and a whole answer for each that finds no room: without end where
+    /// memory holds no request.
     [[nodiscard]] serving_figures operator()(const serving_load& load) {
         const auto groups = static_cast<double>(how_.shards.data), stages = static_cast<double>(load.pipeline);
         const std::int64_t mean = load.input + load.output / 2;
@@ -91,21 +95,21 @@ public:
         const double per_step = tokens_per_step(load);
         step_cost step = decode(here / stages, load.draft + 1, mean);
         const auto output = static_cast<double>(load.output);
-        const double shared = here / output * per_step;  // prompts that begin while a step's tokens are written
         const double host = by_.step_seconds + by_.sequence_seconds * here;
-        const double together = by_.overlap * (step.seconds + shared * prompt.seconds) + host;
-        f.tpot = together / per_step;
+        const auto beside = [&](double prompts) {  // a step beside so many prompts per step of a request
+            return by_.overlap * (step.seconds + prompts / output * per_step * prompt.seconds / stages) + host;
+        };
+        f.tpot = beside(here > 1 ? here - 1 : 0) / per_step;  // its own prompt is in the time to the first token
         const double first = by_.overlap * prompt.seconds, decoding = by_.overlap * step.seconds + host;
         f.ttft_unloaded = by_.request_seconds + first + by_.step_seconds;
         f.ttft = f.ttft_unloaded + first * prompts_ahead(load, here, first, output / per_step * decoding) +
                  steps_before(by_, load, here) * decoding;
         if (load.concurrency > f.running) f.ttft += (load.concurrency - f.running) / f.running * output * f.tpot;
         f.tokens_per_second = load.concurrency * output / (f.ttft + (output - 1) * f.tpot);  // Little's law
-        step.flops += shared * prompt.flops, step.bytes += shared * prompt.bytes;
-        step.flops /= stages, step.bytes /= stages;
-        const double busy = here < 1 ? here : 1;  // share of the time that anybody is there
-        step.flops *= busy, step.bytes *= busy;
-        f.watts = watts_of(on_, *how_.products, step, together);
+        const double seconds = beside(here), busy = here < stages ? here / stages : 1;  // share of stages that have work
+        const double prompts = here / output * per_step / stages;
+        step.flops = busy * step.flops + prompts * prompt.flops, step.bytes = busy * step.bytes + prompts * prompt.bytes;
+        f.watts = watts_of(on_, *how_.products, step, seconds);
         f.joules_per_token = f.watts * f.devices / f.tokens_per_second;
         return f;
     }
@@ -119,8 +123,10 @@ public:
             const serving_figures f = (*this)(load);
             return rate * (f.ttft + static_cast<double>(load.output - 1) * f.tpot);
         };
-        double low = 0, high = capacity(load.input + load.output / 2, load.pipeline) * static_cast<double>(how_.shards.data);
-        if (high < 1 || arriving(high) > high) return std::nullopt;
+        const double most = capacity(load.input + load.output / 2, load.pipeline) * static_cast<double>(how_.shards.data);
+        double low = 0, high = 1;  // fewer may be answered faster than as many as fit
+        while (high <= most && arriving(high) > high) low = high, high = high < most && 2 * high > most ? most : 2 * high;
+        if (high > most) return std::nullopt;
         for (int i = 0; i < 40 && high - low > 1e-3 * high; ++i) {
             const double middle = (low + high) / 2;
             (arriving(middle) > middle ? low : high) = middle;
