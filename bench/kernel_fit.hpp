@@ -41,6 +41,7 @@ struct seen_along {
     bool any = false;
     bool between = false;
     double value = 0;
+    double octaves = 0;  ///< to the nearest, where it lies between none
 };
 inline seen_along look_along(const std::vector<double>& values, const std::vector<bool>& known,
                              const std::vector<std::int64_t>& axis, std::size_t first, std::size_t step, std::size_t at) {
@@ -50,9 +51,9 @@ inline seen_along look_along(const std::vector<double>& values, const std::vecto
     while (low >= 0 && !known[cell(static_cast<std::size_t>(low))]) --low;
     while (high < axis.size() && !known[cell(high)]) ++high;
     if (low < 0 && high == axis.size()) return {};
-    if (low < 0) return {true, false, values[cell(high)]};
+    if (low < 0) return {true, false, values[cell(high)], octave(axis[high]) - octave(axis[at])};
     const double before = values[cell(static_cast<std::size_t>(low))];
-    if (high == axis.size()) return {true, false, before};
+    if (high == axis.size()) return {true, false, before, octave(axis[at]) - octave(axis[static_cast<std::size_t>(low)])};
     const double from = octave(axis[static_cast<std::size_t>(low)]), to = octave(axis[high]);
     const double share = (octave(axis[at]) - from) / (to - from);
     return {true, true, before * (1 - share) + values[cell(high)] * share};
@@ -73,7 +74,7 @@ inline void fill(std::vector<double>& values, std::vector<bool> known, const std
                 if (a.between || b.between)
                     filled[at] = a.between && b.between ? (a.value + b.value) / 2 : a.between ? a.value : b.value;
                 else if (extends && (a.any || b.any))
-                    filled[at] = b.any ? b.value : a.value;
+                    filled[at] = b.any && (!a.any || b.octaves <= a.octaves) ? b.value : a.value;
                 else
                     continue;
                 now[at] = true;
