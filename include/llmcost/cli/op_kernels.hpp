@@ -96,10 +96,11 @@ public:
         };
         if (asked.software.empty() && !asked.kernel.empty())  // who names a kernel means no other software's
             for (const std::filesystem::path& path : known_files_for(found, asked)) {
-                found.kernel = best_at(path);
-                if (found.kernel != nullptr && found.kernel->kernel == asked.kernel) return found;
+                const kernel_calibration* here = best_at(path);
+                if (here == nullptr || !(here->kernel == asked.kernel)) continue;
+                found.kernel = here;
+                return found;
             }
-        found.kernel = nullptr;
         for (const std::filesystem::path& path : known_files_for(found, asked)) {
             const kernel_calibration* here = best_at(path);
             if (here == nullptr) continue;
