@@ -36,11 +36,8 @@ using constants = detail::roofline_point;
 struct run {
     std::string model, system;
     const engine* by = nullptr;
-    double step = 0, prompt = 0;  ///< of kernels: a step with its share of prompts, a prompt alone
-    double alone = 0;             ///< a step without prompts
-    double here = 0;              ///< running on a group of devices
-    double concurrency = 0, running = 0;
     serving_load load{};
+    load_kernels kernels{};
     double tpot = 0, ttft = 0;  ///< measured
     bool fitted = false;
 };
@@ -84,15 +81,7 @@ cli::serving_run held_back(const cli::serve_table& table, cli::serving_run r) {
 run read_run(const cli::serve_table& table, const cli::serving_run& r) {
     run out;
     out.model = r.model, out.system = r.where->names[0], out.by = r.by;
-    engine bare;
-    bare.memory_share = r.by->memory_share;
-    r.on->replace_engine(bare);
-    const serving_figures f = (*r.on)(r.load);
-    out.step = f.tpot, out.prompt = f.ttft_unloaded;
-    out.running = f.running, out.concurrency = r.load.concurrency, out.load = r.load;
-    out.here = f.running / static_cast<double>(r.on->groups());
-    const double others = std::max(out.here - 1, 0.0) / static_cast<double>(out.load.output * out.load.pipeline);
-    out.alone = out.step - others * out.prompt;
+    out.load = r.load, out.kernels = r.on->kernels(r.load);
     out.tpot = 1e-3 * std::stod(table.word("silicon_tpot_ms")), out.ttft = 1e-3 * std::stod(table.word("silicon_ttft_ms"));
     // one node, of a chip whose attention and experts were measured
     out.fitted = r.devices <= execution::most_devices_of_a_node && (out.system == "h100_sxm" || out.system == "h200_sxm");
@@ -106,17 +95,7 @@ engine with(const engine& by, const constants& step) {
     e.sequence_seconds = 1e-5 * std::fabs(step[2]);
     return e;
 }
-double host(const engine& e, const run& r) { return e.step_seconds + e.sequence_seconds * r.here; }
-double tpot(const engine& e, const run& r) { return e.overlap * r.step + host(e, r); }
-double ttft(const engine& e, const run& r) {
-    const double prompt = e.overlap * r.prompt, decoding = e.overlap * r.alone + host(e, r);
-    const auto output = static_cast<double>(r.load.output);
-    double t = e.request_seconds + e.step_seconds +
-               prompt * (1 + server::prompts_ahead(r.load, r.here, prompt, output * decoding)) +
-               server::steps_before(e, r.load, r.here) * decoding;
-    if (r.concurrency > r.running) t += (r.concurrency - r.running) / r.running * output * tpot(e, r);
-    return t;
-}
+load_times times(const engine& e, const run& r) { return server::times(e, r.load, r.kernels); }
 
 /// Mean of what a robust error makes of logarithms, every model with the same weight: runs that are several times `soft` off
 /// weigh ever less (Cauchy), as kernels of another version than was measured do.
@@ -142,8 +121,8 @@ double request_loss(const engine& e, const std::vector<const run*>& runs, double
         for (double octave = -1; octave <= 1; octave += 0.05) {
             const auto ratio = [&](const run& r) {
                 run scaled = r;
-                scaled.prompt *= std::exp2(octave);
-                return ttft(e, scaled) / r.ttft;
+                scaled.kernels.prompt.seconds *= std::exp2(octave);
+                return times(e, scaled).ttft / r.ttft;
             };
             least = std::min(least, loss(own, ratio, soft) + 0.05 * octave * octave);
         }
@@ -158,7 +137,7 @@ engine fit(const engine& by, const std::vector<const run*>& runs) {
         const engine e = with(by, p);
         const double pulled = std::pow(p[0] / 0.15, 2) + std::pow(p[1] / 2, 2) + std::pow(p[2] / 5, 2);
         return loss(
-                   runs, [&](const run& r) { return tpot(e, r) / r.tpot; }, 0.05) +
+                   runs, [&](const run& r) { return times(e, r).tpot / r.tpot; }, 0.05) +
                0.05 * pulled;
     };
     engine best = with(by, detail::simplex_minimum(of_step, {-0.05, 0.5, 1, 0}));
@@ -190,9 +169,10 @@ struct errors {
 
     void add(const engine& e, const run& r) {
         const auto off = [](double predicted, double measured) { return std::fabs(predicted / measured - 1); };
-        tpot.push_back(off(::tpot(e, r), r.tpot));
-        kernels.push_back(off(r.step, r.tpot));
-        (r.concurrency <= 4 ? few : many).push_back(off(ttft(e, r), r.ttft));
+        const load_times t = times(e, r);
+        tpot.push_back(off(t.tpot, r.tpot));
+        kernels.push_back(off(times({}, r).tpot, r.tpot));
+        (r.load.concurrency <= 4 ? few : many).push_back(off(t.ttft, r.ttft));
     }
     [[nodiscard]] std::string row() const {
         return std::to_string(tpot.size()) + " | " + percent(tpot) + " | " + percent(kernels) + " | " + percent(few) +
@@ -270,8 +250,8 @@ int fit_all(const std::vector<std::string>& arguments) {
             for (const run* r : own) {
                 if (r->model != model) continue;
                 groups[{false, r->system, model}].add(without, *r), held_out.add(without, *r);
-                of_tpot.push_back(std::log2(r->tpot / tpot(without, *r)));
-                of_ttft.push_back(std::log2(r->ttft / ttft(without, *r)));
+                of_tpot.push_back(std::log2(r->tpot / times(without, *r).tpot));
+                of_ttft.push_back(std::log2(r->ttft / times(without, *r).ttft));
             }
         }
         for (const run& r : runs)

@@ -41,6 +41,23 @@ struct serving_figures {
     double joules_per_token = 0;  ///< of an output token, over all devices
 };
 
+/// What the kernels of a load take on a group of devices, before an engine adds its own time.
+struct load_kernels {
+    step_cost prompt{};          ///< of one request
+    step_cost step{};            ///< of those that run, each writing
+    double tokens_per_step = 1;  ///< that each of them writes
+    double here = 0;             ///< requests that run on the group
+    double running = 0;          ///< and on all groups
+};
+
+/// The seconds of a load.
+struct load_times {
+    double step = 0;           ///< of those that run, with their share of prompts
+    double tpot = 0;           ///< per output token after the first
+    double ttft = 0;           ///< to the first token, queueing included
+    double ttft_unloaded = 0;  ///< the same with nobody else there
+};
+
 /// A model on devices under an engine.
 class server {
 public:
@@ -75,41 +92,59 @@ public:
         return held(by_.memory_share, tokens, pipeline) == 0;
     }
 
-    /// Another engine's own time beside the same kernels.
-    void replace_engine(const engine& by) noexcept { by_ = by; }
-
-    /// The figures under a load: `tpot = s·(t_decode(b / n, input + output / 2) + (b − 1) / output · t_prefill / n) + a +
-    /// c·b` with b requests running on each group of devices and n stages; `ttft = r + a + s·t_prefill·(1 + prompts_ahead) +
-    /// w·(s·t_decode + a + c·b)` with w = steps_before, and a whole answer for each that finds no room: without end where
-    /// memory holds no request.
-    [[nodiscard]] serving_figures operator()(const serving_load& load) {
+    /// The kernels of a load; throws where the model has fewer positions.
+    [[nodiscard]] load_kernels kernels(const serving_load& load) {
         const auto groups = static_cast<double>(how_.shards.data), stages = static_cast<double>(load.pipeline);
         const std::int64_t mean = load.input + load.output / 2;
-        (void)cache_bytes(load.input + load.output);  // throws where the model has fewer positions
-        serving_figures f;
-        f.devices = static_cast<double>(how_.shards.devices()) * stages;
-        f.capacity = capacity(mean, load.pipeline) * groups;
-        f.running = load.concurrency < f.capacity ? load.concurrency : f.capacity;
-        const double here = f.running / groups;
-        const step_cost prompt = prefill(load);
-        const double per_step = tokens_per_step(load);
-        step_cost step = decode(here / stages, load.draft + 1, mean);
-        const auto output = static_cast<double>(load.output);
-        const double host = by_.step_seconds + by_.sequence_seconds * here;
+        (void)cache_bytes(load.input + load.output);
+        const double room = capacity(mean, load.pipeline) * groups;
+        load_kernels k;
+        k.running = load.concurrency < room ? load.concurrency : room;
+        k.here = k.running / groups;
+        k.prompt = prefill(load);
+        k.step = decode(k.here / stages, load.draft + 1, mean);
+        double chance = 1;  // that a proposed token is kept
+        for (std::int64_t i = 0; i < load.draft; ++i) k.tokens_per_step += chance *= load.acceptance;
+        return k;
+    }
+
+    /// What an engine makes of them: `tpot = s·(t_decode(b / n, input + output / 2) + (b − 1) / output · t_prefill / n) + a
+    /// + c·b` with b requests running on each group of devices and n stages; `ttft = r + a + s·t_prefill·(1 + prompts_ahead)
+    /// + w·(s·t_decode + a + c·b)` with w = steps_before, and a whole answer for each that finds no room: without end where
+    /// memory holds no request.
+    [[nodiscard]] static load_times times(const engine& by, const serving_load& load, const load_kernels& k) noexcept {
+        const auto stages = static_cast<double>(load.pipeline), output = static_cast<double>(load.output);
+        const double host = by.step_seconds + by.sequence_seconds * k.here;
         const auto beside = [&](double prompts) {  // a step beside so many prompts per step of a request
-            return by_.overlap * (step.seconds + prompts / output * per_step * prompt.seconds / stages) + host;
+            return by.overlap * (k.step.seconds + prompts / output * k.tokens_per_step * k.prompt.seconds / stages) + host;
         };
-        f.tpot = beside(here > 1 ? here - 1 : 0) / per_step;  // its own prompt is in the time to the first token
-        const double first = by_.overlap * prompt.seconds, decoding = by_.overlap * step.seconds + host;
-        f.ttft_unloaded = by_.request_seconds + first + by_.step_seconds;
-        f.ttft = f.ttft_unloaded + first * prompts_ahead(load, here, first, output / per_step * decoding) +
-                 steps_before(by_, load, here) * decoding;
-        if (load.concurrency > f.running) f.ttft += (load.concurrency - f.running) / f.running * output * f.tpot;
+        load_times t;
+        t.step = beside(k.here);
+        t.tpot =
+            beside(k.here > 1 ? k.here - 1 : 0) / k.tokens_per_step;  // its own prompt is in the time to the first token
+        const double first = by.overlap * k.prompt.seconds, decoding = by.overlap * k.step.seconds + host;
+        t.ttft_unloaded = by.request_seconds + first + by.step_seconds;
+        t.ttft = t.ttft_unloaded + first * prompts_ahead(load, k.here, first, output / k.tokens_per_step * decoding) +
+                 steps_before(by, load, k.here) * decoding;
+        if (load.concurrency > k.running) t.ttft += (load.concurrency - k.running) / k.running * output * t.tpot;
+        return t;
+    }
+
+    /// The figures under a load.
+    [[nodiscard]] serving_figures operator()(const serving_load& load) {
+        const load_kernels k = kernels(load);
+        const load_times t = times(by_, load, k);
+        const auto stages = static_cast<double>(load.pipeline), output = static_cast<double>(load.output);
+        serving_figures f;
+        f.ttft = t.ttft, f.ttft_unloaded = t.ttft_unloaded, f.tpot = t.tpot, f.running = k.running;
+        f.devices = static_cast<double>(how_.shards.devices()) * stages;
+        f.capacity = capacity(load.input + load.output / 2, load.pipeline) * static_cast<double>(groups());
         f.tokens_per_second = load.concurrency * output / (f.ttft + (output - 1) * f.tpot);  // Little's law
-        const double seconds = beside(here), busy = here < stages ? here / stages : 1;  // share of stages that have work
-        const double prompts = here / output * per_step / stages;
-        step.flops = busy * step.flops + prompts * prompt.flops, step.bytes = busy * step.bytes + prompts * prompt.bytes;
-        f.watts = watts_of(on_, *how_.products, step, seconds);
+        const double busy = k.here < stages ? k.here / stages : 1;  // share of stages that have work
+        const double prompts = k.here / output * k.tokens_per_step / stages;
+        step_cost step = k.step;
+        step.flops = busy * step.flops + prompts * k.prompt.flops, step.bytes = busy * step.bytes + prompts * k.prompt.bytes;
+        f.watts = watts_of(on_, *how_.products, step, t.step);
         f.joules_per_token = f.watts * f.devices / f.tokens_per_second;
         return f;
     }
@@ -155,12 +190,6 @@ private:
         const double room = share * on_.memory_gigabytes * 1e9 - weights_ / stages;
         const double each = cache_bytes(tokens) / stages;
         return room <= 0 || room < each ? 0 : each == 0 ? 1e9 : room / each;
-    }
-    /// Tokens that a step writes per sequence: the first, and each proposed one that is kept.
-    [[nodiscard]] static double tokens_per_step(const serving_load& load) noexcept {
-        double sum = 1, chance = 1;
-        for (std::int64_t i = 0; i < load.draft; ++i) sum += chance *= load.acceptance;
-        return sum;
     }
     /// One prompt behind what is cached of it, in chunks.
     [[nodiscard]] step_cost prefill(const serving_load& load) {
