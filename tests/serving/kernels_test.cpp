@@ -67,7 +67,7 @@ TEST_CASE("a decoder's step is the kernels that an engine runs") {
         lines_of(kernels_of(models::llama_3_2_1b, {.batch = 16, .sequence = 1, .past = 1000, .head = logits::last}, {}));
     const std::vector<std::string> products{
         "model.layers.*.self_attn.q_proj+k_proj+v_proj gemm 16 3072 2048 x16",
-        "model.layers.*.self_attn generation_attention 16 1000 32 8 64 0 x16",
+        "model.layers.*.self_attn generation_attention 16 1000 32 8 64 0 0 x16",
         "model.layers.*.self_attn.o_proj gemm 16 2048 2048 x16",
         "model.layers.*.mlp.gate_proj+up_proj gemm 16 16384 2048 x16",
         "model.layers.*.mlp.act_fn elementwise 16 8192 393216 3801088 0 x16",  // moved 3 · 16 · 8192, by sums and products
@@ -190,6 +190,29 @@ TEST_CASE("one latent is compared where it is cached, a prompt's is expanded") {
     }
 }
 
+// Proposed tokens stand one behind the other: token i of them sees what a decoding step behind i more tokens does.
+TEST_CASE("proposed tokens are checked by the kernels that decode") {
+    const workload load{.batch = 2, .sequence = 4, .past = 50, .head = logits::last};
+    execution decoding;
+    decoding.decodes = true;
+    for (const golden_model& g : golden_models()) {
+        if (fitted(g.built, load).past != load.past || g.built.dims.num_attention_heads == 0) continue;
+        INFO(g.golden.name);
+        const auto checked = kernels_of(g.built, load, decoding);
+        for (const literal family : {"generation_attention", "generation_mla"}) {
+            double one_by_one = 0;
+            for (std::int64_t i = 0; i < load.sequence; ++i)
+                one_by_one +=
+                    work_of(kernels_of(g.built, {.batch = 2, .sequence = 1, .past = load.past + i}, {}), family).flops;
+            CHECK(work_of(checked, family).flops == one_by_one);
+        }
+        CHECK(work_of(checked, "context_attention").flops == 0);
+        CHECK(work_of(checked, "context_mla").flops == 0);
+        for (const model_kernel& k : checked)
+            if (k.name.ends_with("kv_b_proj")) CHECK(k.shape.sizes[0] == load.batch * load.sequence);
+    }
+}
+
 TEST_CASE("a window reaches the kernel, and bounds what it reads") {
     for (const golden_model& g : golden_models()) {
         if (g.built.dims.sliding_window == 0 || g.built.dims.num_hidden_layers == 0) continue;
@@ -209,7 +232,9 @@ TEST_CASE("a step's plan and its walk have the same kernels, for every model and
     unmeasured nobody;
     for (const golden_model& g : golden_models()) {
         INFO(g.golden.name);
-        step_plan plan(g.built, {}, h200, nobody);
+        execution decoding;
+        decoding.decodes = true;
+        step_plan plan(g.built, {}, h200, nobody), decodes(g.built, decoding, h200, nobody);
         for (const auto& [batch, sequence, past] : std::vector<std::array<std::int64_t, 3>>{{1, 1, 1},
                                                                                             {7, 1, 33},
                                                                                             {64, 1, 900},
@@ -233,6 +258,8 @@ TEST_CASE("a step's plan and its walk have the same kernels, for every model and
             if (load.sequence != sequence || load.past != past) continue;
             INFO(text_of(load));
             CHECK(plan.seconds(batch, sequence, past) == doctest::Approx(seconds_of_walk(g.built, load, {})).epsilon(1e-12));
+            CHECK(decodes.seconds(batch, sequence, past) ==
+                  doctest::Approx(seconds_of_walk(g.built, load, decoding)).epsilon(1e-12));
         }
     }
 }

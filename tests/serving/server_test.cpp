@@ -221,6 +221,20 @@ TEST_CASE("cached prefixes, chunks and proposed tokens cost what their tokens co
     CHECK(on(cached).ttft_unloaded > 0);
 }
 
+TEST_CASE("proposed tokens that are all kept never cost more than writing each by itself") {
+    for (const model& m : {models::llama_3_1_70b, models::deepseek_v3})
+        for (const double concurrency : {1.0, 64.0}) {
+            server on(m, in("fp8", 8), {}, h200, nobody);
+            double last = on({.input = 4000, .output = 500, .concurrency = concurrency}).tpot;
+            for (const std::int64_t draft : {1, 2, 3, 7, 15}) {
+                const double here =
+                    on({.input = 4000, .output = 500, .concurrency = concurrency, .draft = draft, .acceptance = 1}).tpot;
+                CHECK(here < last);
+                last = here;
+            }
+        }
+}
+
 TEST_CASE("requests that arrive at a rate are as many as Little's law says, or too many") {
     server on = llama_70b(*find_engine("vllm"));
     const serving_load load{.input = 512, .output = 128};

@@ -118,7 +118,7 @@ constexpr kernel_work context_attention_work(const std::int64_t* s, const operan
     return attention_work(real(s[0]), real(s[1]), real(s[6]), s + 2, o, variant);
 }
 constexpr kernel_work generation_attention_work(const std::int64_t* s, const operand_row& o, string_ref variant) {
-    return attention_work(real(s[0]), 1, real(s[1]), s + 2, o, variant);
+    return attention_work(real(s[0]), 1 + real(s[6]), real(s[1]), s + 2, o, variant);
 }
 
 /// Every query sees every key: FLOPs 4·B·heads·head_dim·queries·length.
@@ -139,9 +139,9 @@ constexpr kernel_work context_mla_work(const std::int64_t* s, const operand_row&
 }
 /// In the latent: every head reads the same 576 elements of a token, and their first 512 again as values.
 constexpr kernel_work generation_mla_work(const std::int64_t* s, const operand_row& o, string_ref variant) {
-    const double batch = real(s[0]), length = real(s[1]) + 1, heads = real(s[2]);
-    return {2 * batch * heads * length * (576 + 512),
-            batch * (length * 576 * cached_bytes(variant) + 2 * heads * (576 + 512)), o.unit};
+    const double batch = real(s[0]), past = real(s[1]), heads = real(s[2]), fresh = 1 + real(s[3]);
+    return {2 * batch * heads * visible_pairs(fresh, past, 0) * (576 + 512),
+            batch * ((past + fresh) * 576 * cached_bytes(variant) + 2 * fresh * heads * (576 + 512)), o.unit};
 }
 
 /// A state of key_dim × value_dim per head, read and written once in 32 bits; several tokens by chunks, whose tokens see
@@ -232,6 +232,8 @@ constexpr kernel_work no_work(const std::int64_t* /*sizes*/, const operand_row& 
 
 inline constexpr operator_size key_value_heads{
     .name = "num_key_value_heads", .role = size_role::site, .required = true, .divides = "num_heads"};
+/// Queries of a sequence beside its newest token's: those of tokens that somebody proposes and this step checks.
+inline constexpr operator_size proposed_tokens{.name = "draft"};
 /// Elements, as many as a device's memory has.
 inline constexpr operator_size message_size{
     .name = "message_size", .role = size_role::axis, .required = true, .most = std::int64_t{1} << 40};
@@ -288,7 +290,7 @@ inline constexpr operator_family operator_families[]{
     {"generation_attention", "attention of one new token each, fused", "attn_dtype", "kv_cache_dtype", "", "bfloat16", {detail::operand_words},
      {{"batch_size", size_role::axis, 1, false}, {"step", size_role::axis, 0, true, true},
       {"num_heads", size_role::site, 0, true}, detail::key_value_heads,
-      {"head_dim", size_role::site, 128, false}, {"window_size", size_role::site, 0, false}}, 6, 2, 4,
+      {"head_dim", size_role::site, 128, false}, {"window_size", size_role::site, 0, false}, detail::proposed_tokens}, 7, 2, 4,
      detail::generation_attention_work, {{12.9e-6, 1, 0.62, 7.7}, -0.74, 2.23}, {{12.9e-6, 1, 0.62, 7.7}, -0.74, 2.23},
      backward_rule::attention},
     {"full_attention", "attention of all to all, fused", "attn_dtype", "", "", "", {},
@@ -304,7 +306,7 @@ inline constexpr operator_family operator_families[]{
      backward_rule::attention},
     {"generation_mla", "multi-head latent attention of one new token each", "mla_dtype", "kv_cache_dtype", "", "bfloat16", {detail::operand_words},
      {{"batch_size", size_role::axis, 1, false}, {"step", size_role::axis, 0, true, true},
-      {"num_heads", size_role::site, 0, true}}, 3, 2, 1,
+      {"num_heads", size_role::site, 0, true}, detail::proposed_tokens}, 4, 2, 1,
      detail::generation_mla_work, {{14.4e-6, 0.72, 0.73, 5}, -0.36, 1.02}, {{14.4e-6, 0.72, 0.73, 5}, -0.36, 1.02},
      backward_rule::attention},
     {"linear_attention", "attention by a state per head", "dtype", "rule", "decay", "", {detail::rule_words},

@@ -100,25 +100,29 @@ private:
 
     // ---- fused parts
 
+    [[nodiscard]] bool decodes(const fused_part& p) const noexcept {
+        return p.sequence == 1 || (how_.decodes && p.past > 0);
+    }
     void attention(const fused_part& p) {
         if (!p.causal) {
             emit(path_, "full_attention", {p.batch, p.sequence, p.heads, p.kv_heads, p.head_dim, p.past + p.sequence},
                  how_.attention);
-        } else if (p.sequence == 1) {
-            emit(path_, "generation_attention", {p.batch, p.past, p.heads, p.kv_heads, p.head_dim, p.window}, how_.attention,
-                 how_.cache->name);
+        } else if (decodes(p)) {
+            emit(path_, "generation_attention", {p.batch, p.past, p.heads, p.kv_heads, p.head_dim, p.window, p.sequence - 1},
+                 how_.attention, how_.cache->name);
         } else {
             emit(path_, "context_attention", {p.batch, p.sequence, p.heads, p.kv_heads, p.head_dim, p.window, p.past},
                  how_.prompts, how_.cache->name);
         }
     }
-    /// One new token is compared in the latent space, with queries and outputs taken there and back; prompts are expanded.
+    /// A decoding step compares in the latent space, with queries and outputs taken there and back; prompts are expanded.
     void latent_attention(const fused_part& p) {
         const std::string expansion = path_ + '.' + p.expansion;
-        if (p.sequence == 1) {
-            emit(expansion, "gemm", {p.batch, p.heads * p.latent_dim, p.head_dim}, how_.unquantised());
-            emit(path_, "generation_mla", {p.batch, p.past, p.heads}, how_.attention, how_.cache->name);
-            emit(expansion, "gemm", {p.batch, p.heads * p.value_dim, p.latent_dim}, how_.unquantised());
+        if (decodes(p)) {
+            const std::int64_t rows = checked_product(p.batch, p.sequence);
+            emit(expansion, "gemm", {rows, p.heads * p.latent_dim, p.head_dim}, how_.unquantised());
+            emit(path_, "generation_mla", {p.batch, p.past, p.heads, p.sequence - 1}, how_.attention, how_.cache->name);
+            emit(expansion, "gemm", {rows, p.heads * p.value_dim, p.latent_dim}, how_.unquantised());
         } else {
             const std::int64_t rows = checked_product(p.batch, p.past + p.sequence);
             emit(expansion, "gemm", {rows, p.heads * (p.head_dim + p.value_dim), p.latent_dim}, how_.products);

@@ -67,7 +67,8 @@ public:
           on_(on),
           weights_(weight_bytes(whole, how)),
           figures_of_part_(sharded(whole, how.shards)),
-          plan_(whole, how, on, from) {}
+          prompts_(whole, how, on, from),
+          decoding_(whole, decoding(how), on, from) {}
 
     /// Bytes of weights on each device.
     [[nodiscard]] double weights() const noexcept { return weights_; }
@@ -185,6 +186,10 @@ public:
     }
 
 private:
+    [[nodiscard]] static execution decoding(execution how) noexcept {
+        how.decodes = true;
+        return how;
+    }
     [[nodiscard]] double held(double share, std::int64_t tokens, std::int64_t pipeline) {
         const auto stages = static_cast<double>(pipeline);
         const double room = share * on_.memory_gigabytes * 1e9 - weights_ / stages;
@@ -198,7 +203,7 @@ private:
         step_cost sum;
         while (done < load.input) {
             const std::int64_t left = load.input - done, now = load.chunk > 0 && load.chunk < left ? load.chunk : left;
-            sum += plan_(1, now, done);
+            sum += prompts_(1, now, done);
             done += now;
         }
         return sum;
@@ -206,10 +211,10 @@ private:
     /// A step of so many sequences, which need be no whole number.
     [[nodiscard]] step_cost decode(double batch, std::int64_t sequence, std::int64_t past) {
         const double whole = std::floor(batch), share = batch - whole;
-        if (batch <= 1) return plan_(1, sequence, past);
-        step_cost low = plan_(static_cast<std::int64_t>(whole), sequence, past);
+        if (batch <= 1) return decoding_(1, sequence, past);
+        step_cost low = decoding_(static_cast<std::int64_t>(whole), sequence, past);
         if (share == 0) return low;
-        const step_cost high = plan_(static_cast<std::int64_t>(whole) + 1, sequence, past);
+        const step_cost high = decoding_(static_cast<std::int64_t>(whole) + 1, sequence, past);
         low.seconds += share * (high.seconds - low.seconds);
         low.flops += share * (high.flops - low.flops), low.bytes += share * (high.bytes - low.bytes);
         return low;
@@ -220,7 +225,8 @@ private:
     const device& on_;
     double weights_;
     evaluator figures_of_part_;
-    step_plan plan_;
+    step_plan prompts_;
+    step_plan decoding_;
 };
 
 }  // namespace llmcost
