@@ -100,7 +100,12 @@ TEST_CASE("a step of several groups launches as much as one of a single group, b
           doctest::Approx(sum(prompts, "elementwise", "bytes") + sum(running, "elementwise", "bytes")));
     CHECK(sum(both, "elementwise", "seconds") <
           sum(prompts, "elementwise", "seconds") + sum(running, "elementwise", "seconds"));
-    CHECK(step("512@0x4,512@0x8,512@256x2,1@99x3")["launches"] == prompts["launches"].get<double>() + 3 * 16);
+    CHECK(step("512@0x4,512@0x8,512@256x2,1@99x3")["launches"] == prompts["launches"].get<double>() + 16);
+    CHECK(step("1@8000x30,1@2000x30")["launches"] == running["launches"]);
+    // so are those of 60 sequences behind 5,000 tokens
+    CHECK(sum(step("1@8000x30,1@2000x30"), "generation_attention", "seconds") ==
+          sum(step("1@5000x60"), "generation_attention", "seconds"));
+    CHECK(step("1@8000x30,1@2000x30")["flops"] == step("1@5000x60")["flops"]);
     // prompts of one length are one group, however they are written
     CHECK(step("512@0x4,512@0x8")["flops"] == step("512@0x12")["flops"]);
 }

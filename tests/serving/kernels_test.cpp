@@ -5,6 +5,7 @@
 
 #include <llmcost/models.hpp>
 #include <llmcost/serving/plan.hpp>
+#include <llmcost/serving/ragged.hpp>
 
 #include <doctest/doctest.h>
 
@@ -210,6 +211,34 @@ TEST_CASE("proposed tokens are checked by the kernels that decode") {
         CHECK(work_of(checked, "context_mla").flops == 0);
         for (const model_kernel& k : checked)
             if (k.name.ends_with("kv_b_proj")) CHECK(k.shape.sizes[0] == load.batch * load.sequence);
+    }
+}
+
+// a window of 8 ends what the second sees: 4 + 8 tokens, as of two that see 6 each
+TEST_CASE("sequences of one step are joined behind as many tokens as move what they move") {
+    const operator_shape four{
+        find_family("generation_attention"), {1, 3, 8, 8, 64, 8, 0}, find_operand("bfloat16"), "bfloat16"};
+    operator_shape many = four;
+    many.sizes[1] = 1000;
+    const operator_shape both = llmcost::detail::joined(four, many);
+    CHECK(both.sizes[0] == 2);
+    CHECK(both.sizes[1] == 5);
+    CHECK(both.work().bytes == four.work().bytes + many.work().bytes);
+    CHECK(both.work().flops == four.work().flops + many.work().flops);
+    for (const golden_model& g : golden_models()) {
+        if (fitted(g.built, {.batch = 1, .sequence = 1, .past = 300}).past != 300) continue;
+        INFO(g.golden.name);
+        const auto step = [&](std::int64_t batch, std::int64_t past) {
+            return kernels_of(g.built, {.batch = batch, .sequence = 1, .past = past, .head = logits::last}, {});
+        };
+        std::vector<model_kernel> groups = step(3, 100);
+        join_step(groups, step(1, 300));
+        if (work_of(groups, "full_attention").flops == 0) CHECK(groups.size() == step(4, 100).size());
+        for (const literal family : {"generation_attention", "generation_mla", "linear_attention"}) {
+            const double apart = work_of(step(3, 100), family).bytes + work_of(step(1, 300), family).bytes;
+            CHECK(work_of(groups, family).bytes >= apart);
+            CHECK(work_of(groups, family).bytes <= 1.01 * apart);  // one token more of 100, at most
+        }
     }
 }
 

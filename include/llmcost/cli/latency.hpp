@@ -16,6 +16,7 @@
 #include <llmcost/cli/tables.hpp>
 #include <llmcost/serving/memory.hpp>
 #include <llmcost/serving/power.hpp>
+#include <llmcost/serving/ragged.hpp>
 #include <llmcost/serving/step.hpp>
 #include <llmcost/serving/training.hpp>
 
@@ -37,33 +38,6 @@ struct timed_step : step_time {
     double weights = 0, cache = 0;  ///< bytes that each device holds at its end
     double host_seconds = 0;        ///< of issuing kernels, which the device waits for where they are more
 };
-
-/// Whether two kernels of one step's groups of requests go through their rows as one: a layer's, whatever its rows.
-inline bool joins(const model_kernel& a, const model_kernel& b) {
-    const operator_family& family = *a.shape.family;
-    bool same = family.axes == 1 && b.shape.family == &family && a.name == b.name && a.times == b.times &&
-                a.shape.operand == b.shape.operand && a.shape.variant == b.shape.variant;
-    for (std::size_t i = 0; i < family.size_count; ++i)
-        same = same && (family.sizes[i].role != size_role::site || a.shape.sizes[i] == b.shape.sizes[i]);
-    return same;
-}
-
-/// Kernels of several groups of requests as one step: what rows go through one by one is done for all of them together, each
-/// kernel of a group with one of those before.
-inline void join(std::vector<model_kernel>& all, std::vector<model_kernel> more) {
-    std::vector<bool> joined(all.size());
-    for (model_kernel& k : more) {
-        std::size_t i = 0;
-        while (i < joined.size() && (joined[i] || !joins(all[i], k))) ++i;
-        if (i == joined.size()) {
-            all.push_back(std::move(k));
-            continue;
-        }
-        joined[i] = true;
-        for (std::size_t s = 0; s < k.shape.family->size_count; ++s)
-            if (k.shape.family->sizes[s].role != size_role::site) all[i].shape.sizes[s] += k.shape.sizes[s];
-    }
-}
 
 /// Times of a step.
 inline timed_step timed(const placement& p, std::vector<model_kernel> kernels) {
@@ -359,7 +333,7 @@ inline constexpr std::initializer_list<option> latency_workload_options{
     double cached = 0;
     for (const phase& all : phases_of(work))
         for (const stretch& part : all.parts) {
-            detail::join(kernels, kernels_of(p.subject, part.load, p.how));
+            join_step(kernels, kernels_of(p.subject, part.load, p.how));
             cached += cache_bytes(p.subject, part.load, p.how);
             asked += (asked.empty() ? "a step: " : " and ") + detail::step_words(p.subject, part.load);
         }
