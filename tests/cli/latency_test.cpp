@@ -182,6 +182,7 @@ TEST_CASE("a training step has the interval of its kernels, and what binds it") 
         return (j["upper"].get<double>() - j["lower"].get<double>()) / seconds;
     };
     CHECK(width(measured) < width(" --calibration none"));
+    CHECK(width(measured) < 0.5);  // most of it is AdamW's, which streams memory
     const json eager = json::parse(printed(llama + " --training --sequence 8 --execution eager --format json"));
     CHECK(eager["bound"] == "launch");  // hosts differ by half
     CHECK(eager["lower"].get<double>() == doctest::Approx(0.5 * eager["seconds"].get<double>()));

@@ -305,6 +305,41 @@ TEST_CASE("shipped calibrations give what was measured") {
     }
 }
 
+// rows of NeuSight's table, float32 on four boards; Vidur's and vLLM's gathered rows lie on both sides of them
+TEST_CASE("what nobody measured here lies in the interval of its operation, not of any map") {
+    struct row {
+        const char* device;
+        const char* operation;
+        std::int64_t m, k;
+        double microseconds;
+    };
+    const row rows[] = {
+        {"a100_pcie_80gb", "add", 196608, 2048, 2861.56},
+        {"a100_pcie_80gb", "power_scalar", 32768, 3072, 548.966},
+        {"a100_pcie_80gb", "tanh", 32768, 1280, 213.286},
+        {"a100_pcie_40gb", "add", 32768, 1280, 384.499},
+        {"a100_pcie_40gb", "power_scalar", 32768, 8192, 1596.15},
+        {"a100_pcie_40gb", "tanh", 131072, 4096, 3106.53},
+        {"l4", "add", 196608, 2048, 20388.7},
+        {"l4", "power_scalar", 65536, 4096, 9141.11},
+        {"l4", "tanh", 524288, 2048, 36540.3},
+        {"t4", "add", 65536, 2048, 6579.58},
+        {"t4", "power_scalar", 65536, 1280, 2782.79},
+        {"t4", "tanh", 786432, 2048, 54450.2},
+    };
+    const auto estimated = [](const row& r, string_ref operation) {
+        return estimate(*find_device(r.device), {find_family("elementwise"), {r.m, r.k}, find_operand("float32"), operation},
+                        nullptr);
+    };
+    for (const row& r : rows) {
+        const latency_estimate own = estimated(r, r.operation), any = estimated(r, "map");
+        CHECK(own.lower <= r.microseconds * 1e-6);
+        CHECK(own.upper >= r.microseconds * 1e-6);
+        CHECK(own.upper / own.seconds < 0.5 * any.upper / any.seconds);
+    }
+    CHECK(elementwise_row("something_else").around.high == elementwise_row("map").around.high);
+}
+
 TEST_CASE("the page of errors says what the calibrations say") {
     std::ifstream in(LLMCOST_TEST_DIR "/../docs/accuracy.md");
     std::ostringstream text;

@@ -92,6 +92,9 @@ namespace detail {
     const bool quantises = shape.operand->weight_bytes < shape.operand->activation_bytes;
     return quantises ? shape.family->quantised : shape.family->typical;
 }
+[[nodiscard]] inline typical_interval around_typical(const operator_shape& shape) {
+    return shape.family->around != nullptr ? shape.family->around(shape.variant) : typical_of(shape).around;
+}
 
 }  // namespace detail
 
@@ -124,10 +127,13 @@ namespace detail {
     latency_estimate e;
     e.seconds = predicted_seconds(d, shape, known,
                                   known == nullptr ? residual_table::place_of_site{} : known->residual.locate(shape.site()));
-    const held_out_error error =
-        known != nullptr ? known->error_at(shape.site()) : held_out_error{0, 0, typical.low, typical.high};
-    e.lower = e.seconds * std::exp2(error.low);
-    e.upper = e.seconds * std::exp2(error.high);
+    typical_interval around = detail::around_typical(shape);
+    if (known != nullptr) {
+        const held_out_error error = known->error_at(shape.site());
+        around = {error.low, error.high};
+    }
+    e.lower = e.seconds * std::exp2(around.low);
+    e.upper = e.seconds * std::exp2(around.high);
     if (e.lower < least) e.lower = least;
     e.bound = (known != nullptr ? known->base : typical.base).bound(s.compute, s.memory);
     const double at_datasheet = s.compute > s.memory ? s.compute : s.memory;

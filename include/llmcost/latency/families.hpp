@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <llmcost/latency/elementwise.hpp>
 #include <llmcost/latency/operators.hpp>
 #include <llmcost/latency/roofline.hpp>
 #include <llmcost/latency/vector_units.hpp>
@@ -45,8 +46,7 @@ enum class backward_rule : std::uint8_t {
 /// Efficiencies of a kernel that nobody has measured on this device.
 struct uncalibrated_kernel {
     roofline base{};
-    double low = 0;  ///< as of `held_out_error`, over every measured device
-    double high = 0;
+    typical_interval around{};  ///< over every measured device
 };
 
 inline constexpr std::size_t most_operator_sizes = 7;
@@ -76,6 +76,7 @@ struct operator_family {
     backward_rule backward = backward_rule::twice;
     string_ref beside{};          ///< another family: an engine's own form of it, or what it computes scales by
     string_ref beside_variant{};  ///< the variant that has it; empty: every one
+    typical_interval (*around)(string_ref variant) = nullptr;  ///< of each variant where they differ
 };
 
 namespace detail {
@@ -199,29 +200,15 @@ constexpr kernel_work quantise_work(const std::int64_t* s, const operand_row& o,
 constexpr kernel_work row_work(const std::int64_t* s, const operand_row& o, string_ref /*variant*/) {
     return {0, 2 * o.weight_bytes * real(s[0]) * real(s[1]), nullptr};
 }
-/// Elements that an operation reads and writes for each that it gives.
-struct moved_elements {
-    string_ref operation;
-    double each = 2;
-};
-// silu_mul: of activation times gate; add_norm: a residual sum, written too, and the norm of it
-inline constexpr moved_elements moved_by_operation[]{
-    {"add", 3}, {"mul", 3}, {"div", 3}, {"power", 3}, {"silu_mul", 3}, {"add_norm", 4}, {"map", 2},
-};
-/// One read and one written where the operation is not in the table: a scalar is no element.
-constexpr double moved_by(string_ref operation) noexcept {
-    for (const moved_elements& m : moved_by_operation)
-        if (m.operation == operation) return m.each;
-    return 2;
-}
 /// m × k elements written: bytes of all that are moved, as the operation does where nobody says; products belong to sums.
 constexpr kernel_work map_work(const std::int64_t* s, const operand_row& o, string_ref variant) {
-    const double moved = s[2] != 0 ? real(s[2]) : moved_by(variant) * real(s[0]) * real(s[1]);
+    const double moved = s[2] != 0 ? real(s[2]) : elementwise_row(variant).moved * real(s[0]) * real(s[1]);
     return {.flops = 2 * real(s[4]),
             .bytes = o.weight_bytes * moved,
             .unit = s[4] != 0 ? o.unit : nullptr,
             .additions = real(s[3])};
 }
+constexpr typical_interval around_map(string_ref variant) { return elementwise_row(variant).around; }
 /// n operations one behind the other in each thread.
 constexpr kernel_work primitive_work(const std::int64_t* s, const operand_row& /*operand*/, string_ref variant) {
     return {.additions = worth_in_additions(variant) * real(s[0]) * real(s[1])};
@@ -250,7 +237,7 @@ constexpr string_ref word_at(const Row (&rows)[n], string_ref Row::*name, std::s
     return i < n ? rows[i].*name : string_ref{};
 }
 constexpr string_ref operand_words(std::size_t i) { return word_at(operand_table, &operand_row::name, i); }
-constexpr string_ref operation_words(std::size_t i) { return word_at(moved_by_operation, &moved_elements::operation, i); }
+constexpr string_ref operation_words(std::size_t i) { return word_at(elementwise_operations, &elementwise_operation::name, i); }
 constexpr string_ref primitive_words(std::size_t i) { return word_at(vector_costs, &vector_cost::name, i); }
 constexpr string_ref distribution_words(std::size_t i) {
     return word_at({"balanced", "power_law_1.01", "power_law_1.2"}, i);
@@ -267,54 +254,54 @@ constexpr string_ref issue_words(std::size_t i) { return word_at({"graph", "stre
 // the widest of a device's rows by them. Of norm, softmax and elementwise the bandwidth is the median of all their kernels
 // (7, 5, 60), the launch that of vLLM's eight elementwise ones, whose tables reach down to one row and leave the host's
 // launch out; p stays at 2, as these compute next to nothing. Their rows with the host's launch in 16 bits (LLMCompass) are
-// not in the intervals, and elementwise has that of all rows: caches on one side, gathered embeddings on the other. Of
-// batched_gemm: five kernels in float32, the launch that of gemm, as theirs is the host's. Of linear_attention: Qwen3-Next's
-// shape on H20 (alibaba/InferSim @f2293dab, gdn: five kernels of a prompt, one of a token), between 1/2 and 3 times that.
+// not in the intervals; elementwise has one for each operation. Of batched_gemm: five kernels in float32, the launch that of
+// gemm, as theirs is the host's. Of linear_attention: Qwen3-Next's shape on H20 (alibaba/InferSim @f2293dab, gdn: five kernels
+// of a prompt, one of a token), between 1/2 and 3 times that.
 // clang-format off
 inline constexpr operator_family operator_families[]{
     {"gemm", "a matrix product (m, k) x (k, n)", "gemm_dtype", "", "", "", {},
      {{"m", size_role::axis, 0, true}, {"n", size_role::site, 0, true}, {"k", size_role::site, 0, true}}, 3, 1, 2,
-     detail::gemm_work, {{3.3e-6, 0.78, 0.82, 2.5}, -0.49, 0.61}, {{13.3e-6, 0.65, 0.81, 1.2}, -1.13, 2.36},
+     detail::gemm_work, {{3.3e-6, 0.78, 0.82, 2.5}, {-0.49, 0.61}}, {{13.3e-6, 0.65, 0.81, 1.2}, {-1.13, 2.36}},
      backward_rule::products, "computescale"},
     {"batched_gemm", "products of activations, a batch of (m, k) x (k, n)", "gemm_dtype", "", "", "", {},
      {{"batch_size", size_role::axis, 0, true}, {"m", size_role::axis, 0, true}, {"n", size_role::site, 0, true},
       {"k", size_role::site, 0, true}}, 4, 2, 2,
-     detail::batched_gemm_work, {{3.3e-6, 0.85, 0.59, 3.2}, -0.43, 1.4}, {{13.3e-6, 0.65, 0.81, 1.2}, -1.13, 2.36}},
+     detail::batched_gemm_work, {{3.3e-6, 0.85, 0.59, 3.2}, {-0.43, 1.4}}, {{13.3e-6, 0.65, 0.81, 1.2}, {-1.13, 2.36}}},
     {"context_attention", "attention of whole prompts, fused", "attn_dtype", "kv_cache_dtype", "", "bfloat16", {detail::operand_words},
      {{"batch_size", size_role::axis, 1, false}, {"isl", size_role::axis, 0, true},
       {"num_heads", size_role::site, 0, true}, detail::key_value_heads,
       {"head_dim", size_role::site, 128, false}, {"window_size", size_role::site, 0, false},
       {"step", size_role::given, 0, false, true}}, 7, 2, 4,
-     detail::context_attention_work, {{13.9e-6, 0.59, 0.31, 1.07}, -0.56, 1.52}, {{12.4e-6, 0.33, 0.27, 2.2}, -0.56, 1.52},
+     detail::context_attention_work, {{13.9e-6, 0.59, 0.31, 1.07}, {-0.56, 1.52}}, {{12.4e-6, 0.33, 0.27, 2.2}, {-0.56, 1.52}},
      backward_rule::attention},
     {"generation_attention", "attention of one new token each, fused", "attn_dtype", "kv_cache_dtype", "", "bfloat16", {detail::operand_words},
      {{"batch_size", size_role::axis, 1, false}, {"step", size_role::axis, 0, true, true},
       {"num_heads", size_role::site, 0, true}, detail::key_value_heads,
       {"head_dim", size_role::site, 128, false}, {"window_size", size_role::site, 0, false}, detail::proposed_tokens}, 7, 2, 4,
-     detail::generation_attention_work, {{12.9e-6, 1, 0.62, 7.7}, -0.74, 2.23}, {{12.9e-6, 1, 0.62, 7.7}, -0.74, 2.23},
+     detail::generation_attention_work, {{12.9e-6, 1, 0.62, 7.7}, {-0.74, 2.23}}, {{12.9e-6, 1, 0.62, 7.7}, {-0.74, 2.23}},
      backward_rule::attention},
     {"full_attention", "attention of all to all, fused", "attn_dtype", "", "", "", {},
      {{"batch_size", size_role::axis, 1, false}, {"isl", size_role::axis, 0, true},
       {"num_heads", size_role::site, 0, true}, detail::key_value_heads,
       {"head_dim", size_role::site, 128, false}, {"length", size_role::given, 0, true}}, 6, 2, 3,
-     detail::full_attention_work, {{13.9e-6, 0.59, 0.31, 1.07}, -0.56, 1.52}, {{12.4e-6, 0.33, 0.27, 2.2}, -0.56, 1.52},
+     detail::full_attention_work, {{13.9e-6, 0.59, 0.31, 1.07}, {-0.56, 1.52}}, {{12.4e-6, 0.33, 0.27, 2.2}, {-0.56, 1.52}},
      backward_rule::attention},
     {"context_mla", "multi-head latent attention of whole prompts", "mla_dtype", "kv_cache_dtype", "", "bfloat16", {detail::operand_words},
      {{"batch_size", size_role::axis, 1, false}, {"isl", size_role::axis, 0, true},
       {"num_heads", size_role::site, 0, true}, {"step", size_role::given, 0, false, true}}, 4, 2, 1,
-     detail::context_mla_work, {{19e-6, 0.61, 0.41, 1.3}, -0.38, 1.2}, {{19e-6, 0.61, 0.41, 1.3}, -0.38, 1.2},
+     detail::context_mla_work, {{19e-6, 0.61, 0.41, 1.3}, {-0.38, 1.2}}, {{19e-6, 0.61, 0.41, 1.3}, {-0.38, 1.2}},
      backward_rule::attention},
     {"generation_mla", "multi-head latent attention of one new token each", "mla_dtype", "kv_cache_dtype", "", "bfloat16", {detail::operand_words},
      {{"batch_size", size_role::axis, 1, false}, {"step", size_role::axis, 0, true, true},
       {"num_heads", size_role::site, 0, true}, detail::proposed_tokens}, 4, 2, 1,
-     detail::generation_mla_work, {{14.4e-6, 0.72, 0.73, 5}, -0.36, 1.02}, {{14.4e-6, 0.72, 0.73, 5}, -0.36, 1.02},
+     detail::generation_mla_work, {{14.4e-6, 0.72, 0.73, 5}, {-0.36, 1.02}}, {{14.4e-6, 0.72, 0.73, 5}, {-0.36, 1.02}},
      backward_rule::attention},
     {"linear_attention", "attention by a state per head", "dtype", "rule", "decay", "", {detail::rule_words},
      {{"batch_size", size_role::axis, 1, false}, {"isl", size_role::axis, 1, false}, {"num_heads", size_role::site, 0, true},
       {.name = "num_key_heads", .role = size_role::site, .required = true, .divides = "num_heads"},
       {"key_dim", size_role::site, 128, false}, {"value_dim", size_role::site, 128, false},
       {"chunk", size_role::given, 64, false}}, 7, 2, 4,
-     detail::linear_attention_work, {{10e-6, 0.3, 0.55, 1.5}, -1, 1.5}, {{10e-6, 0.3, 0.55, 1.5}, -1, 1.5}},
+     detail::linear_attention_work, {{10e-6, 0.3, 0.55, 1.5}, {-1, 1.5}}, {{10e-6, 0.3, 0.55, 1.5}, {-1, 1.5}}},
     {"moe", "routed experts on one device, fused", "moe_dtype", "distribution", "balanced", "balanced", {detail::distribution_words},
      {{"num_tokens", size_role::axis, 0, true}, {"hidden_size", size_role::site, 0, true},
       {"inter_size", size_role::site, 0, true},
@@ -322,40 +309,40 @@ inline constexpr operator_family operator_families[]{
       {"num_experts", size_role::site, 0, true},
       {.name = "moe_tp_size", .role = size_role::site, .otherwise = 1, .divides = "inter_size"},
       {.name = "moe_ep_size", .role = size_role::site, .otherwise = 1, .divides = "num_experts"}}, 7, 1, 6,
-     detail::moe_work, {{54.3e-6, 0.68, 1.4, 0.56}, -1.09, 2.07}, {{60.2e-6, 0.33, 1.28, 0.54}, -1.09, 2.07}},
+     detail::moe_work, {{54.3e-6, 0.68, 1.4, 0.56}, {-1.09, 2.07}}, {{60.2e-6, 0.33, 1.28, 0.54}, {-1.09, 2.07}}},
     {"nccl", "a collective; message_size in elements", "nccl_dtype", "op_name", "all_reduce", "", {detail::collective_words},
      {detail::message_size, detail::num_gpus}, 2, 1, 1,
-     detail::collective_work, {{10.7e-6, 1, 0.52, 1.5}, -0.84, 2.28}, {{10.9e-6, 1, 0.49, 2}, -0.84, 2.28},
+     detail::collective_work, {{10.7e-6, 1, 0.52, 1.5}, {-0.84, 2.28}}, {{10.9e-6, 1, 0.49, 2}, {-0.84, 2.28}},
      backward_rule::same, "custom_allreduce", "all_reduce"},
     {"custom_allreduce", "an engine's own all-reduce; message_size in elements", "allreduce_dtype", "", "", "", {},
      {detail::message_size, detail::num_gpus}, 2, 1, 1,
-     detail::all_reduce_work, {{4.7e-6, 1, 0.68, 1.2}, -0.58, 2.15}, {{4.7e-6, 1, 0.68, 1.2}, -0.58, 2.15},
+     detail::all_reduce_work, {{4.7e-6, 1, 0.68, 1.2}, {-0.58, 2.15}}, {{4.7e-6, 1, 0.68, 1.2}, {-0.58, 2.15}},
      backward_rule::same},
     {"computescale", "the scales of a matrix to be quantised", "quant_dtype", "", "", "", {},
      {{"m", size_role::axis, 0, true}, {"k", size_role::site, 0, true}}, 2, 1, 1,
-     detail::read_work, {{7e-6, 1, 0.36, 8}, -0.36, 0.32}, {{7e-6, 1, 0.36, 8}, -0.36, 0.32}},
+     detail::read_work, {{7e-6, 1, 0.36, 8}, {-0.36, 0.32}}, {{7e-6, 1, 0.36, 8}, {-0.36, 0.32}}},
     {"scale_matrix", "a matrix quantised by known scales", "quant_dtype", "", "", "", {},
      {{"m", size_role::axis, 0, true}, {"k", size_role::site, 0, true}}, 2, 1, 1,
-     detail::quantise_work, {{1.3e-6, 1, 1.07, 2.6}, -0.36, 0.31}, {{1.3e-6, 1, 1.07, 2.6}, -0.36, 0.31}},
+     detail::quantise_work, {{1.3e-6, 1, 1.07, 2.6}, {-0.36, 0.31}}, {{1.3e-6, 1, 1.07, 2.6}, {-0.36, 0.31}}},
     {"norm", "a norm of m rows of k, fused", "dtype", "", "", "", {},
      {{"m", size_role::axis, 0, true}, {"k", size_role::site, 0, true}}, 2, 1, 1,
-     detail::row_work, {{2.1e-6, 1, 0.66, 2}, -0.37, 1.04}, {{2.1e-6, 1, 0.66, 2}, -0.37, 1.04}},
+     detail::row_work, {{2.1e-6, 1, 0.66, 2}, {-0.37, 1.04}}, {{2.1e-6, 1, 0.66, 2}, {-0.37, 1.04}}},
     {"softmax", "a softmax of m rows of k", "dtype", "", "", "", {},
      {{"m", size_role::axis, 0, true}, {"k", size_role::site, 0, true}}, 2, 1, 1,
-     detail::row_work, {{2.1e-6, 1, 0.71, 2}, -0.29, 0.82}, {{2.1e-6, 1, 0.71, 2}, -0.29, 0.82}},
+     detail::row_work, {{2.1e-6, 1, 0.71, 2}, {-0.29, 0.82}}, {{2.1e-6, 1, 0.71, 2}, {-0.29, 0.82}}},
     {"elementwise", "m rows of k, each element by itself; moved: elements read and written, additions and products "
      "of sums: what is computed",
      "dtype", "operation", "map", "map", {detail::operation_words, true},
      {{"m", size_role::axis, 0, true}, {"k", size_role::site, 0, true}, {"moved", size_role::given, 0, false},
       {"additions", size_role::given, 0, false}, {"products", size_role::given, 0, false}}, 5, 1, 1,
-     detail::map_work, {{2.1e-6, 1, 0.84, 2}, -0.9, 2.34}, {{2.1e-6, 1, 0.84, 2}, -0.9, 2.34}},
+     detail::map_work, {{2.1e-6, 1, 0.84, 2}}, {{2.1e-6, 1, 0.84, 2}}, backward_rule::twice, {}, {}, detail::around_map},
     {"primitive", "n operations one behind the other in each of so many threads", "dtype", "operation", "add", "", {detail::primitive_words},
      {{"n", size_role::axis, 0, true}, {"threads", size_role::site, 1, false}}, 2, 1, 1,
-     detail::primitive_work, {{2e-6, 1, 1, 2}, -1, 6}, {{2e-6, 1, 1, 2}, -1, 6}},
+     detail::primitive_work, {{2e-6, 1, 1, 2}, {-1, 6}}, {{2e-6, 1, 1, 2}, {-1, 6}}},
     {"launch", "an empty kernel among so many; on a stream the host issues each, in a graph none", "dtype", "issued", "stream", "", {detail::issue_words},
      {{.name = "among", .role = size_role::axis, .otherwise = 1, .launches = true},
       {"blocks", size_role::site, 1, false}}, 2, 1, 1,
-     detail::no_work, {{4e-6, 1, 1, 2}, -1, 1}, {{4e-6, 1, 1, 2}, -1, 1}},
+     detail::no_work, {{4e-6, 1, 1, 2}, {-1, 1}}, {{4e-6, 1, 1, 2}, {-1, 1}}},
 };
 // clang-format on
 

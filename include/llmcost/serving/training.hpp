@@ -33,6 +33,16 @@ struct training_cost {
 /// and written (2 + 2 + 2·3·4).
 inline constexpr std::int64_t adamw_bytes = 28;
 
+/// AdamW's update of so many parameters, which streams them as a sum of tensors in 32 bits does.
+[[nodiscard]] inline model_kernel adamw_update(std::int64_t parameters) {
+    constexpr std::int64_t width = 1024;
+    model_kernel k{.name = "adamw"};
+    k.shape = {.family = find_family("elementwise"), .operand = find_operand("float32"), .variant = "add"};
+    k.shape.sizes[0] = (parameters + width - 1) / width, k.shape.sizes[1] = width;
+    k.shape.sizes[2] = parameters * (adamw_bytes / 4);
+    return k;
+}
+
 /// The products behind a product (m, k) x (k, n): the gradient of what came in, (m, n) x (n, k), and of the weight,
 /// (n, m) x (m, k).
 [[nodiscard]] inline std::vector<model_kernel> products_of_backward(const model_kernel& k) {
@@ -74,11 +84,8 @@ inline constexpr std::int64_t adamw_bytes = 28;
         all.add(estimate(on, k), times * (1 + factor));
     }
     const double parameters = parameters_of(whole, how).all();
-    model_kernel update{.name = "adamw"};
-    update.shape = {.family = find_family("elementwise"), .operand = find_operand("bfloat16"), .variant = "map"};
-    update.shape.sizes[0] = 1;
-    update.shape.sizes[1] = static_cast<std::int64_t>(parameters) * (adamw_bytes / 4);  // 4 bytes read and written each
-    const known_kernel optimizer = with_measurements({update}, how, from).front();
+    const known_kernel optimizer =
+        with_measurements({adamw_update(static_cast<std::int64_t>(parameters))}, how, from).front();
     t.optimizer = cost_of(on, optimizer), all.add(estimate(on, optimizer), 1);
     const double launches = t.forward.launches + t.backward.launches + t.optimizer.launches;
     t.whole = all.issued_in(launches * seconds_per_launch(how, on, from));
