@@ -114,9 +114,10 @@ TEST_CASE("a step of several groups launches as much as one of a single group, b
 TEST_CASE("prompts are multiplied in the type of an 8-bit cache where the engine does so and the device can") {
     const auto attention = [](const std::string& more) {
         const json j =
-            json::parse(printed("latency --model meta-llama/Llama-3.1-70B --tp 4 --sequence 4096 --format json"
-                                " --calibration " LLMCOST_TEST_DIR "/../configs/calibrations " +
-                                more));
+            json::parse(llmcost_line("latency --model meta-llama/Llama-3.1-70B --tp 4 --sequence 4096 --format json"
+                                     " --calibration " LLMCOST_TEST_DIR "/../configs/calibrations " +
+                                     more)
+                            .out);
         for (const json& op : j["ops"])
             if (op["kind"] == "context_attention") return op["seconds"].get<double>();
         return 0.0;

@@ -116,7 +116,7 @@ TEST_CASE("requests at a rate, cached prefixes, chunks, proposed tokens and stag
 
 TEST_CASE("measured runs come back with predictions that are near them") {
     const std::string line = "serve --configs " LLMCOST_TEST_DIR "/fit/serving" + measured;
-    std::istringstream rows(printed(line, {.in = runs()}));
+    std::istringstream rows(llmcost_line(line, {.in = runs()}).out);
     std::string header, row;
     std::getline(rows, header);
     CHECK(header.ends_with("silicon_ttft_ms,silicon_tpot_ms,predicted_ttft_ms,predicted_tpot_ms"));

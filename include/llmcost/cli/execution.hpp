@@ -260,6 +260,11 @@ inline placement read_placement(const named_options& given, const arguments& oth
     return p;
 }
 
+/// Says which other software's kernels stand in for the engine's.
+inline void note_stand_ins(const placement& p, const streams& io) {
+    for (const std::string& note : p.kernels->notes()) io.err << "llmcost: --engine: " << note << '\n';
+}
+
 /// The options of a model and its workload among those that a command does not know itself; `allowed` besides the model's.
 inline arguments model_arguments(std::string_view command, std::span<const std::string_view> rest,
                                  std::initializer_list<option> allowed) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -52,7 +53,19 @@ public:
         };
         const kernel_calibration* kernel = by_any_word([&] { return measured(from, asked); });
         if (kernel == nullptr) kernel = by_any_word([&] { return borrowed(from, asked); });
+        if (stands_in(*shape.family, software_, kernel))
+            others_[std::string(kernel->software)].insert(measured_words(*shape.family, *shape.operand, shape.variant));
         return known->second = kernel;
+    }
+    /// Which other software's kernels were found so far, one note for each.
+    [[nodiscard]] std::vector<std::string> notes() {
+        std::vector<std::string> all;
+        for (const auto& [software, kernels] : others_) {
+            std::string words;
+            for (const std::string& k : kernels) words += (words.empty() ? "" : ", ") + k;
+            all.push_back(stand_in_note(software_, on(), words, software));
+        }
+        return all;
     }
 
 private:
@@ -118,6 +131,7 @@ private:
     std::map<std::string, kernel_shelf> shelves_;
     std::deque<kernel_calibration> borrowed_;
     std::map<std::pair<const operator_family*, kernel_choice>, const kernel_calibration*> found_;
+    std::map<std::string, std::set<std::string>> others_;  ///< what software stands in, and for what
 };
 
 }  // namespace llmcost::cli

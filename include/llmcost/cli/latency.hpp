@@ -322,6 +322,7 @@ inline constexpr std::initializer_list<option> latency_workload_options{
     if (others.has(option::training)) {
         if (!others.has(option::sequence)) work.base.sequence = 1024;
         const training_cost t = training_of(p.subject, work.base, p.how, *p.on, *p.kernels);
+        note_stand_ins(p, io);
         step_cost all = t.forward;
         all += t.backward, all += t.optimizer;
         const double watts = watts_of(*p.on, *p.how.products, all, t.whole.seconds);
@@ -339,6 +340,7 @@ inline constexpr std::initializer_list<option> latency_workload_options{
         }
     asked += detail::in_each_group(p.how.shards);
     detail::timed_step step = detail::timed(p, std::move(kernels));
+    note_stand_ins(p, io);
     step.weights = weight_bytes(p.subject, p.how), step.cache = cached;
     if (lists) return detail::latency_csv(step);
     const double watts = watts_of(*p.on, *p.how.products, step.done, step.seconds);

@@ -180,7 +180,7 @@ inline const operator_family& family_of(std::string_view word) {
     std::copy_n(shape.site(), family.sites, choice.site.begin());
     words.options(asked, &shelf.device_of(asked.device));
     const chosen_kernel found = shelf.choose_near(choice);
-    words.found("", found);
+    words.found("", choice, found);
     shape.operand = found.operand, shape.variant = found.variant;
     const latency_estimate e = estimate(*found.on, shape, found.kernel);
     return format == "json" ? detail::op_json(shape, found, e) : detail::op_text(shape, found, e);

@@ -45,6 +45,24 @@ struct chosen_kernel {
     const kernel_calibration* kernel = nullptr;
 };
 
+/// Whether a kernel that was found is another software's than the one that is asked for. A family's own library (NCCL) is
+/// everybody's.
+[[nodiscard]] inline bool stands_in(const operator_family& family, std::string_view software, const kernel_calibration* k) {
+    return k != nullptr && !software.empty() && !(k->software == software) && !(k->software == family.name);
+}
+/// `generation_attention bfloat16 fp8`: what calibrations tell apart.
+[[nodiscard]] inline std::string measured_words(const operator_family& family, const operand_row& operand,
+                                                string_ref variant) {
+    const bool says = !variant.empty() && !(variant == operand.name);
+    return std::string(family.name) + ' ' + std::string(operand.name) + (says ? ' ' + printable(variant) : "");
+}
+/// That one software's kernels answer for another's.
+[[nodiscard]] inline std::string stand_in_note(std::string_view asked, const device& on, const std::string& words,
+                                               std::string_view other) {
+    return in_quotes(asked) + " was not measured on " + printable(on.names[0]) + " for " + words + ": " + printable(other) +
+           " stands in for it";
+}
+
 /// Devices and calibrations that have been read, each once.
 class kernel_shelf {
 public:

@@ -103,8 +103,9 @@ private:
             return places_[c] == absent || field(c).empty() ? otherwise : field(c);
         };
         const std::string& software = word_of(backend, otherwise_.software);
+        const bool named = words_.software(row.where(), software);
         asked_ = {word_of(system, otherwise_.device),
-                  words_.software(row.where(), software) ? software : otherwise_.software,
+                  named ? software : otherwise_.software,
                   word_of(version, otherwise_.version),
                   word_of(kernel, otherwise_.kernel),
                   word_of(operand, otherwise_.operand),
@@ -125,7 +126,8 @@ private:
             if (found == chosen_.end()) {
                 words_.row(row.where(), asked_, shelf_.device_of(asked_.device));
                 found = chosen_.emplace(asked_, shelf_.choose_near(asked_)).first;
-                words_.found(row.where() + ": ", found->second);
+                words_.found(row.where() + ": ", asked_, found->second,
+                             named && &software != &otherwise_.software ? "backend" : "--kernels");
             }
             shape.operand = found->second.operand, shape.variant = found->second.variant;
             return estimate(*found->second.on, shape, found->second.kernel);

@@ -179,6 +179,52 @@ inline std::string sweep_text(const placement& p, const std::vector<std::pair<se
     return out;
 }
 
+/// The answer for one load, for as many requests as keep to a level, or for more and more of them.
+inline std::string served(const named_options& given, const placement& p, serving_load load, server& on) {
+    const bool text = given.text(ex_format, "text") == "text";
+    const double room = on.capacity(load.input + load.output / 2, load.pipeline);
+    json_writer json;
+    if (given.has(sv_sweep)) {
+        std::vector<std::pair<serving_load, serving_figures>> all;
+        const double most = std::floor(room * static_cast<double>(on.groups()));
+        for (double n = 1;; n = n * 2 < most ? n * 2 : most) {
+            load.concurrency = n;
+            all.emplace_back(load, on(load));
+            if (n >= most) break;
+        }
+        if (text) return sweep_text(p, all);
+        json.object().member("model", p.who.name).member("device", p.on->names[0]).key("sweep").array();
+        for (const auto& [at, f] : all) json.object(), put_figures(json, p, at, f), json.end_object();
+        return json.end_array().end_object().text() + '\n';
+    }
+    serving_figures f;
+    if (given.has(sv_slo)) {
+        load.concurrency = most_under(on, load, read_service_level(given.text(sv_slo)));
+        if (load.concurrency == 0) {
+            load.concurrency = 1;
+            const serving_figures one = on(load);
+            refuse("--slo", "one request alone takes " + duration(one.ttft) + " to its first token and " +
+                                duration(one.tpot) + " for each after it");
+        }
+        f = on(load);
+    } else if (given.has(sv_rate)) {
+        const double rate = given.real(sv_rate, 1, 1e-9, 1e9);
+        const auto steady = on.at_rate(load, rate);
+        if (!steady) refuse("--rate", "requests arrive faster than they can be answered");
+        f = *steady, load.concurrency = rate * (f.ttft + static_cast<double>(load.output - 1) * f.tpot);
+    } else {
+        f = on(load);
+    }
+    if (text) return serve_text(p, load, f, on);
+    json.object();
+    put_figures(json, p, load, f);
+    json.member("input", load.input).member("output", load.output).member("model", p.who.name);
+    json.member("device", p.on->names[0]).member("engine", p.by.name).member("dtype", p.how.products->name);
+    json.member("cache_dtype", p.how.cache->name)
+        .member("weight_bytes_per_device", on.weights() / static_cast<double>(load.pipeline));
+    return json.end_object().text() + '\n';
+}
+
 inline std::string serve_help() {
     std::string out =
         "Usage: llmcost serve (--model NAME | --config FILE) --device NAME [option]...\n"
@@ -231,47 +277,9 @@ inline std::string serve_help() {
     if (load.chunk > 0 && load.input / load.chunk > 4096) refuse("--chunk", "a prompt of more than 4,096 chunks");
     if (const std::string problem = no_room(on, load, *p.on); !problem.empty())
         throw error(errc::usage, printable(p.on->names[0]), problem);
-    const double room = on.capacity(load.input + load.output / 2, load.pipeline);
-    json_writer json;
-    if (given.has(detail::sv_sweep)) {
-        std::vector<std::pair<serving_load, serving_figures>> all;
-        const double most = std::floor(room * static_cast<double>(on.groups()));
-        for (double n = 1;; n = n * 2 < most ? n * 2 : most) {
-            load.concurrency = n;
-            all.emplace_back(load, on(load));
-            if (n >= most) break;
-        }
-        if (format == "text") return detail::sweep_text(p, all);
-        json.object().member("model", p.who.name).member("device", p.on->names[0]).key("sweep").array();
-        for (const auto& [at, f] : all) json.object(), detail::put_figures(json, p, at, f), json.end_object();
-        return json.end_array().end_object().text() + '\n';
-    }
-    serving_figures f;
-    if (given.has(detail::sv_slo)) {
-        load.concurrency = detail::most_under(on, load, detail::read_service_level(given.text(detail::sv_slo)));
-        if (load.concurrency == 0) {
-            load.concurrency = 1;
-            const serving_figures one = on(load);
-            refuse("--slo", "one request alone takes " + detail::duration(one.ttft) + " to its first token and " +
-                                detail::duration(one.tpot) + " for each after it");
-        }
-        f = on(load);
-    } else if (given.has(detail::sv_rate)) {
-        const double rate = given.real(detail::sv_rate, 1, 1e-9, 1e9);
-        const auto steady = on.at_rate(load, rate);
-        if (!steady) refuse("--rate", "requests arrive faster than they can be answered");
-        f = *steady, load.concurrency = rate * (f.ttft + static_cast<double>(load.output - 1) * f.tpot);
-    } else {
-        f = on(load);
-    }
-    if (format == "text") return detail::serve_text(p, load, f, on);
-    json.object();
-    detail::put_figures(json, p, load, f);
-    json.member("input", load.input).member("output", load.output).member("model", p.who.name);
-    json.member("device", p.on->names[0]).member("engine", p.by.name).member("dtype", p.how.products->name);
-    json.member("cache_dtype", p.how.cache->name)
-        .member("weight_bytes_per_device", on.weights() / static_cast<double>(load.pipeline));
-    return json.end_object().text() + '\n';
+    std::string text = detail::served(given, p, load, on);
+    note_stand_ins(p, io);
+    return text;
 }
 
 }  // namespace llmcost::cli

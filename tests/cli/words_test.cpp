@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include "program.hpp"
+
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <string_view>
+
+using namespace llmcost::testing;
+using nlohmann::json;
+
+// What is said of words that choose nothing, mean nothing, or mean something else than they say.
+
+namespace {
+
+const std::string measured = " --calibration " LLMCOST_TEST_DIR "/../configs/calibrations";
+
+/// What a run says beside its answer.
+std::string note(const std::string& line, const surroundings& around = {}) {
+    const outcome o = llmcost_line(line, around);
+    CHECK(o.code == 0);
+    CHECK(o.out != "");
+    return o.err;
+}
+
+}  // namespace
+
+// folders of configs/calibrations: of gemm on H200 the engines' own; on A100 SGLang's, of norms Sarathi's
+TEST_CASE("whoever asks for a software is told whose kernels answer instead") {
+    const std::string product = "op gemm --device h200 --m 64 --n 4096 --k 4096" + measured + " --kernels ";
+    CHECK(note(product + "torch") ==
+          "llmcost: --kernels: 'torch' was not measured on h200_sxm for gemm bfloat16: vllm stands in for it\n");
+    CHECK(note(product + "vllm") == "");
+    CHECK(note("op norm --device a100 --m 64 --k 4096 --kernels vllm" + measured) ==
+          "llmcost: --kernels: 'vllm' was not measured on a100_sxm_80gb for norm bfloat16: sarathi stands in for it\n");
+    CHECK(note("op gemm --device l4 --m 64 --n 64 --k 64 --kernels vllm --calibration none") == "");  // nobody's do
+    const std::string latency = "latency --model meta-llama/Llama-3.2-1B --device a100 --engine ";
+    const std::string sglang =
+        "llmcost: --engine: 'vllm' was not measured on a100_sxm_80gb for gemm bfloat16: sglang stands in for it\n";
+    CHECK(note(latency + "vllm" + measured) == sglang);
+    CHECK(note(latency + "vllm --training --sequence 8" + measured) == sglang);
+    CHECK(note("serve --model meta-llama/Llama-3.2-1B --device a100 --engine vllm" + measured) == sglang);
+    // NCCL is what every engine calls
+    CHECK(note("latency --model meta-llama/Llama-3.2-1B --device h200 --engine vllm --tp 2" + measured) == "");
+}
+
+TEST_CASE("rows are told once whose kernels answer instead, by what named the software") {
+    const std::string rows = "m,n,k,backend\n64,4096,4096,torch\n1,4096,4096,torch\n64,4096,4096,vllm\n64,4096,4096,\n";
+    const std::string instead = "'torch' was not measured on h200_sxm for gemm bfloat16: vllm stands in for it\n";
+    const std::string line = "op gemm --device h200 --dtype bfloat16" + measured;
+    CHECK(note(line, {.in = rows}) == "llmcost: line 2: backend: " + instead);
+    CHECK(note(line + " --kernels torch", {.in = "m,n,k\n1,64,64\n1,64,64\n"}) == "llmcost: line 2: --kernels: " + instead);
+    CHECK(note("serve --configs " LLMCOST_TEST_DIR "/fit/serving" + measured,
+               {.in = "model_path,system,backend,isl,osl,batch_size,tp_size\n"
+                      "meta-llama/Llama-3.1-70B,a100_sxm_80gb,vllm,100,10,1,4\n"}) ==
+          "llmcost: backend: 'vllm' was not measured on a100_sxm_80gb for gemm bfloat16: sglang stands in for it\n");
+}
