@@ -250,16 +250,13 @@ TEST_CASE("images are counted as images, and what has no cache stands behind not
     CHECK(printed(llama + " --sequence 128").find("\na step: 1 x 128 tokens behind 0: ") != std::string::npos);
 }
 
-TEST_CASE("tokens before others need a cache, and images have none") {
+TEST_CASE("tokens before others need a cache") {
     const std::string cacheless = ": this model keeps no cache: no tokens stand before those that it reads\n";
     const std::string bert = "latency --device h200 --model google-bert/bert-base-uncased ";
     CHECK(refused(bert + "--past 50") == "llmcost: --past" + cacheless);
     CHECK(refused(bert + "--requests 9,1@50") == "llmcost: --requests" + cacheless);
     CHECK(printed(bert + "--past 0 --sequence 9").find("a step: 1 x 9 tokens: ") != std::string::npos);
     CHECK(printed(bert + "--requests 9x2,7").find("a step: 2 x 9 tokens and 1 x 7 tokens: ") != std::string::npos);
-    for (const std::string option : {"--requests", "--past", "--sequence"})
-        CHECK(refused("latency --device h200 --model google/vit-base-patch16-224 " + option + " 3") ==
-              "llmcost: " + option + ": this model reads images, which have no tokens: say how many by --batch\n");
     for (const char* model : {"google-t5/t5-small", "state-spaces/mamba-130m-hf", "meta-llama/Llama-3.2-1B"})
         CHECK(printed("latency --device h200 --past 50 --model " + std::string(model)).find(" behind 50: ") !=
               std::string::npos);

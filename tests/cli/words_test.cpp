@@ -26,6 +26,13 @@ std::string note(const std::string& line, const surroundings& around = {}) {
     return o.err;
 }
 
+std::string refused(const std::string& line, const surroundings& around = {}) {
+    const outcome o = llmcost_line(line, around);
+    CHECK(o.code == 2);
+    CHECK(o.out == "");
+    return o.err;
+}
+
 }  // namespace
 
 // folders of configs/calibrations: of gemm on H200 the engines' own; on A100 SGLang's, of norms Sarathi's
@@ -57,4 +64,44 @@ TEST_CASE("rows are told once whose kernels answer instead, by what named the so
                {.in = "model_path,system,backend,isl,osl,batch_size,tp_size\n"
                       "meta-llama/Llama-3.1-70B,a100_sxm_80gb,vllm,100,10,1,4\n"}) ==
           "llmcost: backend: 'vllm' was not measured on a100_sxm_80gb for gemm bfloat16: sglang stands in for it\n");
+}
+
+TEST_CASE("an option that a model has no use for is refused, whatever is asked of it") {
+    const std::string images = ": this model reads images, which have no tokens: say how many by --batch\n";
+    const std::string encoder = "llmcost: --encoder-sequence: this model has no encoder beside a decoder: say --sequence\n";
+    for (const std::string command : {"", "latency --device h200 "}) {
+        const auto asked = [&](const std::string& model, const std::string& options) {
+            return refused(command + "--model " + model + ' ' + options);
+        };
+        for (const std::string option : {"--sequence", "--past", "--encoder-sequence", "--requests"})
+            CHECK(asked("google/vit-base-patch16-224", option + " 3") == "llmcost: " + option + images);
+        CHECK(asked("google/vit-base-patch16-224", "--logits none") == "llmcost: --logits" + images);
+        CHECK(asked("meta-llama/Llama-3.2-1B", "--encoder-sequence 9") == encoder);
+        CHECK(asked("google-bert/bert-base-uncased", "--encoder-sequence 9") == encoder);
+        CHECK(asked("google-bert/bert-base-uncased", "--sequence 9 --past 9") ==
+              "llmcost: --past: this model keeps no cache: no tokens stand before those that it reads\n");
+        CHECK(asked("facebook/bart-base", "--logits none") ==
+              "llmcost: --logits: this model has no head: it hands out hidden states\n");
+        // their twins
+        CHECK(printed(command + "--model google/vit-base-patch16-224 --batch 3") != "");
+        CHECK(printed(command + "--model google-t5/t5-small --encoder-sequence 9 --past 9") != "");
+        CHECK(printed(command + "--model facebook/bart-base --encoder-sequence 9") != "");
+        for (const std::string positions : {"all", "last", "none"})
+            CHECK(printed(command + "--model google-bert/bert-base-uncased --sequence 9 --logits " + positions) != "");
+    }
+    CHECK(refused("--model google/vit-base-patch16-224 --input 3") == "llmcost: --input" + images);
+}
+
+TEST_CASE("the time of a training step is that with the logits of all positions") {
+    const std::string step = "latency --model meta-llama/Llama-3.2-1B --device h200 --training --sequence 8";
+    for (const std::string positions : {"last", "none"})
+        CHECK(refused(step + " --logits " + positions) ==
+              "llmcost: --logits: a training step computes those of all positions\n");
+    CHECK(printed(step + " --logits all") == printed(step));
+    // what is counted follows the option
+    const auto forward = [](const std::string& positions) {
+        return json::parse(printed("--model meta-llama/Llama-3.2-1B --sequence 8 --training --format json --logits " +
+                                   positions))["training"]["torch_flops"]["forward"];
+    };
+    CHECK(forward("last") < forward("all"));
 }

@@ -189,19 +189,6 @@ inline void check_stages(std::string_view where, const model& m, std::int64_t st
                           " layers: each needs one");
 }
 
-/// Refuses tokens of a model that reads images, and tokens before those of one that keeps no cache.
-inline void check_workload(const model& m, const arguments& args, const job& work) {
-    if (reads_pixels(m))
-        for (const option o : {option::sequence, option::past, option::requests})
-            if (args.has(o))
-                refuse(row_of(o).name, "this model reads images, which have no tokens: say how many by --batch");
-    for (const phase& all : phases_of(work))
-        for (const stretch& part : all.parts)
-            if (part.load.past > 0 && count_model(m, part.load).cache == count{})
-                refuse(row_of(args.has(option::requests) ? option::requests : option::past).name,
-                       "this model keeps no cache: no tokens stand before those that it reads");
-}
-
 /// Refuses a model that no server answers with: one without a cache, or with an encoder.
 inline void check_writes(const model& m) {
     const workload step{.sequence = 1, .past = 1};

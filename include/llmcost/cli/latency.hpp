@@ -320,6 +320,8 @@ inline constexpr std::initializer_list<option> latency_workload_options{
     const placement p = read_placement(given, others, io);
     check_workload(p.subject, others, work);
     if (others.has(option::training)) {
+        if (others.has(option::logits) && work.base.head != logits::all)
+            refuse("--logits", "a training step computes those of all positions");
         if (!others.has(option::sequence)) work.base.sequence = 1024;
         const training_cost t = training_of(p.subject, work.base, p.how, *p.on, *p.kernels);
         note_stand_ins(p, io);

@@ -50,8 +50,7 @@ namespace llmcost::cli {
     if (work.kind != job_kind::generation) return false;
     if (work.output > 1 && count_model(subject, work.base).cache == count{})
         refuse(row_of(option::output).name, "this model keeps no cache: it does not write token by token");
-    return find_scope(subject, work.base, {scope_kind::role, "encoder"}).found &&
-           find_scope(subject, work.base, {scope_kind::role, "cross_attn"}).found;
+    return has_encoder(subject);
 }
 
 namespace detail {
@@ -74,6 +73,7 @@ namespace detail {
     q.subject = subject;
     q.who = std::move(who);
     q.work = read_job(args);
+    check_workload(subject, args, q.work);
     if (!args.has(option::sequence) && !args.has(option::input) && !args.has(option::requests))
         q.work.base.sequence = detail::fitting_sequence(subject, q.work.base);
     q.format = static_cast<output_format>(args.choice(option::format));
