@@ -105,3 +105,20 @@ TEST_CASE("the time of a training step is that with the logits of all positions"
     };
     CHECK(forward("last") < forward("all"));
 }
+
+TEST_CASE("a cache is kept in no format that packs weights alone") {
+    const std::string instead = "expected one of bfloat16, float16, float32, fp8, fp8_block, int8, nvfp4; found '";
+    const std::string model = "--model meta-llama/Llama-3.2-1B --device h200 --cache-dtype ";
+    for (const std::string command : {"latency ", "serve "}) {
+        for (const std::string type : {"int4_wo", "w4a16_mxfp4"})
+            CHECK(refused(command + model + type) == "llmcost: --cache-dtype: " + instead + type + "'\n");
+        CHECK(refused(command + model + "mxfp4").ends_with("found 'w4a16_mxfp4'\n"));
+        for (const std::string type : {"float32", "half", "fp8", "int8", "nvfp4"})
+            CHECK(printed(command + model + type) != "");
+    }
+    const std::string attention = "op generation_attention --device h200 --dtype bf16 ";
+    CHECK(refused(attention + "--step 9 --num_heads 8 --num_key_value_heads 8 --kv_cache_dtype int4_wo") ==
+          "llmcost: --kv_cache_dtype: " + instead + "int4_wo'\n");
+    CHECK(refused(attention, {.in = "step,num_heads,num_key_value_heads,kv_cache_dtype\n9,8,8,fp8\n9,8,8,int4_wo\n"}) ==
+          "llmcost: line 3: kv_cache_dtype: " + instead + "int4_wo'\n");
+}

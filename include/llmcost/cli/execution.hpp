@@ -238,9 +238,11 @@ inline placement read_placement(const named_options& given, const arguments& oth
         demand("--version", known_kernels(given.text(detail::ex_calibration))
                                 .version_problem(p.by.software, given.text(detail::ex_version), nullptr, p.on));
     }
-    const operand_row* const cache = given.has(detail::ex_cache_dtype)
-                                         ? &detail::operand_of("--cache-dtype", given.text(detail::ex_cache_dtype))
-                                         : nullptr;
+    const operand_row* cache = nullptr;
+    if (given.has(detail::ex_cache_dtype)) {
+        cache = &detail::operand_of("--cache-dtype", given.text(detail::ex_cache_dtype));
+        demand("--cache-dtype", not_among(words_of(*find_family("generation_attention")), cache->name));
+    }
     detail::complete_types(p.how, p.by, *p.on, cache);
     p.price_per_hour = given.real(detail::ex_price, p.on->price_per_hour, 0, 1e9);
     p.grams_per_kwh = given.real(detail::ex_carbon, 0, 0, 1e6);

@@ -29,10 +29,18 @@ namespace llmcost::cli {
     return calibration == "none" ? std::vector<std::string>{} : std::vector<std::string>{calibration};
 }
 
-/// The words that a family knows.
+/// Whether a format packs weights alone, which are unpacked to 16 bits before they are multiplied.
+[[nodiscard]] constexpr bool packs_weights(const operand_row& row) noexcept {
+    return row.weight_bytes < row.activation_bytes && row.unit == &device::bf16;
+}
+
+/// The words that a family knows; types among them are those of a cache, which no format of weights alone is.
 [[nodiscard]] inline std::set<string_ref> words_of(const operator_family& family) {
     std::set<string_ref> words;
-    for (std::size_t i = 0; family.words.at != nullptr && !family.words.at(i).empty(); ++i) words.insert(family.words.at(i));
+    for (std::size_t i = 0; family.words.at != nullptr && !family.words.at(i).empty(); ++i) {
+        const operand_row* const type = find_operand(family.words.at(i));
+        if (type == nullptr || !packs_weights(*type)) words.insert(family.words.at(i));
+    }
     return words;
 }
 
