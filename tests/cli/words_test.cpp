@@ -122,3 +122,19 @@ TEST_CASE("a cache is kept in no format that packs weights alone") {
     CHECK(refused(attention, {.in = "step,num_heads,num_key_value_heads,kv_cache_dtype\n9,8,8,fp8\n9,8,8,int4_wo\n"}) ==
           "llmcost: line 3: kv_cache_dtype: " + instead + "int4_wo'\n");
 }
+
+TEST_CASE("a row that leaves its type open has that of the option, and without one it is named") {
+    const std::string line = "op gemm --device h200" + measured;
+    const std::string open = "m,n,k,gemm_dtype\n64,4096,4096,bfloat16\n64,4096,4096,\n";
+    CHECK(refused(line, {.in = open}) ==
+          "llmcost: line 3: gemm_dtype: expected a type, or --dtype for rows without one; found ''\n");
+    CHECK(refused(line, {.in = "m,n,k\n1,2,3\n"}) == "llmcost: line 1: expected a column 'gemm_dtype', or --dtype\n");
+    const std::string out = printed(line + " --dtype bf16", {.in = open});
+    const std::size_t first = out.find("bfloat16,") + 9, second = out.find(",4096,,") + 7;
+    CHECK(out.substr(first, out.find('\n', first) - first) == out.substr(second, out.find('\n', second) - second));
+    CHECK(refused(line, {.in = "m,n,k,gemm_dtype\n1,2,3,bf17\n"})
+              .starts_with("llmcost: line 2: gemm_dtype: no operand 'bf17'; nearest: "));
+    CHECK(refused("op norm --device h200", {.in = "m,k,dtype\n1,2,bf17\n"})
+              .starts_with("llmcost: line 2: dtype: no operand "));
+    CHECK(refused(line + " --dtype bf17", {.in = "m,n,k\n1,2,3\n"}).starts_with("llmcost: --dtype: no operand 'bf17'"));
+}

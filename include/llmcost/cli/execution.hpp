@@ -94,13 +94,6 @@ inline stored_as stored_as_of(config_view root) {
     refuse("quantization_config", "quant_method " + in_quotes(method) + " is not known here: say --dtype");
 }
 
-inline const operand_row& operand_of(std::string_view option, std::string_view name) {
-    if (const operand_row* row = find_operand(name)) return *row;
-    nearest_names near(name);
-    for (const operand_row& row : operand_table) near.offer(row.name);
-    refuse(option, "no operand " + in_quotes(name) + "; nearest: " + near.text());
-}
-
 inline issue issue_of(std::string_view word) {
     for (const auto& [name, issued] :
          {std::pair<std::string_view, issue>{"graph", issue::graph}, {"stream", issue::stream}, {"eager", issue::eager}})
@@ -205,10 +198,10 @@ inline placement read_placement(const named_options& given, const arguments& oth
     p.who = found.who;
     const detail::stored_as stored =
         given.has(detail::ex_dtype) ? detail::stored_as{} : found.document.read_with(detail::stored_as_of);
-    p.how.products = &detail::operand_of("--dtype", given.text(detail::ex_dtype, stored.products));
+    p.how.products = &operand_of("--dtype", given.text(detail::ex_dtype, stored.products));
     const std::string_view of_experts =
         given.has(detail::ex_dtype) ? std::string_view(p.how.products->name) : stored.experts;
-    p.how.experts = &detail::operand_of("--experts-dtype", given.text(detail::ex_experts_dtype, of_experts));
+    p.how.experts = &operand_of("--experts-dtype", given.text(detail::ex_experts_dtype, of_experts));
     p.by = given.has(detail::ex_engine) ? detail::engine_of("--engine", given.text(detail::ex_engine)) : engine{};
     if (given.has(detail::ex_routing)) {
         const std::string word = given.text(detail::ex_routing);
@@ -240,7 +233,7 @@ inline placement read_placement(const named_options& given, const arguments& oth
     }
     const operand_row* cache = nullptr;
     if (given.has(detail::ex_cache_dtype)) {
-        cache = &detail::operand_of("--cache-dtype", given.text(detail::ex_cache_dtype));
+        cache = &operand_of("--cache-dtype", given.text(detail::ex_cache_dtype));
         demand("--cache-dtype", not_among(words_of(*find_family("generation_attention")), cache->name));
     }
     detail::complete_types(p.how, p.by, *p.on, cache);

@@ -16,6 +16,7 @@
 
 #include <llmcost/calibration_file.hpp>
 #include <llmcost/cli/arguments.hpp>
+#include <llmcost/cli/nearest.hpp>
 #include <llmcost/cli/own_files.hpp>
 #include <llmcost/devices.hpp>
 #include <llmcost/serving/engines.hpp>
@@ -27,6 +28,14 @@ namespace llmcost::cli {
 [[nodiscard]] inline std::vector<std::string> calibrations_at(const std::string& calibration) {
     if (calibration.empty()) return default_calibrations();
     return calibration == "none" ? std::vector<std::string>{} : std::vector<std::string>{calibration};
+}
+
+/// The type of operands of a name; `where` says it.
+[[nodiscard]] inline const operand_row& operand_of(std::string_view where, std::string_view name) {
+    if (const operand_row* row = find_operand(name)) return *row;
+    nearest_names near(name);
+    for (const operand_row& row : operand_table) near.offer(row.name);
+    refuse(where, "no operand " + in_quotes(name) + "; nearest: " + near.text());
 }
 
 /// Whether a format packs weights alone, which are unpacked to 16 bits before they are multiplied.

@@ -157,6 +157,7 @@ inline const operator_family& family_of(std::string_view word) {
                               family.variant_column.empty() ? "" : given.text(variant),
                               {}};
     word_check words(family, given.text(detail::op_calibration), io.err);
+    if (!asked.operand.empty()) (void)operand_of("--dtype", asked.operand);
     bool one = io.in_is_terminal;  // nobody types a table: defaults are an answer, and a size that is missing is said
     for (std::size_t i = 0; i < family.size_count; ++i) one = one || given.has(detail::op_sizes + i);
     if (!one) {

@@ -87,16 +87,11 @@ public:
     /// version are those of files, which are read only as far as they are needed; of equals the last by name, which is the
     /// newest. Of those that are not the software's own, one that was measured with its host's launch gives way to
     /// one that was not. Throws
-    /// for a device or an operand that nobody knows, or that has no unit there.
-    [[nodiscard]] chosen_kernel choose(const kernel_choice& asked) {
+    /// for a device or an operand that nobody knows, or that has no unit there; `type_by` is what says the operand.
+    [[nodiscard]] chosen_kernel choose(const kernel_choice& asked, std::string_view type_by = "--dtype") {
         chosen_kernel found;
         found.on = &device_of(asked.device);
-        found.operand = find_operand(asked.operand);
-        if (found.operand == nullptr) {
-            nearest_names near(asked.operand);
-            for (const operand_row& row : operand_table) near.offer(row.name);
-            refuse("dtype", "no operand " + in_quotes(asked.operand) + "; nearest: " + near.text());
-        }
+        found.operand = &operand_of(type_by, asked.operand);
         found.variant = variant_of(asked, *found.operand);
         operator_shape any;
         any.family = &family_, any.operand = found.operand, any.variant = found.variant;
@@ -134,8 +129,8 @@ public:
         return found;
     }
     /// The same where another word's kernel may stand in (`stand_ins`).
-    [[nodiscard]] chosen_kernel choose_near(kernel_choice asked) {
-        chosen_kernel found = choose(asked);
+    [[nodiscard]] chosen_kernel choose_near(kernel_choice asked, std::string_view type_by = "--dtype") {
+        chosen_kernel found = choose(asked, type_by);
         if (found.kernel != nullptr) return found;
         for (const string_ref word : stand_ins(family_, found.variant)) {
             asked.variant = word;

@@ -104,11 +104,15 @@ private:
         };
         const std::string& software = word_of(backend, otherwise_.software);
         const bool named = words_.software(row.where(), software);
+        const std::string& type = word_of(operand, otherwise_.operand);
+        if (type.empty())
+            refuse(row.where() + ": " + std::string(name_of(operand)),
+                   "expected a type, or --dtype for rows without one; found ''");
         asked_ = {word_of(system, otherwise_.device),
                   named ? software : otherwise_.software,
                   word_of(version, otherwise_.version),
                   word_of(kernel, otherwise_.kernel),
-                  word_of(operand, otherwise_.operand),
+                  type,
                   word_of(variant, otherwise_.variant),
                   {}};
         const operator_family& family = shelf_.family();
@@ -125,7 +129,8 @@ private:
             auto found = chosen_.find(asked_);
             if (found == chosen_.end()) {
                 words_.row(row.where(), asked_, shelf_.device_of(asked_.device));
-                found = chosen_.emplace(asked_, shelf_.choose_near(asked_)).first;
+                const bool typed = &type != &otherwise_.operand;
+                found = chosen_.emplace(asked_, shelf_.choose_near(asked_, typed ? name_of(operand) : "--dtype")).first;
                 words_.found(row.where() + ": ", asked_, found->second,
                              named && &software != &otherwise_.software ? "backend" : "--kernels");
             }

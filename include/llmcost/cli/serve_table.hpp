@@ -127,7 +127,7 @@ private:
     static const operand_row* operand(const std::string& said, std::string_view stored, const device& on) {
         const bool by_checkpoint = said.empty() || (said == "fp8" && stored == "fp8_block") ||
                                    (said == "nvfp4" && stored == "w4a16_mxfp4" && on.fp4 == 0);
-        return &detail::operand_of("gemm_quant_mode", by_checkpoint ? std::string(stored) : said);
+        return &operand_of("gemm_quant_mode", by_checkpoint ? std::string(stored) : said);
     }
     serving_run read_row() {
         const known_model& m = model_of_row(word("model_path"));
