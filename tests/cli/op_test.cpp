@@ -259,7 +259,7 @@ TEST_CASE("sizes that do not go together are refused, by option and by column") 
               "llmcost: --num_gpus: expected a whole number from 2 to 2147483647, found '1'\n");
     CHECK(refused("op moe --device h200 --dtype bf16",
                   {.in = "num_tokens,hidden_size,inter_size,topk,num_experts\n1,64,64,8,8\n1,64,64,9,8\n"}) ==
-          "llmcost: line 3, topk: 9 is more than num_experts, which is 8\n");
+          "llmcost: line 3: topk: 9 is more than num_experts, which is 8\n");
 }
 
 // the four collectives, three distributions and types of aiconfigurator's tables; versions are folders of
@@ -338,7 +338,8 @@ TEST_CASE("what cannot be priced is said") {
     CHECK(refused("op gemm --device a100 --dtype fp8 --m 1 --n 1 --k 1") ==
           "llmcost: a100_sxm_80gb: no peak for fp8 in its datasheet; it has float32, bfloat16, "
           "float16, int8, w4a16_mxfp4, int4_wo\n");
-    CHECK(refused("op gemm --device h200 --dtype bf17 --m 1 --n 1 --k 1").starts_with("llmcost: --dtype: no operand 'bf17'"));
+    CHECK(
+        refused("op gemm --device h200 --dtype bf17 --m 1 --n 1 --k 1").starts_with("llmcost: --dtype: no operand 'bf17'"));
     CHECK(refused("op gemm --device h200 --format csv --m 1 --n 1 --k 1") ==
           "llmcost: --format: expected one of text, json; found 'csv'\n");
     const auto table = [](const std::string& text) { return refused("op gemm --device h200 --dtype bf16", {.in = text}); };
@@ -346,10 +347,10 @@ TEST_CASE("what cannot be priced is said") {
     CHECK(table("m,n\n1,2\n") == "llmcost: line 1: expected a column 'k'\n");
     CHECK(table("m,n,k,m\n1,2,3,4\n") == "llmcost: line 1: the column 'm' stands twice\n");
     CHECK(table("m,n,k\n1,2\n") == "llmcost: line 2: has no field for 'k'\n");
-    CHECK(table("m,n,k\n1,2,3\n1,2,x\n").starts_with("llmcost: line 3, k: expected a whole number"));
+    CHECK(table("m,n,k\n1,2,3\n1,2,x\n").starts_with("llmcost: line 3: k: expected a whole number"));
     CHECK(table("m,n,k,system\n1,2,3,h300\n").starts_with("llmcost: line 2: device: no device or file 'h300'"));
     CHECK(table("m,n,k\n1,2,3\n1,2,3,4\n") == "llmcost: line 3: has 4 fields for 3 columns\n");
-    CHECK(table("m,n,k\n1.5,2,3\n").starts_with("llmcost: line 2, m: expected a whole number"));
+    CHECK(table("m,n,k\n1.5,2,3\n").starts_with("llmcost: line 2: m: expected a whole number"));
     CHECK(refused("op nccl --device apple_m1 --dtype half", {.in = "message_size,num_gpus\n8,2\n"}) ==
           "llmcost: line 2: apple_m1: no bandwidth of links in its datasheet\n");
     CHECK(llmcost_line("op gemm --device h200 --m 1 --n 1 --k 1 --calibration none.json").code == 3);

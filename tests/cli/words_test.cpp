@@ -138,3 +138,11 @@ TEST_CASE("a row that leaves its type open has that of the option, and without o
               .starts_with("llmcost: line 2: dtype: no operand "));
     CHECK(refused(line + " --dtype bf17", {.in = "m,n,k\n1,2,3\n"}).starts_with("llmcost: --dtype: no operand 'bf17'"));
 }
+
+TEST_CASE("what is wrong with a row is said in one form, whoever reads it") {
+    const std::string what = "expected a whole number from 1 to 2147483647, found '0'\n";
+    CHECK(refused("op gemm --device h200 --dtype bf16", {.in = "m,n,k\n1,2,3\n1,0,3\n"}) == "llmcost: line 3: n: " + what);
+    CHECK(refused("serve --configs " LLMCOST_TEST_DIR "/fit/serving",
+                  {.in = "model_path,system,isl,osl,batch_size\n\nmeta-llama/Llama-3.1-70B,h200,9,9,0\n"}) ==
+          "llmcost: line 3: batch_size: " + what);
+}

@@ -123,7 +123,7 @@ private:
             const bool open = places_[word_count + i] == absent || (!size.required && field(word_count + i).empty());
             shape.sizes[i] = open ? size.otherwise : read_size(row, size, field(word_count + i));
         }
-        check_sizes(shape, [&](const std::string& name) { return row.where() + ", " + name; });
+        check_sizes(shape, [&](const std::string& name) { return row.where() + ": " + name; });
         std::copy_n(shape.site(), family.sites, asked_.site.begin());
         try {
             auto found = chosen_.find(asked_);
@@ -146,7 +146,7 @@ private:
         const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
         const bool whole = problem == std::errc{} && end == digits.data() + digits.size();
         if (whole && n >= least_of(size) && n <= size.most) return n;
-        return read_number(row.where() + ", " + std::string(size.name), text, least_of(size), size.most);  // says why not
+        return read_number(row.where() + ": " + std::string(size.name), text, least_of(size), size.most);  // says why not
     }
     static void put(std::string& out, const latency_estimate& e) {
         std::array<char, 96> text{};
