@@ -146,3 +146,23 @@ TEST_CASE("what is wrong with a row is said in one form, whoever reads it") {
                   {.in = "model_path,system,isl,osl,batch_size\n\nmeta-llama/Llama-3.1-70B,h200,9,9,0\n"}) ==
           "llmcost: line 3: batch_size: " + what);
 }
+
+// kernels of configs/calibrations/h200_sxm/gemm/*/bfloat16.json and .../moe/vllm-0.24.0/fp8_block-balanced.json
+TEST_CASE("a kernel that nobody measured chooses nothing, which is said once") {
+    const std::string line = "op gemm --device h200 --dtype bf16" + measured;
+    const std::string columns = "m,n,k,kernel_source,backend\n";
+    CHECK(note(line, {.in = columns + "64,64,64,foo,trtllm\n1,64,64,foo,trtllm\n1,64,64,torch_flow,trtllm\n1,64,64,,\n"}) ==
+          "llmcost: line 2: kernel_source: expected one of torch_flow; found 'foo'; it chooses nothing\n");
+    CHECK(note(line, {.in = columns + "1,64,64,torch_flow,\n"}) == "");
+    // of another software than the row's own
+    CHECK(note(line, {.in = columns + "1,64,64,torch_flow,vllm\n"}) ==
+          "llmcost: line 2: kernel_source: expected one of torch.nn.functional.linear; found 'torch_flow'; it chooses "
+          "nothing\n");
+    CHECK(note(line, {.in = columns + "1,64,64,foo,\n"}).find(", torch.nn.functional.linear, torch_flow, ") !=
+          std::string::npos);
+    CHECK(note("op moe --device h200 --kernels vllm --dtype fp8_block" + measured,
+               {.in = "num_tokens,hidden_size,inter_size,topk,num_experts,kernel_source\n64,64,64,8,8,foo\n"})
+              .find("cutlass_flashinferexperts, vllm_fp8moe_triton_tritonexperts; found 'foo'; ") != std::string::npos);
+    // where nothing was measured there is nothing to choose
+    CHECK(note("op gemm --device h200 --dtype bf16 --calibration none", {.in = columns + "1,64,64,foo,\n"}) == "");
+}

@@ -139,6 +139,20 @@ public:
         }
         return found;
     }
+    /// The names of kernels that a choice could have had in place of the one that was found for it.
+    [[nodiscard]] std::set<string_ref> kernels_beside(const kernel_choice& asked, chosen_kernel found) {
+        const kernel_calibration& known = *found.kernel;
+        found.variant = known.variant;
+        std::set<string_ref> names;
+        for (const std::filesystem::path& path : known_files_for(found, asked))
+            if (const calibration_document* file = calibration_at(path, *found.on))
+                for (const kernel_calibration& c : file->kernels()) {
+                    const bool fits = c.family == known.family && c.variant == known.variant && c.operand == known.operand;
+                    const bool open = asked.software.empty() || (c.software == known.software && c.version == known.version);
+                    if (fits && open) names.insert(c.kernel);
+                }
+        return names;
+    }
 
 private:
     /// Whether what was measured is a host's launch rather than the kernel's: far longer than its family's anywhere.

@@ -133,6 +133,9 @@ private:
                 found = chosen_.emplace(asked_, shelf_.choose_near(asked_, typed ? name_of(operand) : "--dtype")).first;
                 words_.found(row.where() + ": ", asked_, found->second,
                              named && &software != &otherwise_.software ? "backend" : "--kernels");
+                const kernel_calibration* const kernel = found->second.kernel;
+                if (kernel != nullptr && !asked_.kernel.empty() && !(kernel->kernel == asked_.kernel))
+                    words_.kernel(row.where(), asked_.kernel, shelf_.kernels_beside(asked_, found->second));
             }
             shape.operand = found->second.operand, shape.variant = found->second.variant;
             return estimate(*found->second.on, shape, found->second.kernel);

@@ -63,6 +63,11 @@ public:
                  in_quotes(c.variant) + " was not measured: " + printable(c.kernel->variant) + " stands in for it");
     }
 
+    /// Of the name of a kernel, where it is none of those that it could have chosen.
+    void kernel(const std::string& where, const std::string& word, const std::set<string_ref>& known) {
+        ignored(where, "kernel_source", not_among(known, word));
+    }
+
 private:
     void variant(const std::string& where, const std::string& name, const std::string& word) {
         if (word.empty()) return;
