@@ -140,7 +140,7 @@ TEST_CASE("a checkpoint's own types are what its products read") {
     CHECK(v3.find("on 8 x B200 SXM, fp8_block, cache bfloat16") != std::string::npos);
     CHECK(refused("latency --model deepseek-ai/DeepSeek-V3 --device a100 --tp 8") ==
           "llmcost: a100_sxm_80gb: no peak for fp8_block in its datasheet; "
-          "it has float32, bfloat16, float16, int8, w4a16_mxfp4, int4_wo\n");
+          "it has float32, bfloat16, float16, int8, w4a16_mxfp4, int4_wo: say --dtype bfloat16\n");
 }
 
 // T4: 320 GB/s, no bfloat16; Apple M2: 100 GB/s. 1,235,814,400 parameters are read
@@ -151,7 +151,7 @@ TEST_CASE("where a device has no bfloat16, nothing is multiplied in it") {
     CHECK(seconds("t4 --dtype float32") > 4 * 1235814400.0 / 320e9);  // the head too
     CHECK(seconds("apple_m2 --dtype float32") > 4 * 1235814400.0 / 100e9);
     CHECK(refused("latency --model meta-llama/Llama-3.2-1B --device t4") ==
-          "llmcost: t4: no peak for bfloat16 in its datasheet; it has float32, float16, int8\n");
+          "llmcost: t4: no peak for bfloat16 in its datasheet; it has float32, float16, int8: say --dtype float16\n");
     const std::string server = printed(
         "serve --model meta-llama/Llama-3.2-1B --device t4 --dtype float16 --engine vllm "
         "--input 100 --output 100 --concurrency 2");

@@ -166,3 +166,23 @@ TEST_CASE("a kernel that nobody measured chooses nothing, which is said once") {
     // where nothing was measured there is nothing to choose
     CHECK(note("op gemm --device h200 --dtype bf16 --calibration none", {.in = columns + "1,64,64,foo,\n"}) == "");
 }
+
+// T4 and V100 have no bfloat16, A100 no fp8, Apple M1 no int8
+TEST_CASE("a type that a device does not multiply is refused with the one to say instead, and where") {
+    const std::string t4 = "t4: no peak for bfloat16 in its datasheet; it has float32, float16, int8: say ";
+    const std::string sizes = " --m 1 --n 1 --k 1", llama = " --model meta-llama/Llama-3.2-1B";
+    CHECK(refused("op gemm --device t4" + sizes) == "llmcost: " + t4 + "--dtype float16\n");
+    CHECK(printed("op gemm --device t4 --dtype float16" + sizes) != "");
+    CHECK(refused("op gemm --device t4", {.in = "m,n,k,gemm_dtype\n1,2,3,half\n1,2,3,bf16\n"}) ==
+          "llmcost: line 3: " + t4 + "gemm_dtype float16\n");
+    CHECK(refused("op gemm --device t4 --dtype bf16", {.in = "m,n,k,gemm_dtype\n1,2,3,\n"}) ==
+          "llmcost: line 2: " + t4 + "--dtype float16\n");
+    CHECK(refused("serve --device t4" + llama) == "llmcost: " + t4 + "--dtype float16\n");
+    CHECK(
+        refused("latency --device apple_m1 --dtype int8" + llama).ends_with("w4a16_mxfp4, int4_wo: say --dtype bfloat16\n"));
+    CHECK(refused("latency --model mistralai/Mixtral-8x7B-v0.1 --device a100 --tp 8 --experts-dtype fp8")
+              .ends_with(": say --experts-dtype bfloat16\n"));
+    CHECK(refused("serve --configs " LLMCOST_TEST_DIR "/fit/serving",
+                  {.in = "model_path,system,isl,osl,batch_size,tp_size\nmeta-llama/Llama-3.1-70B,v100,9,9,1,8\n"})
+              .ends_with("it has float32, float16, int8: say gemm_quant_mode float16\n"));
+}

@@ -101,13 +101,6 @@ inline issue issue_of(std::string_view word) {
     refuse("--execution", "expected one of graph, stream, eager; found " + in_quotes(word));
 }
 
-/// What a device multiplies where nothing is quantised: bfloat16, or what its datasheet has instead.
-inline const operand_row* usual_operand(const device& on) {
-    for (const literal name : {"bfloat16", "float16", "float32"})
-        if (const operand_row* row = find_operand(name); on.*row->unit > 0) return row;
-    return find_operand("bfloat16");
-}
-
 /// What an engine keeps in the cache unless told otherwise: 8 bits beside weights that bring scales of keys and values along
 /// (one scale per tensor, or NVIDIA's 4 bits), or beside any narrow ones; else as the activations.
 inline const operand_row* usual_cache(const execution& how, const engine& by) {
@@ -225,6 +218,7 @@ inline placement read_placement(const named_options& given, const arguments& oth
         refuse("--execution", "eager runs all experts of a token on one device: expected --tp 1 --dp 1");
     p.kernels = std::make_unique<kernel_library>(given.text(detail::ex_device), std::string(p.by.software),
                                                  given.text(detail::ex_version), given.text(detail::ex_calibration));
+    p.kernels->types_said_by("--dtype", given.has(detail::ex_experts_dtype) ? "--experts-dtype" : "--dtype");
     p.on = &p.kernels->on();
     if (given.has(detail::ex_version)) {
         if (p.by.name.empty()) refuse("--version", "needs --engine: whose it is");

@@ -29,6 +29,10 @@ public:
           calibration_(std::move(calibration)) {}
 
     [[nodiscard]] const device& on() { return shelf("gemm").device_of(device_); }
+    /// Which options or columns say the types of products and of routed experts; empty: none that would be heard.
+    void types_said_by(std::string_view products, std::string_view experts) {
+        products_by_ = products, experts_by_ = experts;
+    }
 
     /// The kernel for an operand and a variant at a site.
     ///
@@ -81,7 +85,7 @@ private:
                                   own.weight_bytes == own.activation_bytes);
     }
     const kernel_calibration* measured(kernel_shelf& from, kernel_choice asked) {
-        const chosen_kernel here = from.choose(asked);
+        const chosen_kernel here = from.choose(asked, from.family().name == "moe" ? experts_by_ : products_by_);
         const auto is_own = [&](const kernel_calibration* k) {
             return k != nullptr && (software_.empty() || k->software == software_);
         };
@@ -128,6 +132,7 @@ private:
     }
 
     std::string device_, software_, version_, calibration_;
+    std::string products_by_ = "--dtype", experts_by_ = "--dtype";
     std::map<std::string, kernel_shelf> shelves_;
     std::deque<kernel_calibration> borrowed_;
     std::map<std::pair<const operator_family*, kernel_choice>, const kernel_calibration*> found_;

@@ -38,6 +38,13 @@ namespace llmcost::cli {
     refuse(where, "no operand " + in_quotes(name) + "; nearest: " + near.text());
 }
 
+/// What a device multiplies where nothing is quantised: bfloat16, or what its datasheet has instead.
+[[nodiscard]] inline const operand_row* usual_operand(const device& on) {
+    for (const literal name : {"bfloat16", "float16", "float32"})
+        if (const operand_row* row = find_operand(name); on.*row->unit > 0) return row;
+    return find_operand("bfloat16");
+}
+
 /// Whether a format packs weights alone, which are unpacked to 16 bits before they are multiplied.
 [[nodiscard]] constexpr bool packs_weights(const operand_row& row) noexcept {
     return row.weight_bytes < row.activation_bytes && row.unit == &device::bf16;

@@ -102,7 +102,7 @@ public:
             refuse(std::string(found.on->names[0]), work.between_devices
                                                         ? "no bandwidth of links in its datasheet"
                                                         : "no peak for " + std::string(found.operand->name) +
-                                                              " in its datasheet; it has " + operands_of(*found.on));
+                                                              " in its datasheet; " + operands_of(*found.on, type_by));
         const auto best_at = [&](const std::filesystem::path& path) -> const kernel_calibration* {
             const calibration_document* file = calibration_at(path, *found.on);
             return file == nullptr ? nullptr : best_of(*file, found, asked);
@@ -159,12 +159,16 @@ private:
     static bool includes_host(const kernel_calibration& c, const operator_shape& shape) noexcept {
         return c.base.launch > 2 * llmcost::detail::typical_of(shape).base.launch;
     }
-    /// The operands that a device multiplies.
-    static std::string operands_of(const device& on) {
+    /// The operands that a device multiplies, and how to ask for the usual one of them.
+    static std::string operands_of(const device& on, std::string_view type_by) {
         std::string all;
         for (const operand_row& row : operand_table)
-            if (on.*row.unit > 0) all += (all.empty() ? "" : ", ") + std::string(row.name);
-        return all.empty() ? "none" : all;
+            if (on.*row.unit > 0) all += (all.empty() ? "it has " : ", ") + std::string(row.name);
+        if (all.empty()) return "it has none of any type";
+        const operand_row& usual = *usual_operand(on);
+        return type_by.empty() || on.*usual.unit == 0
+                   ? all
+                   : all + ": say " + std::string(type_by) + ' ' + std::string(usual.name);
     }
     /// Whether a measured operand costs the same: its own type, or another as wide and as fast whose elements arrive as they
     /// are read (bfloat16 and float16).

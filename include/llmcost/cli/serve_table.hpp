@@ -142,6 +142,7 @@ private:
         const bool experts_alone = m.stored.products != m.stored.experts;  // are narrow in this checkpoint
         how.products = operand(experts_alone ? std::string{} : word("gemm_quant_mode"), m.stored.products, *run.where);
         how.experts = operand(word("moe_quant_mode"), m.stored.experts, *run.where);
+        kernels->types_said_by(experts_alone ? "" : "gemm_quant_mode", "moe_quant_mode");
         detail::complete_types(how, *run.by, *run.where, nullptr);
         sharding& s = how.shards;
         s.tensor = number("tp_size", 1), s.data = number("attention_dp_size", 1);
