@@ -334,7 +334,7 @@ TEST_CASE("what cannot be priced is said") {
     CHECK(refused("op gemm --device h200 --m") == "llmcost: --m: needs a value: --m N\n");
     CHECK(refused("op gemm --m 1 --m 2") == "llmcost: --m: is given twice\n");
     CHECK(refused("op gemm --device h2000 --m 1 --n 1 --k 1") ==
-          "llmcost: device: no device or file 'h2000'; nearest: h200, h100, b200\n");
+          "llmcost: --device: no device or file 'h2000'; nearest: h200, h100, b200 (see llmcost devices)\n");
     CHECK(refused("op gemm --device a100 --dtype fp8 --m 1 --n 1 --k 1") ==
           "llmcost: a100_sxm_80gb: no peak for fp8 in its datasheet; it has float32, bfloat16, "
           "float16, int8, w4a16_mxfp4, int4_wo: say --dtype bfloat16\n");
@@ -348,7 +348,7 @@ TEST_CASE("what cannot be priced is said") {
     CHECK(table("m,n,k,m\n1,2,3,4\n") == "llmcost: line 1: the column 'm' stands twice\n");
     CHECK(table("m,n,k\n1,2\n") == "llmcost: line 2: has no field for 'k'\n");
     CHECK(table("m,n,k\n1,2,3\n1,2,x\n").starts_with("llmcost: line 3: k: expected a whole number"));
-    CHECK(table("m,n,k,system\n1,2,3,h300\n").starts_with("llmcost: line 2: device: no device or file 'h300'"));
+    CHECK(table("m,n,k,system\n1,2,3,h300\n").starts_with("llmcost: line 2: system: no device or file 'h300'"));
     CHECK(table("m,n,k\n1,2,3\n1,2,3,4\n") == "llmcost: line 3: has 4 fields for 3 columns\n");
     CHECK(table("m,n,k\n1.5,2,3\n").starts_with("llmcost: line 2: m: expected a whole number"));
     CHECK(refused("op nccl --device apple_m1 --dtype half", {.in = "message_size,num_gpus\n8,2\n"}) ==

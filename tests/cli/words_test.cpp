@@ -186,3 +186,20 @@ TEST_CASE("a type that a device does not multiply is refused with the one to say
                   {.in = "model_path,system,isl,osl,batch_size,tp_size\nmeta-llama/Llama-3.1-70B,v100,9,9,1,8\n"})
               .ends_with("it has float32, float16, int8: say gemm_quant_mode float16\n"));
 }
+
+TEST_CASE("a device is said to be near where it is, and else where devices are listed") {
+    const std::string sizes = " --m 1 --n 1 --k 1", list = " (see llmcost devices)\n";
+    for (const std::string name : {"foo", "quantum_processor", "x"})
+        CHECK(refused("op gemm --device " + name + sizes) == "llmcost: --device: no device or file '" + name + "'" + list);
+    CHECK(refused("op gemm --device h20o" + sizes) ==
+          "llmcost: --device: no device or file 'h20o'; nearest: h200, h20, h100" + list);
+    CHECK(refused("latency --model meta-llama/Llama-3.2-1B --device foo") ==
+          "llmcost: --device: no device or file 'foo'" + list);
+    CHECK(refused("op gemm --dtype bf16", {.in = "m,n,k,system\n1,2,3,foo\n"}) ==
+          "llmcost: line 2: system: no device or file 'foo'" + list);
+    CHECK(refused("op gemm --dtype bf16", {.in = "m,n,k,system\n1,2,3,h200\n1,2,3,\n"}) ==
+          "llmcost: line 3: system: expected a device, or --device for rows without one; found ''\n");
+    CHECK(refused("serve --configs " LLMCOST_TEST_DIR "/fit/serving",
+                  {.in = "model_path,system,isl,osl,batch_size\nmeta-llama/Llama-3.1-70B,foo,9,9,1\n"}) ==
+          "llmcost: line 2: system: no device or file 'foo'" + list);
+}

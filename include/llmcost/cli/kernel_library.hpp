@@ -28,7 +28,8 @@ public:
           version_(std::move(version)),
           calibration_(std::move(calibration)) {}
 
-    [[nodiscard]] const device& on() { return shelf("gemm").device_of(device_); }
+    /// The device, which `by` says.
+    [[nodiscard]] const device& on(std::string_view by = "--device") { return shelf("gemm").device_of(device_, by); }
     /// Which options or columns say the types of products and of routed experts; empty: none that would be heard.
     void types_said_by(std::string_view products, std::string_view experts) {
         products_by_ = products, experts_by_ = experts;

@@ -37,15 +37,18 @@ public:
     [[nodiscard]] int distance(std::string_view name) const { return llmcost::detail::edit_distance(word_, lower(name)); }
     [[nodiscard]] const std::string& word() const noexcept { return word_; }
 
-    /// `first, second, third`: at most three, those within a quarter of the word's length and one, else the nearest of all.
+    /// Whether any name is within a quarter of the word's length and one.
+    [[nodiscard]] bool is_near() const {
+        return std::any_of(found_.begin(), found_.end(), [&](const found& f) { return f.distance <= within(); });
+    }
+    /// `first, second, third`: at most three, those that are near, else the nearest of all.
     [[nodiscard]] std::string text() {
         std::stable_sort(found_.begin(), found_.end(),
                          [](const found& a, const found& b) { return a.distance < b.distance; });
-        const int near = 1 + static_cast<int>(std::min<std::size_t>(word_.size(), 64) / 4);
-        const bool any = !found_.empty() && found_.front().distance <= near;
+        const bool any = is_near();
         std::string out;
         for (std::size_t i = 0; i < found_.size() && i < 3; ++i) {
-            if (any && found_[i].distance > near) break;
+            if (any && found_[i].distance > within()) break;
             out += (i == 0 ? "" : ", ") + found_[i].name;
         }
         return out;
@@ -56,6 +59,8 @@ private:
         std::string name;
         int distance;
     };
+    [[nodiscard]] int within() const { return 1 + static_cast<int>(std::min<std::size_t>(word_.size(), 64) / 4); }
+
     std::string word_;
     std::vector<found> found_;
 };

@@ -73,10 +73,10 @@ public:
 
     [[nodiscard]] const operator_family& family() const noexcept { return family_; }
 
-    /// The device of a name or file; throws where there is none.
-    [[nodiscard]] const device& device_of(const std::string& asked) {
+    /// The device of a name or file, which `by` says; throws where there is none.
+    [[nodiscard]] const device& device_of(const std::string& asked, std::string_view by = "--device") {
         const auto [known, fresh] = devices_.try_emplace(asked, nullptr);
-        if (fresh) known->second = &looked_up(asked);
+        if (fresh) known->second = &looked_up(asked, by);
         return *known->second;
     }
     /// The device, operand and kernel of a choice.
@@ -208,10 +208,10 @@ private:
         if (const operand_row* type = find_operand(asked.variant)) return type->name;
         return *variants_.insert(asked.variant).first;
     }
-    const device& looked_up(const std::string& asked) {
+    const device& looked_up(const std::string& asked, std::string_view by) {
         const std::string name = asked == "here" ? device_here() : asked;
         if (name.empty() && !asked.empty())
-            refuse("device", "nothing was measured here yet: run llmcost-calibrate, or name a device of llmcost devices");
+            refuse(by, "nothing was measured here yet: run llmcost-calibrate, or name a device of llmcost devices");
         if (const device* known = find_device(name)) return *known;
         if (const auto read = files_.find(name); read != files_.end()) return read->second.second;
         std::error_code none;
@@ -221,7 +221,8 @@ private:
             for (const device& d : devices)
                 for (const string_ref known : d.names)
                     if (!known.empty()) near.offer(known);
-            refuse("device", "no device or file " + in_quotes(name) + "; nearest: " + near.text());
+            const std::string names = near.is_near() ? "; nearest: " + near.text() : "";
+            refuse(by, "no device or file " + in_quotes(name) + names + " (see llmcost devices)");
         }
         config_document file = read_config_file(path);
         const string_ref key = own.empty() ? string_ref() : string_ref(*variants_.insert(name).first);

@@ -104,15 +104,21 @@ private:
         };
         const std::string& software = word_of(backend, otherwise_.software);
         const bool named = words_.software(row.where(), software);
-        const std::string& type = word_of(operand, otherwise_.operand);
-        if (type.empty())
-            refuse(row.where() + ": " + std::string(name_of(operand)),
-                   "expected a type, or --dtype for rows without one; found ''");
-        asked_ = {word_of(system, otherwise_.device),
+        const auto said_by = [&](std::size_t c, std::string_view option) {
+            return places_[c] == absent || field(c).empty() ? option : name_of(c);
+        };
+        const auto needed = [&](std::size_t c, const std::string& otherwise, const char* expected) -> const std::string& {
+            const std::string& said = word_of(c, otherwise);
+            if (said.empty())
+                refuse(row.where() + ": " + std::string(name_of(c)),
+                       "expected " + std::string(expected) + " for rows without one; found ''");
+            return said;
+        };
+        asked_ = {needed(system, otherwise_.device, "a device, or --device"),
                   named ? software : otherwise_.software,
                   word_of(version, otherwise_.version),
                   word_of(kernel, otherwise_.kernel),
-                  type,
+                  needed(operand, otherwise_.operand, "a type, or --dtype"),
                   word_of(variant, otherwise_.variant),
                   {}};
         const operator_family& family = shelf_.family();
@@ -128,11 +134,9 @@ private:
         try {
             auto found = chosen_.find(asked_);
             if (found == chosen_.end()) {
-                words_.row(row.where(), asked_, shelf_.device_of(asked_.device));
-                const bool typed = &type != &otherwise_.operand;
-                found = chosen_.emplace(asked_, shelf_.choose_near(asked_, typed ? name_of(operand) : "--dtype")).first;
-                words_.found(row.where() + ": ", asked_, found->second,
-                             named && &software != &otherwise_.software ? "backend" : "--kernels");
+                words_.row(row.where(), asked_, shelf_.device_of(asked_.device, said_by(system, "--device")));
+                found = chosen_.emplace(asked_, shelf_.choose_near(asked_, said_by(operand, "--dtype"))).first;
+                words_.found(row.where() + ": ", asked_, found->second, named ? said_by(backend, "--kernels") : "--kernels");
                 const kernel_calibration* const kernel = found->second.kernel;
                 if (kernel != nullptr && !asked_.kernel.empty() && !(kernel->kernel == asked_.kernel))
                     words_.kernel(row.where(), asked_.kernel, shelf_.kernels_beside(asked_, found->second));

@@ -53,10 +53,10 @@ public:
     }
     /// Of what was found for it; `of_software` is the option or column that named the software.
     void found(const std::string& where, const kernel_choice& asked, const chosen_kernel& c,
-               const std::string& of_software = "--kernels") {
+               std::string_view of_software = "--kernels") {
         if (c.kernel == nullptr) return;
         if (stands_in(family_, asked.software, c.kernel))
-            note(where + of_software,
+            note(where + std::string(of_software),
                  stand_in_note(asked.software, *c.on, measured_words(family_, *c.operand, c.variant), c.kernel->software));
         if (!(c.kernel->variant == c.variant))
             note(where + std::string(family_.variant_column),
