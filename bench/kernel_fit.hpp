@@ -84,7 +84,7 @@ inline void fill(std::vector<double>& values, std::vector<bool> known, const std
 }
 
 /// The shape of a site at a place on its axes: its given sizes are those of the nearest measurement in proportion along the
-/// last axis (elements that are moved, keys of an encoder), tokens that stand before the new ones the fewest.
+/// last axis (elements that are moved, keys of an encoder), and nothing is added.
 inline operator_shape shape_near(const std::vector<const measurement*>& measured, const std::int64_t (&along)[2]) {
     const operator_family& family = *measured.front()->shape.family;
     const std::size_t last = family.axes - 1, given = family.axes + family.sites;
@@ -99,8 +99,8 @@ inline operator_shape shape_near(const std::vector<const measurement*>& measured
     const double share =
         static_cast<double>(along[last]) / static_cast<double>(std::max<std::int64_t>(shape.sizes[last], 1));
     for (std::size_t i = given; i < family.size_count; ++i) {
-        if (family.sizes[i].past)
-            for (const measurement* r : measured) shape.sizes[i] = std::min(shape.sizes[i], r->shape.sizes[i]);
+        if (family.sizes[i].role == size_role::added)
+            shape.sizes[i] = 0;
         else
             shape.sizes[i] = std::llround(static_cast<double>(shape.sizes[i]) * share);
     }
@@ -153,7 +153,9 @@ inline owned_calibration fit(const table& t, const std::vector<measurement>& row
             for (std::size_t a = 0; a < family.axes; ++a) along[a] = out.axes[a][a == 0 ? i / columns : i % columns];
             base[i] = log_base(shape_near(measured, along));
         }
+        const std::size_t added = family.added();
         for (const measurement* r : measured) {
+            if (added < family.size_count && r->shape.sizes[added] != 0) continue;  // the roofline says what that adds
             const std::size_t row = place(0, r->shape.sizes[0]);
             const std::size_t at = row * columns + (family.axes > 1 ? place(1, r->shape.sizes[1]) : 0);
             values[at] = (values[at] * n[at] + std::log2(r->seconds) - log_base(r->shape)) / (n[at] + 1);

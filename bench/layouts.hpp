@@ -121,6 +121,14 @@ inline constexpr measured_operator llmservingsim_layer[]{
 inline constexpr measured_operator llmservingsim_head[]{
     {"layer", "lm_head", "time_us", "gemm", "", "torch.nn.functional.linear", {"sequences", "vocabulary", "hidden"}},
 };
+// Attention of one prompt's new tokens behind its own others, and of sequences that write; rows of both in one step are left
+// out.
+inline constexpr measured_operator llmservingsim_attention[]{
+    {"n_decode", "0", "time_us", "context_attention", "bfloat16", "Attention",
+     {"1", "prefill_chunk", "heads", "kv_heads", "head_dim", "0", "kv_prefill"}},
+    {"prefill_chunk", "0", "time_us", "generation_attention", "bfloat16", "Attention",
+     {"n_decode", "kv_decode", "heads", "kv_heads", "head_dim", "0", ""}},
+};
 
 // LLMCompass: PyTorch in float16, the host's launch included. Its GELU has one row of many elements, which are rows here:
 // a map knows no rows, and one site takes them all.
@@ -147,6 +155,7 @@ inline constexpr measurement_layout layouts[]{
     {"{Device}__Qwen3-30B-A3B-Instruct-2507__dense.csv", "vllm", "0.19.0", "bfloat16", 1, 0, llmservingsim_source, "MIT",
      std::span(llmservingsim_layer).first(4)},
     {"{Device}__Llama-3.1-8B__dense.csv", "vllm", "0.19.0", "bfloat16", 1, 0, llmservingsim_source, "MIT", llmservingsim_layer},
+    {"{Device}__{model}__attention.csv", "vllm", "0.19.0", "bfloat16", 1, 0, llmservingsim_source, "MIT", llmservingsim_attention},
     {"{Device}__{model}__per_sequence.csv", "vllm", "0.19.0", "bfloat16", 1, 0, llmservingsim_source, "MIT",
      llmservingsim_head},
     {"softmax_{Device}.csv",   "eager", "llmcompass", "float16", 1, 0, llmcompass_source, "BSD-3-Clause", llmcompass_softmax},

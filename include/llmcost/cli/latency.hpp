@@ -60,7 +60,7 @@ inline std::string sizes_of(const operator_shape& shape) {
     std::string out;
     for (std::size_t i = 0; i < shape.family->size_count; ++i) {
         const operator_size& size = shape.family->sizes[i];
-        const bool goes_without = size.role == size_role::given && !size.past;
+        const bool goes_without = size.role == size_role::given;
         if (!size.required && (goes_without || shape.sizes[i] == size.otherwise)) continue;
         out += (out.empty() ? "" : " ") + grouped(count(shape.sizes[i]));
     }

@@ -98,6 +98,32 @@ namespace detail {
 
 }  // namespace detail
 
+/// The shape without what only adds to it.
+[[nodiscard]] inline operator_shape without_added(operator_shape shape) noexcept {
+    if (const std::size_t added = shape.family->added(); added < shape.family->size_count) shape.sizes[added] = 0;
+    return shape;
+}
+
+/// Seconds of a shape from those without what is added to it: what a roofline takes longer for both, and no less than the
+/// part that one unit computes by itself takes.
+///
+/// The roofline is the kernel's own for tokens before a prompt, the typical one for proposed tokens: where each sequence has
+/// one new token, measurements say nothing of products of several.
+[[nodiscard]] inline double with_added(const device& d, const operator_shape& shape, const kernel_calibration* known,
+                                       double without) {
+    const operator_family& family = *shape.family;
+    const std::size_t added = family.added();
+    if (added == family.size_count || shape.sizes[added] == 0) return without;
+    const bool is_own = known != nullptr && family.sizes[added].past;
+    const roofline& base = is_own ? known->base : detail::typical_of(shape).base;
+    kernel_work all = detail::work_of(shape, known), before = detail::work_of(without_added(shape), known), part = all;
+    all.alone = before.alone = part.flops = 0;
+    const datasheet_seconds now = seconds_of(d, all), then = seconds_of(d, before), of_part = seconds_of(d, part);
+    const double longer = without + base(now.compute, now.memory) - base(then.compute, then.memory);
+    const double alone = base(of_part.compute, of_part.memory);
+    return part.alone == 0 || longer > alone ? longer : alone;
+}
+
 /// Seconds of an operator on a device that can price it, by typical efficiencies where nobody has measured the kernel
 /// (`known` is null); `where` is its site's place in the kernel's residual.
 ///
@@ -105,15 +131,16 @@ namespace detail {
 /// they are made to at every measured site, all do. Never less than `least_seconds`.
 [[nodiscard]] inline double predicted_seconds(const device& d, const operator_shape& shape, const kernel_calibration* known,
                                               const residual_table::place_of_site& where) {
-    const kernel_work work = detail::work_of(shape, known);
+    const operator_shape alone = without_added(shape);
     double predicted = 0;
     if (known == nullptr || known->residual.site_count == 0) {
-        const datasheet_seconds s = seconds_of(d, work);
+        const datasheet_seconds s = seconds_of(d, detail::work_of(alone, known));
         predicted = (known == nullptr ? detail::typical_of(shape).base : known->base)(s.compute, s.memory);
     } else {
-        predicted = std::exp2(detail::log_seconds_between(d, shape, *known, where, 0));
+        predicted = std::exp2(detail::log_seconds_between(d, alone, *known, where, 0));
     }
-    const double least = least_seconds(d, work);
+    predicted = with_added(d, shape, known, predicted);
+    const double least = least_seconds(d, detail::work_of(shape, known));
     return predicted < least ? least : predicted;
 }
 
@@ -136,7 +163,10 @@ namespace detail {
     e.upper = e.seconds * std::exp2(around.high);
     if (e.lower < least) e.lower = least;
     e.bound = (known != nullptr ? known->base : typical.base).bound(s.compute, s.memory);
-    const double at_datasheet = s.compute > s.memory ? s.compute : s.memory;
+    kernel_work divided = work;
+    divided.alone = 0;
+    const datasheet_seconds at_best = seconds_of(d, divided);
+    const double at_datasheet = at_best.compute > at_best.memory ? at_best.compute : at_best.memory;
     e.share_of_bound = at_datasheet < e.seconds ? at_datasheet / e.seconds : 1;  // caches are faster than memory
     e.calibrated = known != nullptr && !known->of_another_device;
     return e;

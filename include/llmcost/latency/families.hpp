@@ -18,7 +18,8 @@ namespace llmcost {
 enum class size_role : std::uint8_t {
     axis,  ///< grows with the workload: times are interpolated along it, on a logarithmic scale
     site,  ///< belongs to a layer: deviations are those of the same layer, or of near ones
-    given  ///< in the work only
+    given,  ///< in the work only
+    added   ///< like it, and adds to what is measured without it
 };
 
 /// A size of an operator, as tables and options call it.
@@ -77,6 +78,13 @@ struct operator_family {
     string_ref beside{};          ///< another family: an engine's own form of it, or what it computes scales by
     string_ref beside_variant{};  ///< the variant that has it; empty: every one
     typical_interval (*around)(string_ref variant) = nullptr;  ///< of each variant where they differ
+
+    /// The size that adds to what is measured without it; `size_count` where there is none.
+    [[nodiscard]] constexpr std::size_t added() const noexcept {
+        std::size_t i = axes + sites;
+        while (i < size_count && sizes[i].role != size_role::added) ++i;
+        return i;
+    }
 };
 
 namespace detail {
@@ -107,6 +115,12 @@ constexpr double cached_bytes(string_ref variant) {
     const operand_row* row = find_operand(variant);
     return row == nullptr ? 2 : row->weight_bytes;
 }
+/// Queries of one head that a unit takes through all their keys (FlashAttention-2, arXiv 2307.08691, section 3.3: 64 or 128).
+inline constexpr double queries_of_a_tile = 64;
+constexpr double seen_by_tile(double fresh, double past, double window) {
+    const double all = past + fresh, near = window - 1 + queries_of_a_tile;
+    return window > 0 && near < all ? near : all;
+}
 /// Fused attention: FLOPs 4·B·heads·head_dim·pairs; bytes of queries, output, and the keys and values that are seen.
 constexpr kernel_work attention_work(double batch, double fresh, double past, const std::int64_t* site, const operand_row& o,
                                      string_ref variant) {
@@ -116,7 +130,9 @@ constexpr kernel_work attention_work(double batch, double fresh, double past, co
             2 * batch * width * (2 * fresh * heads) + 2 * batch * width * seen * kv_heads * cached_bytes(variant), o.unit};
 }
 constexpr kernel_work context_attention_work(const std::int64_t* s, const operand_row& o, string_ref variant) {
-    return attention_work(real(s[0]), real(s[1]), real(s[6]), s + 2, o, variant);
+    kernel_work work = attention_work(real(s[0]), real(s[1]), real(s[6]), s + 2, o, variant);
+    work.alone = 4 * real(s[4]) * queries_of_a_tile * seen_by_tile(real(s[1]), real(s[6]), real(s[5]));
+    return work;
 }
 constexpr kernel_work generation_attention_work(const std::int64_t* s, const operand_row& o, string_ref variant) {
     return attention_work(real(s[0]), 1 + real(s[6]), real(s[1]), s + 2, o, variant);
@@ -126,17 +142,20 @@ constexpr kernel_work generation_attention_work(const std::int64_t* s, const ope
 constexpr kernel_work full_attention_work(const std::int64_t* s, const operand_row& o, string_ref /*variant*/) {
     const double batch = real(s[0]), queries = real(s[1]), heads = real(s[2]), kv_heads = real(s[3]), width = real(s[4]);
     const double length = real(s[5]);
-    return {4 * batch * heads * width * queries * length, 2 * batch * width * (2 * queries * heads + 2 * length * kv_heads),
-            o.unit};
+    return {.flops = 4 * batch * heads * width * queries * length,
+            .bytes = 2 * batch * width * (2 * queries * heads + 2 * length * kv_heads),
+            .unit = o.unit,
+            .alone = 4 * width * queries_of_a_tile * length};
 }
 
 // DeepSeek V2 and V3: 128 + 64 elements of queries and keys, 128 of values, a latent of 512 + 64
 constexpr kernel_work context_mla_work(const std::int64_t* s, const operand_row& o, string_ref variant) {
     const double batch = real(s[0]), fresh = real(s[1]), heads = real(s[2]), past = real(s[3]);
-    return {2 * batch * heads * visible_pairs(fresh, past, 0) * (192 + 128),
-            2 * batch * heads * (fresh * (192 + 128) + (past + fresh) * (192 + 128)) +
-                batch * fresh * 576 * cached_bytes(variant),
-            o.unit};
+    return {.flops = 2 * batch * heads * visible_pairs(fresh, past, 0) * (192 + 128),
+            .bytes = 2 * batch * heads * (fresh * (192 + 128) + (past + fresh) * (192 + 128)) +
+                     batch * fresh * 576 * cached_bytes(variant),
+            .unit = o.unit,
+            .alone = 2 * (192 + 128) * queries_of_a_tile * (past + fresh)};
 }
 /// In the latent: every head reads the same 576 elements of a token, and their first 512 again as values.
 constexpr kernel_work generation_mla_work(const std::int64_t* s, const operand_row& o, string_ref variant) {
@@ -220,7 +239,9 @@ constexpr kernel_work no_work(const std::int64_t* /*sizes*/, const operand_row& 
 inline constexpr operator_size key_value_heads{
     .name = "num_key_value_heads", .role = size_role::site, .required = true, .divides = "num_heads"};
 /// Queries of a sequence beside its newest token's: those of tokens that somebody proposes and this step checks.
-inline constexpr operator_size proposed_tokens{.name = "draft"};
+inline constexpr operator_size proposed_tokens{.name = "draft", .role = size_role::added};
+/// Tokens whose keys and values are there before those of a prompt.
+inline constexpr operator_size tokens_before{.name = "step", .role = size_role::added, .past = true};
 /// Elements, as many as a device's memory has.
 inline constexpr operator_size message_size{
     .name = "message_size", .role = size_role::axis, .required = true, .most = std::int64_t{1} << 40};
@@ -271,25 +292,25 @@ inline constexpr operator_family operator_families[]{
      {{"batch_size", size_role::axis, 1, false}, {"isl", size_role::axis, 0, true},
       {"num_heads", size_role::site, 0, true}, detail::key_value_heads,
       {"head_dim", size_role::site, 128, false}, {"window_size", size_role::site, 0, false},
-      {"step", size_role::given, 0, false, true}}, 7, 2, 4,
-     detail::context_attention_work, {{13.9e-6, 0.59, 0.31, 1.07}, {-0.56, 1.52}}, {{12.4e-6, 0.33, 0.27, 2.2}, {-0.56, 1.52}},
+      detail::tokens_before}, 7, 2, 4,
+     detail::context_attention_work, {{11.6e-6, 0.6, 0.3, 1.18}, {-0.94, 1.66}}, {{12.1e-6, 0.32, 0.36, 1.19}, {-0.94, 1.66}},
      backward_rule::attention},
     {"generation_attention", "attention of one new token each, fused", "attn_dtype", "kv_cache_dtype", "", "bfloat16", {detail::operand_words},
      {{"batch_size", size_role::axis, 1, false}, {"step", size_role::axis, 0, true, true},
       {"num_heads", size_role::site, 0, true}, detail::key_value_heads,
       {"head_dim", size_role::site, 128, false}, {"window_size", size_role::site, 0, false}, detail::proposed_tokens}, 7, 2, 4,
-     detail::generation_attention_work, {{12.9e-6, 1, 0.62, 7.7}, {-0.74, 2.23}}, {{12.9e-6, 1, 0.62, 7.7}, {-0.74, 2.23}},
+     detail::generation_attention_work, {{12.9e-6, 0.81, 0.63, 7.7}, {-0.71, 2.24}}, {{12.9e-6, 0.81, 0.63, 7.7}, {-0.71, 2.24}},
      backward_rule::attention},
     {"full_attention", "attention of all to all, fused", "attn_dtype", "", "", "", {},
      {{"batch_size", size_role::axis, 1, false}, {"isl", size_role::axis, 0, true},
       {"num_heads", size_role::site, 0, true}, detail::key_value_heads,
       {"head_dim", size_role::site, 128, false}, {"length", size_role::given, 0, true}}, 6, 2, 3,
-     detail::full_attention_work, {{13.9e-6, 0.59, 0.31, 1.07}, {-0.56, 1.52}}, {{12.4e-6, 0.33, 0.27, 2.2}, {-0.56, 1.52}},
+     detail::full_attention_work, {{11.6e-6, 0.6, 0.3, 1.18}, {-0.94, 1.66}}, {{12.1e-6, 0.32, 0.36, 1.19}, {-0.94, 1.66}},
      backward_rule::attention},
     {"context_mla", "multi-head latent attention of whole prompts", "mla_dtype", "kv_cache_dtype", "", "bfloat16", {detail::operand_words},
      {{"batch_size", size_role::axis, 1, false}, {"isl", size_role::axis, 0, true},
-      {"num_heads", size_role::site, 0, true}, {"step", size_role::given, 0, false, true}}, 4, 2, 1,
-     detail::context_mla_work, {{19e-6, 0.61, 0.41, 1.3}, {-0.38, 1.2}}, {{19e-6, 0.61, 0.41, 1.3}, {-0.38, 1.2}},
+      {"num_heads", size_role::site, 0, true}, detail::tokens_before}, 4, 2, 1,
+     detail::context_mla_work, {{18.4e-6, 0.59, 0.4, 1.38}, {-0.36, 0.53}}, {{18.4e-6, 0.59, 0.4, 1.38}, {-0.36, 0.53}},
      backward_rule::attention},
     {"generation_mla", "multi-head latent attention of one new token each", "mla_dtype", "kv_cache_dtype", "", "bfloat16", {detail::operand_words},
      {{"batch_size", size_role::axis, 1, false}, {"step", size_role::axis, 0, true, true},

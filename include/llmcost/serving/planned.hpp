@@ -109,7 +109,8 @@ public:
             bool varies = false;
             for (std::size_t i = 1; i < monomial_count; ++i) varies = varies || sizes[k].twice[i] != 0;
             if (!varies) continue;
-            varies_beside_axes_ = varies_beside_axes_ || k >= kernel_.what.shape.family->axes;
+            const operator_family& family = *kernel_.what.shape.family;
+            varies_beside_axes_ = varies_beside_axes_ || (k >= family.axes && k != family.added());
             for (std::size_t i = 0; i < monomial_count; ++i)
                 if (sizes[k].twice[i] != 0) {
                     terms_.push_back({k, i, sizes[k].twice[i]});
@@ -139,7 +140,7 @@ public:
     void work_out_curves(const device& on) {
         if (varies_beside_axes_) return;
         known_kernel& k = kernel_;
-        if (k.known != nullptr) k.curve = {on, k.what.shape, *k.known, k.where};
+        if (k.known != nullptr) k.curve = {on, without_added(k.what.shape), *k.known, k.where};
         if (k.other_known != nullptr) k.other_curve = {on, k.other_shape(), *k.other_known, k.other_where};
     }
 

@@ -50,8 +50,9 @@ struct known_kernel {
 [[nodiscard]] inline double predicted_seconds(const device& d, const known_kernel& k) {
     const auto by_curve = [&](const measured_curve& curve, const operator_shape& shape, const kernel_calibration* known,
                               const residual_table::place_of_site& where) {
-        const double seconds = curve.empty() ? NAN : curve(shape.sizes);
+        double seconds = curve.empty() ? NAN : curve(shape.sizes);
         if (std::isnan(seconds)) return predicted_seconds(d, shape, known, where);
+        seconds = with_added(d, shape, known, seconds);
         const double least = least_seconds(d, detail::work_of(shape, known));
         return seconds < least ? least : seconds;
     };
