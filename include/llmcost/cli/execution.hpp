@@ -175,6 +175,21 @@ inline void check_stages(std::string_view where, const model& m, std::int64_t st
                           " layers: each needs one");
 }
 
+/// Refuses what a step of a model does not have: tokens where it reads images, tokens before others where it keeps no cache,
+/// those of an encoder where there is none.
+inline void check_workload(const model& m, const arguments& args, const job& work) {
+    if (reads_pixels(m))
+        for (const option o : {option::sequence, option::past, option::encoder_sequence, option::requests})
+            if (args.has(o))
+                refuse(row_of(o).name, "this model reads images, which have no tokens: say how many by --batch");
+    bool behind = work.base.past > 0;
+    for (const request_group& g : work.groups) behind = behind || g.past > 0;
+    if (behind && count_model(m, {.sequence = 1, .past = 1}).cache == count{})
+        refuse(row_of(args.has(option::requests) ? option::requests : option::past).name,
+               "this model keeps no cache: no tokens stand before those that it reads");
+    check_encoder(m, work);
+}
+
 /// Refuses a model that no server answers with: one without a cache, or with an encoder.
 inline void check_writes(const model& m) {
     const workload step{.sequence = 1, .past = 1};

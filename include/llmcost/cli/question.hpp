@@ -43,23 +43,10 @@ struct question {
              count_model(m, {.sequence = 1, .encoder_sequence = 2}));
 }
 
-/// Refuses what a model's input does not have: tokens where it is images, tokens before others where nothing is cached,
-/// those of an encoder or positions of a head where there is none.
-inline void check_workload(const model& m, const arguments& args, const job& work) {
-    if (reads_pixels(m))
-        for (const option o :
-             {option::sequence, option::past, option::encoder_sequence, option::requests, option::input, option::logits})
-            if (args.has(o))
-                refuse(row_of(o).name, "this model reads images, which have no tokens: say how many by --batch");
-    bool behind = work.base.past > 0;
-    for (const request_group& g : work.groups) behind = behind || g.past > 0;
-    if (behind && count_model(m, {.sequence = 1, .past = 1}).cache == count{})
-        refuse(row_of(args.has(option::requests) ? option::requests : option::past).name,
-               "this model keeps no cache: no tokens stand before those that it reads");
+/// Refuses tokens of an encoder where no decoder stands behind one.
+inline void check_encoder(const model& m, const job& work) {
     if (work.base.encoder_sequence > 0 && !has_encoder(m))
         refuse(row_of(option::encoder_sequence).name, "this model has no encoder beside a decoder: say --sequence");
-    if (args.has(option::logits) && !find_scope(m, {.sequence = 1}, {scope_kind::role, "head"}).found)
-        refuse(row_of(option::logits).name, "this model has no head: it hands out hidden states");
 }
 
 /// Reads every scope of a model, always in the order in which they were first met.

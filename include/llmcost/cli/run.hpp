@@ -73,7 +73,7 @@ namespace detail {
     q.subject = subject;
     q.who = std::move(who);
     q.work = read_job(args);
-    check_workload(subject, args, q.work);
+    check_encoder(subject, q.work);
     if (!args.has(option::sequence) && !args.has(option::input) && !args.has(option::requests))
         q.work.base.sequence = detail::fitting_sequence(subject, q.work.base);
     q.format = static_cast<output_format>(args.choice(option::format));
