@@ -18,13 +18,6 @@ namespace {
 const std::string llama = "latency --model meta-llama/Llama-3.2-1B --device h200_sxm";
 const std::string measured = " --engine vllm --calibration " LLMCOST_TEST_DIR "/../configs/calibrations";
 
-std::string refused(const std::string& line, int code = 2) {
-    const outcome o = llmcost_line(line);
-    CHECK(o.code == code);
-    CHECK(o.out == "");
-    return o.err;
-}
-
 }  // namespace
 
 TEST_CASE("a step's time is that of its kernels") {
@@ -327,7 +320,7 @@ TEST_CASE("what cannot be timed is said") {
     CHECK(refused("latency --model deepseek-ai/DeepSeek-V3 --device h200 --tp 8 --ep 8 --execution eager")
               .find("expected --tp 1 --dp 1") != std::string::npos);
     CHECK(refused(llama + " mult").find("expected options, found 'mult'") != std::string::npos);
-    CHECK(refused("latency --config " LLMCOST_TEST_DIR "/none.json --device h200", 3).find("none.json") !=
+    CHECK(refused("latency --config " LLMCOST_TEST_DIR "/none.json --device h200", {}, 3).find("none.json") !=
           std::string::npos);
     CHECK(printed("latency --help").find("--cache-dtype") != std::string::npos);
 }

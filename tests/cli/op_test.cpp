@@ -19,13 +19,6 @@ namespace {
 
 const std::string measured = " --calibration " LLMCOST_TEST_DIR "/../configs/calibrations";
 
-std::string refused(const std::string& line, const surroundings& around = {}) {
-    const outcome o = llmcost_line(line, around);
-    CHECK(o.code == 2);
-    CHECK(o.out == "");
-    return o.err;
-}
-
 }  // namespace
 
 // an empty product of 16 bits: 3.3 µs and what 8,192³ takes at 78 % of 989.4 TFLOP/s

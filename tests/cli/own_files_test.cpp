@@ -55,13 +55,6 @@ private:
     std::string before_;
 };
 
-std::string refused(const std::string& line) {
-    const outcome o = llmcost_line(line);
-    CHECK(o.code == 2);
-    CHECK(o.out == "");
-    return o.err;
-}
-
 }  // namespace
 
 TEST_CASE("what was measured here is read without being named") {

@@ -43,6 +43,14 @@ std::string printed(const std::string& line, const surroundings& around) {
     return std::move(got.out);
 }
 
+std::string refused(const std::string& line, const surroundings& around, int code) {
+    outcome got = llmcost_line(line, around);
+    INFO(line);
+    CHECK(got.code == code);
+    CHECK(got.out == "");
+    return std::move(got.err);
+}
+
 std::string config_of(const std::string& name) { return std::string(LLMCOST_TEST_DIR "/golden/") + name + ".json"; }
 
 }  // namespace llmcost::testing

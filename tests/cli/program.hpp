@@ -31,6 +31,9 @@ struct outcome {
 /// What a run prints that must succeed and say nothing else.
 [[nodiscard]] std::string printed(const std::string& line, const surroundings& around = {});
 
+/// What a run says on standard error that must fail and print nothing.
+[[nodiscard]] std::string refused(const std::string& line, const surroundings& around = {}, int code = 2);
+
 /// The configuration of a golden, by the golden's name.
 [[nodiscard]] std::string config_of(const std::string& name);
 

@@ -18,15 +18,6 @@ namespace {
 const std::string llama = "--config " + config_of("meta-llama__Llama-3.2-1B");
 const std::string shown = "in " + config_of("meta-llama__Llama-3.2-1B");
 
-/// What a query that must fail says on standard error.
-std::string refused(const std::string& line) {
-    const outcome got = llmcost_line(line);
-    INFO(line);
-    CHECK(got.code == 2);
-    CHECK(got.out == "");
-    return got.err;
-}
-
 /// A golden's prefill that has modules, and what its modules add up to.
 struct recorded {
     golden_file file;

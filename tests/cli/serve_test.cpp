@@ -23,12 +23,6 @@ const std::string measured = " --calibration " LLMCOST_TEST_DIR "/../configs/cal
 const std::string llama =
     "serve --model meta-llama/Llama-3.1-70B --device h200_sxm --engine vllm --dtype fp8 --tp 4" + measured;
 
-std::string refused(const std::string& line, const surroundings& around = {}) {
-    const outcome o = llmcost_line(line, around);
-    CHECK(o.code == 2);
-    CHECK(o.out == "");
-    return o.err;
-}
 json answered(const std::string& line) { return json::parse(printed(line + " --format json")); }
 
 std::string runs() {

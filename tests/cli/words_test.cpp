@@ -26,13 +26,6 @@ std::string note(const std::string& line, const surroundings& around = {}) {
     return o.err;
 }
 
-std::string refused(const std::string& line, const surroundings& around = {}) {
-    const outcome o = llmcost_line(line, around);
-    CHECK(o.code == 2);
-    CHECK(o.out == "");
-    return o.err;
-}
-
 }  // namespace
 
 // folders of configs/calibrations: of gemm on H200 the engines' own; on A100 SGLang's, of norms Sarathi's
