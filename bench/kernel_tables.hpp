@@ -33,12 +33,15 @@ struct measurement {
     [[nodiscard]] bool is_held_out(left_out by) const noexcept {
         const operator_family& f = *shape.family;
         std::uint64_t h = 0;
-        for (std::size_t i = by == left_out::sites ? f.axes : 0; i < f.axes + f.sites; ++i) {
-            h += static_cast<std::uint64_t>(shape.sizes[i]) + 0x9e3779b97f4a7c15U;
+        const auto mix = [&](std::int64_t size) {
+            h += static_cast<std::uint64_t>(size) + 0x9e3779b97f4a7c15U;
             h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9U;
             h = (h ^ (h >> 27)) * 0x94d049bb133111ebU;
             h ^= h >> 31;
-        }
+        };
+        for (std::size_t i = by == left_out::sites ? f.axes : 0; i < f.axes + f.sites; ++i) mix(shape.sizes[i]);
+        const std::size_t added = f.added();
+        if (by == left_out::shapes && added < f.size_count && shape.sizes[added] != 0) mix(shape.sizes[added]);
         return h % 5 == 0;
     }
 };

@@ -101,6 +101,7 @@ TEST_CASE("requests at a rate, cached prefixes, chunks, proposed tokens and stag
     CHECK(answered(llama + " --concurrency 8 --prefix-hit 0.9")["ttft_unloaded_seconds"] < plain["ttft_unloaded_seconds"]);
     CHECK(answered(llama + " --concurrency 8 --chunk 128")["ttft_unloaded_seconds"] > plain["ttft_unloaded_seconds"]);
     CHECK(answered(llama + " --concurrency 8 --draft 3 --acceptance 0.9")["tpot_seconds"] < plain["tpot_seconds"]);
+    CHECK(refused(llama + " --acceptance 0.9") == "llmcost: --acceptance: needs --draft: tokens to keep\n");
     CHECK(answered(llama + " --concurrency 8 --batch-wait 20")["ttft_seconds"].get<double>() >
           plain["ttft_seconds"].get<double>() + 19 * plain["tpot_seconds"].get<double>());
     const json stages = answered(llama + " --concurrency 8 --pp 2");

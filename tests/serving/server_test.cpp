@@ -232,6 +232,9 @@ TEST_CASE("proposed tokens that are all kept never cost more than writing each b
                 CHECK(here < last);
                 last = here;
             }
+            // a second token is one step's, however many are proposed
+            CHECK(on({.input = 4000, .output = 2, .concurrency = concurrency, .draft = 7, .acceptance = 1}).tpot >=
+                  on({.input = 4000, .output = 2, .concurrency = concurrency}).tpot);
         }
 }
 

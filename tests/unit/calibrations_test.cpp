@@ -133,12 +133,16 @@ TEST_CASE("tokens before a prompt: more of either never takes less time") {
             INFO(d->names[0] << ' ' << c.family << ' ' << c.software << ' ' << c.kernel << ' ' << c.operand << ' '
                              << c.variant);
             const residual_table& r = c.residual;
-            int falls = 0;
+            int falls = 0, jumps = 0;
             for (std::size_t s = 0; s < r.site_count; s += 13) {
                 std::copy(r.sites + s * r.columns, r.sites + (s + 1) * r.columns, shape.sizes + f.axes);
                 for (const std::int64_t batch : {1, 8})
                     for (const std::size_t along : {std::size_t{1}, past}) {
-                        shape.sizes[0] = batch, shape.sizes[1] = 64, shape.sizes[past] = 16000;
+                        shape.sizes[0] = batch, shape.sizes[1] = 64, shape.sizes[past] = 0;
+                        const double nothing_before = estimate(*d, shape, &c).seconds;
+                        shape.sizes[past] = 1;  // 64 pairs beside 2,080
+                        jumps += estimate(*d, shape, &c).seconds > 1.05 * nothing_before ? 1 : 0;
+                        shape.sizes[past] = 16000;
                         double before = 0;
                         for (std::int64_t n = 1; n < 100000; n += 1 + n / 5) {
                             shape.sizes[along] = n;
@@ -149,6 +153,7 @@ TEST_CASE("tokens before a prompt: more of either never takes less time") {
                     }
             }
             CHECK(falls == 0);
+            CHECK(jumps == 0);
         }
     }
 }

@@ -44,7 +44,11 @@ inline timed_step timed(const placement& p, std::vector<model_kernel> kernels) {
     timed_step step;
     summed_time all;
     for (known_kernel& k : with_measurements(std::move(kernels), p.how, *p.kernels)) {
-        const latency_estimate e = estimate(*p.on, k);
+        latency_estimate e = estimate(*p.on, k);
+        if (k.what.beside_another)
+            for (const timed_kernel& other : step.kernels)
+                if (llmcost::detail::same_module(other.kernel.what, k.what))
+                    e = estimate_beside(*p.on, k, other.each.seconds);
         all.add(e, static_cast<double>(k.what.times));
         step.done += cost_of(*p.on, k);
         step.calibrated += e.calibrated ? 1 : 0;

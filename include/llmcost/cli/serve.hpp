@@ -250,10 +250,10 @@ inline std::string serve_help() {
     if (given.has(detail::sv_configs)) {
         for (std::size_t id = 0; id < given.rows().size(); ++id)
             if (id != detail::sv_configs && id != detail::ex_calibration && given.has(id))
-                refuse(given.name(id), "cannot stand together with --configs: rows say it");
+                refuse(given.name(id), "cannot stand together with --configs, whose rows say what is asked");
         for (const option_row& row : option_table)
             if (row.id != option::offline && (others.has(row.id) || (row.id == option::set && !others.overrides().empty())))
-                refuse(row.name, "cannot stand together with --configs: rows say it");
+                refuse(row.name, "cannot stand together with --configs, whose rows say what is asked");
         return serve_table(given.text(detail::sv_configs), given.text(detail::ex_calibration)).priced(io.in, io.err);
     }
     serving_load load;
@@ -265,6 +265,7 @@ inline std::string serve_help() {
     load.acceptance = given.real(detail::sv_acceptance, 0.7, 0, 1);
     load.batch_wait = given.number(detail::sv_batch_wait, 0, 0);
     if (load.draft > 64) refuse("--draft", "expected a number up to 64");
+    if (load.draft == 0 && given.has(detail::sv_acceptance)) refuse("--acceptance", "needs --draft: tokens to keep");
     const bool several = given.has(detail::sv_slo) + given.has(detail::sv_sweep) + given.has(detail::sv_rate) +
                              given.has(detail::sv_concurrency) >
                          1;

@@ -104,24 +104,22 @@ namespace detail {
     return shape;
 }
 
-/// Seconds of a shape from those without what is added to it: what a roofline takes longer for both, and no less than the
-/// part that one unit computes by itself takes.
+/// Seconds that what is added to a shape takes by a roofline: all that is computed more, or, where that is longer, what the
+/// largest part of one unit is longer, beside what is moved more. More of any size adds no less.
 ///
 /// The roofline is the kernel's own for tokens before a prompt, the typical one for proposed tokens: where each sequence has
 /// one new token, measurements say nothing of products of several.
-[[nodiscard]] inline double with_added(const device& d, const operator_shape& shape, const kernel_calibration* known,
-                                       double without) {
+[[nodiscard]] inline double seconds_added(const device& d, const operator_shape& shape, const kernel_calibration* known) {
     const operator_family& family = *shape.family;
     const std::size_t added = family.added();
-    if (added == family.size_count || shape.sizes[added] == 0) return without;
+    if (added == family.size_count || shape.sizes[added] == 0) return 0;
     const bool is_own = known != nullptr && family.sizes[added].past;
     const roofline& base = is_own ? known->base : detail::typical_of(shape).base;
-    kernel_work all = detail::work_of(shape, known), before = detail::work_of(without_added(shape), known), part = all;
-    all.alone = before.alone = part.flops = 0;
-    const datasheet_seconds now = seconds_of(d, all), then = seconds_of(d, before), of_part = seconds_of(d, part);
-    const double longer = without + base(now.compute, now.memory) - base(then.compute, then.memory);
-    const double alone = base(of_part.compute, of_part.memory);
-    return part.alone == 0 || longer > alone ? longer : alone;
+    kernel_work more = detail::work_of(shape, known);
+    const kernel_work before = detail::work_of(without_added(shape), known);
+    more.flops -= before.flops, more.bytes -= before.bytes, more.largest_part -= before.largest_part;
+    const datasheet_seconds s = seconds_of(d, more);
+    return base(s.compute, s.memory) - base.launch;
 }
 
 /// Seconds of an operator on a device that can price it, by typical efficiencies where nobody has measured the kernel
@@ -131,15 +129,15 @@ namespace detail {
 /// they are made to at every measured site, all do. Never less than `least_seconds`.
 [[nodiscard]] inline double predicted_seconds(const device& d, const operator_shape& shape, const kernel_calibration* known,
                                               const residual_table::place_of_site& where) {
-    const operator_shape alone = without_added(shape);
+    const operator_shape bare = without_added(shape);
     double predicted = 0;
     if (known == nullptr || known->residual.site_count == 0) {
-        const datasheet_seconds s = seconds_of(d, detail::work_of(alone, known));
+        const datasheet_seconds s = seconds_of(d, detail::work_of(bare, known));
         predicted = (known == nullptr ? detail::typical_of(shape).base : known->base)(s.compute, s.memory);
     } else {
-        predicted = std::exp2(detail::log_seconds_between(d, alone, *known, where, 0));
+        predicted = std::exp2(detail::log_seconds_between(d, bare, *known, where, 0));
     }
-    predicted = with_added(d, shape, known, predicted);
+    predicted += seconds_added(d, shape, known);
     const double least = least_seconds(d, detail::work_of(shape, known));
     return predicted < least ? least : predicted;
 }
@@ -164,7 +162,7 @@ namespace detail {
     if (e.lower < least) e.lower = least;
     e.bound = (known != nullptr ? known->base : typical.base).bound(s.compute, s.memory);
     kernel_work divided = work;
-    divided.alone = 0;
+    divided.largest_part = 0;
     const datasheet_seconds at_best = seconds_of(d, divided);
     const double at_datasheet = at_best.compute > at_best.memory ? at_best.compute : at_best.memory;
     e.share_of_bound = at_datasheet < e.seconds ? at_datasheet / e.seconds : 1;  // caches are faster than memory

@@ -117,10 +117,6 @@ constexpr double cached_bytes(string_ref variant) {
 }
 /// Queries of one head that a unit takes through all their keys (FlashAttention-2, arXiv 2307.08691, section 3.3: 64 or 128).
 inline constexpr double queries_of_a_tile = 64;
-constexpr double seen_by_tile(double fresh, double past, double window) {
-    const double all = past + fresh, near = window - 1 + queries_of_a_tile;
-    return window > 0 && near < all ? near : all;
-}
 /// Fused attention: FLOPs 4·B·heads·head_dim·pairs; bytes of queries, output, and the keys and values that are seen.
 constexpr kernel_work attention_work(double batch, double fresh, double past, const std::int64_t* site, const operand_row& o,
                                      string_ref variant) {
@@ -131,7 +127,7 @@ constexpr kernel_work attention_work(double batch, double fresh, double past, co
 }
 constexpr kernel_work context_attention_work(const std::int64_t* s, const operand_row& o, string_ref variant) {
     kernel_work work = attention_work(real(s[0]), real(s[1]), real(s[6]), s + 2, o, variant);
-    work.alone = 4 * real(s[4]) * queries_of_a_tile * seen_by_tile(real(s[1]), real(s[6]), real(s[5]));
+    if (s[5] == 0) work.largest_part = 4 * real(s[4]) * queries_of_a_tile * (real(s[1]) + real(s[6]));  // a window ends it
     return work;
 }
 constexpr kernel_work generation_attention_work(const std::int64_t* s, const operand_row& o, string_ref variant) {
@@ -142,10 +138,8 @@ constexpr kernel_work generation_attention_work(const std::int64_t* s, const ope
 constexpr kernel_work full_attention_work(const std::int64_t* s, const operand_row& o, string_ref /*variant*/) {
     const double batch = real(s[0]), queries = real(s[1]), heads = real(s[2]), kv_heads = real(s[3]), width = real(s[4]);
     const double length = real(s[5]);
-    return {.flops = 4 * batch * heads * width * queries * length,
-            .bytes = 2 * batch * width * (2 * queries * heads + 2 * length * kv_heads),
-            .unit = o.unit,
-            .alone = 4 * width * queries_of_a_tile * length};
+    return {4 * batch * heads * width * queries * length, 2 * batch * width * (2 * queries * heads + 2 * length * kv_heads),
+            o.unit};
 }
 
 // DeepSeek V2 and V3: 128 + 64 elements of queries and keys, 128 of values, a latent of 512 + 64
@@ -155,7 +149,7 @@ constexpr kernel_work context_mla_work(const std::int64_t* s, const operand_row&
             .bytes = 2 * batch * heads * (fresh * (192 + 128) + (past + fresh) * (192 + 128)) +
                      batch * fresh * 576 * cached_bytes(variant),
             .unit = o.unit,
-            .alone = 2 * (192 + 128) * queries_of_a_tile * (past + fresh)};
+            .largest_part = 2 * (192 + 128) * queries_of_a_tile * (past + fresh)};
 }
 /// In the latent: every head reads the same 576 elements of a token, and their first 512 again as values.
 constexpr kernel_work generation_mla_work(const std::int64_t* s, const operand_row& o, string_ref variant) {
@@ -293,7 +287,7 @@ inline constexpr operator_family operator_families[]{
       {"num_heads", size_role::site, 0, true}, detail::key_value_heads,
       {"head_dim", size_role::site, 128, false}, {"window_size", size_role::site, 0, false},
       detail::tokens_before}, 7, 2, 4,
-     detail::context_attention_work, {{11.6e-6, 0.6, 0.3, 1.18}, {-0.94, 1.66}}, {{12.1e-6, 0.32, 0.36, 1.19}, {-0.94, 1.66}},
+     detail::context_attention_work, {{12.2e-6, 0.6, 0.3, 1.18}, {-1.18, 1.66}}, {{12.3e-6, 0.32, 0.36, 1.2}, {-1.18, 1.66}},
      backward_rule::attention},
     {"generation_attention", "attention of one new token each, fused", "attn_dtype", "kv_cache_dtype", "", "bfloat16", {detail::operand_words},
      {{"batch_size", size_role::axis, 1, false}, {"step", size_role::axis, 0, true, true},
@@ -305,7 +299,7 @@ inline constexpr operator_family operator_families[]{
      {{"batch_size", size_role::axis, 1, false}, {"isl", size_role::axis, 0, true},
       {"num_heads", size_role::site, 0, true}, detail::key_value_heads,
       {"head_dim", size_role::site, 128, false}, {"length", size_role::given, 0, true}}, 6, 2, 3,
-     detail::full_attention_work, {{11.6e-6, 0.6, 0.3, 1.18}, {-0.94, 1.66}}, {{12.1e-6, 0.32, 0.36, 1.19}, {-0.94, 1.66}},
+     detail::full_attention_work, {{12.2e-6, 0.6, 0.3, 1.18}, {-1.18, 1.66}}, {{12.3e-6, 0.32, 0.36, 1.2}, {-1.18, 1.66}},
      backward_rule::attention},
     {"context_mla", "multi-head latent attention of whole prompts", "mla_dtype", "kv_cache_dtype", "", "bfloat16", {detail::operand_words},
      {{"batch_size", size_role::axis, 1, false}, {"isl", size_role::axis, 0, true},

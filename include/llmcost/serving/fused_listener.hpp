@@ -101,7 +101,7 @@ private:
     // ---- fused parts
 
     [[nodiscard]] bool decodes(const fused_part& p) const noexcept {
-        return p.past > 0 && (p.sequence == 1 || how_.decodes);
+        return p.sequence == 1 || (how_.decodes && p.past > 0);
     }
     void attention(const fused_part& p) {
         if (!p.causal) {

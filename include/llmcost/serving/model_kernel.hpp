@@ -45,6 +45,7 @@ struct model_kernel {
     std::string name;  ///< path of its module, `*` for the layer; of merged ones with `+`
     operator_shape shape{};
     std::int64_t times = 1;
+    bool beside_another = false;  ///< goes in another one's launch
 
     /// Whether two are the same kernel, however often each runs.
     friend bool operator==(const model_kernel& a, const model_kernel& b) noexcept {

@@ -106,6 +106,8 @@ public:
         k.step = decode(k.here / stages, load.draft + 1, mean);
         double chance = 1;  // that a proposed token is kept
         for (std::int64_t i = 0; i < load.draft; ++i) k.tokens_per_step += chance *= load.acceptance;
+        const double behind_first = load.output > 2 ? static_cast<double>(load.output - 1) : 1;
+        if (k.tokens_per_step > behind_first) k.tokens_per_step = behind_first;  // no step writes more than is asked for
         return k;
     }
 

@@ -52,7 +52,7 @@ struct known_kernel {
                               const residual_table::place_of_site& where) {
         double seconds = curve.empty() ? NAN : curve(shape.sizes);
         if (std::isnan(seconds)) return predicted_seconds(d, shape, known, where);
-        seconds = with_added(d, shape, known, seconds);
+        seconds += seconds_added(d, shape, known);
         const double least = least_seconds(d, detail::work_of(shape, known));
         return seconds < least ? least : seconds;
     };
@@ -71,6 +71,19 @@ struct known_kernel {
     if (k.other != nullptr && k.reduces() && seconds < e.seconds) return estimate(d, k.other_shape(), k.other_known);
     e.lower *= seconds / e.seconds, e.upper *= seconds / e.seconds, e.share_of_bound *= e.seconds / seconds;
     e.seconds = seconds;
+    return e;
+}
+
+/// The same for one that goes in the launch of another, which takes `other` seconds by itself: without a launch of its own,
+/// as far as both have one.
+[[nodiscard]] inline latency_estimate estimate_beside(const device& d, const known_kernel& k, double other) {
+    latency_estimate e = estimate(d, k);
+    const double launch = (k.known == nullptr ? detail::typical_of(k.what.shape).base : k.known->base).launch;
+    const double least = least_seconds(d, detail::work_of(k.what.shape, k.known));
+    double saved = launch < other ? launch : other;
+    if (e.seconds - saved < least) saved = e.seconds - least;
+    e.share_of_bound *= e.seconds / (e.seconds - saved);
+    e.seconds -= saved, e.upper -= saved, e.lower = e.lower - saved < least ? least : e.lower - saved;
     return e;
 }
 
@@ -97,7 +110,8 @@ struct step_cost {
 [[nodiscard]] inline step_cost cost_of(const device& d, const known_kernel& k) {
     const auto times = static_cast<double>(k.what.times);
     const kernel_work work = detail::work_of(k.what.shape, k.known);
-    return {times * predicted_seconds(d, k), times * work.flops, work.between_devices ? 0 : times * work.bytes, times};
+    return {times * predicted_seconds(d, k), times * work.flops, work.between_devices ? 0 : times * work.bytes,
+            k.what.beside_another ? 0 : times};
 }
 
 /// Seconds with the interval of all kernels behind them, and what binds most of them.
