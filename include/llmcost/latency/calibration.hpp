@@ -117,7 +117,8 @@ namespace detail {
     const roofline& base = is_own ? known->base : detail::typical_of(shape).base;
     kernel_work more = detail::work_of(shape, known);
     const kernel_work before = detail::work_of(without_added(shape), known);
-    more.flops -= before.flops, more.bytes -= before.bytes, more.largest_part -= before.largest_part;
+    more.flops -= before.flops, more.bytes -= before.bytes;
+    more.largest_part -= before.largest_part, more.smallest_part -= before.smallest_part;
     const datasheet_seconds s = seconds_of(d, more);
     return base(s.compute, s.memory) - base.launch;
 }
@@ -162,7 +163,7 @@ namespace detail {
     if (e.lower < least) e.lower = least;
     e.bound = (known != nullptr ? known->base : typical.base).bound(s.compute, s.memory);
     kernel_work divided = work;
-    divided.largest_part = 0;
+    divided.parts = 0;
     const datasheet_seconds at_best = seconds_of(d, divided);
     const double at_datasheet = at_best.compute > at_best.memory ? at_best.compute : at_best.memory;
     e.share_of_bound = at_datasheet < e.seconds ? at_datasheet / e.seconds : 1;  // caches are faster than memory

@@ -115,8 +115,15 @@ constexpr double cached_bytes(string_ref variant) {
     const operand_row* row = find_operand(variant);
     return row == nullptr ? 2 : row->weight_bytes;
 }
-/// Queries of one head that a unit takes through all their keys (FlashAttention-2, arXiv 2307.08691, section 3.3: 64 or 128).
-inline constexpr double queries_of_a_tile = 64;
+/// Tiles of 64 queries, each taken through all its keys by one unit (FlashAttention-2, arXiv 2307.08691, section 3.3), with so
+/// many FLOPs for each pair: in each of so many heads the last tile is the largest, the first the smallest.
+constexpr void divide_in_tiles(kernel_work& work, double of_pair, double heads, double fresh, double past) {
+    constexpr std::int64_t queries = 64;
+    const std::int64_t tiles = (static_cast<std::int64_t>(fresh) + queries - 1) / queries;
+    work.parts = heads * real(tiles);
+    work.largest_part = of_pair * real(queries) * (past + fresh);
+    work.smallest_part = of_pair * real(queries) * (past + (tiles > 1 ? real(queries) : fresh));
+}
 /// Fused attention: FLOPs 4·B·heads·head_dim·pairs; bytes of queries, output, and the keys and values that are seen.
 constexpr kernel_work attention_work(double batch, double fresh, double past, const std::int64_t* site, const operand_row& o,
                                      string_ref variant) {
@@ -127,7 +134,7 @@ constexpr kernel_work attention_work(double batch, double fresh, double past, co
 }
 constexpr kernel_work context_attention_work(const std::int64_t* s, const operand_row& o, string_ref variant) {
     kernel_work work = attention_work(real(s[0]), real(s[1]), real(s[6]), s + 2, o, variant);
-    if (s[5] == 0) work.largest_part = 4 * real(s[4]) * queries_of_a_tile * (real(s[1]) + real(s[6]));  // a window ends it
+    if (s[5] == 0) divide_in_tiles(work, 4 * real(s[4]), real(s[0]) * real(s[2]), real(s[1]), real(s[6]));  // a window ends it
     return work;
 }
 constexpr kernel_work generation_attention_work(const std::int64_t* s, const operand_row& o, string_ref variant) {
@@ -145,11 +152,12 @@ constexpr kernel_work full_attention_work(const std::int64_t* s, const operand_r
 // DeepSeek V2 and V3: 128 + 64 elements of queries and keys, 128 of values, a latent of 512 + 64
 constexpr kernel_work context_mla_work(const std::int64_t* s, const operand_row& o, string_ref variant) {
     const double batch = real(s[0]), fresh = real(s[1]), heads = real(s[2]), past = real(s[3]);
-    return {.flops = 2 * batch * heads * visible_pairs(fresh, past, 0) * (192 + 128),
-            .bytes = 2 * batch * heads * (fresh * (192 + 128) + (past + fresh) * (192 + 128)) +
-                     batch * fresh * 576 * cached_bytes(variant),
-            .unit = o.unit,
-            .largest_part = 2 * (192 + 128) * queries_of_a_tile * (past + fresh)};
+    kernel_work work{2 * batch * heads * visible_pairs(fresh, past, 0) * (192 + 128),
+                     2 * batch * heads * (fresh * (192 + 128) + (past + fresh) * (192 + 128)) +
+                         batch * fresh * 576 * cached_bytes(variant),
+                     o.unit};
+    divide_in_tiles(work, 2 * (192 + 128), batch * heads, fresh, past);
+    return work;
 }
 /// In the latent: every head reads the same 576 elements of a token, and their first 512 again as values.
 constexpr kernel_work generation_mla_work(const std::int64_t* s, const operand_row& o, string_ref variant) {
@@ -287,7 +295,7 @@ inline constexpr operator_family operator_families[]{
       {"num_heads", size_role::site, 0, true}, detail::key_value_heads,
       {"head_dim", size_role::site, 128, false}, {"window_size", size_role::site, 0, false},
       detail::tokens_before}, 7, 2, 4,
-     detail::context_attention_work, {{12.2e-6, 0.6, 0.3, 1.18}, {-1.18, 1.66}}, {{12.3e-6, 0.32, 0.36, 1.2}, {-1.18, 1.66}},
+     detail::context_attention_work, {{12.2e-6, 0.6, 0.32, 1.13}, {-1.18, 1.65}}, {{12.4e-6, 0.32, 0.36, 1.19}, {-1.18, 1.65}},
      backward_rule::attention},
     {"generation_attention", "attention of one new token each, fused", "attn_dtype", "kv_cache_dtype", "", "bfloat16", {detail::operand_words},
      {{"batch_size", size_role::axis, 1, false}, {"step", size_role::axis, 0, true, true},
@@ -299,12 +307,12 @@ inline constexpr operator_family operator_families[]{
      {{"batch_size", size_role::axis, 1, false}, {"isl", size_role::axis, 0, true},
       {"num_heads", size_role::site, 0, true}, detail::key_value_heads,
       {"head_dim", size_role::site, 128, false}, {"length", size_role::given, 0, true}}, 6, 2, 3,
-     detail::full_attention_work, {{12.2e-6, 0.6, 0.3, 1.18}, {-1.18, 1.66}}, {{12.3e-6, 0.32, 0.36, 1.2}, {-1.18, 1.66}},
+     detail::full_attention_work, {{12.2e-6, 0.6, 0.32, 1.13}, {-1.18, 1.65}}, {{12.4e-6, 0.32, 0.36, 1.19}, {-1.18, 1.65}},
      backward_rule::attention},
     {"context_mla", "multi-head latent attention of whole prompts", "mla_dtype", "kv_cache_dtype", "", "bfloat16", {detail::operand_words},
      {{"batch_size", size_role::axis, 1, false}, {"isl", size_role::axis, 0, true},
       {"num_heads", size_role::site, 0, true}, detail::tokens_before}, 4, 2, 1,
-     detail::context_mla_work, {{18.4e-6, 0.59, 0.4, 1.38}, {-0.36, 0.53}}, {{18.4e-6, 0.59, 0.4, 1.38}, {-0.36, 0.53}},
+     detail::context_mla_work, {{18.4e-6, 0.61, 0.42, 1.26}, {-0.34, 0.54}}, {{18.4e-6, 0.61, 0.42, 1.26}, {-0.34, 0.54}},
      backward_rule::attention},
     {"generation_mla", "multi-head latent attention of one new token each", "mla_dtype", "kv_cache_dtype", "", "bfloat16", {detail::operand_words},
      {{"batch_size", size_role::axis, 1, false}, {"step", size_role::axis, 0, true, true},

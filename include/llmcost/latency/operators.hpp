@@ -17,7 +17,9 @@ struct kernel_work {
     bool between_devices = false;    ///< bytes go over links
     double certain = 1;              ///< the share that no kernel gets away without, where the sizes leave it open
     double additions = 0;            ///< what vector units do, as so many additions (`worth_in_additions`)
-    double largest_part = 0;         ///< FLOPs of the largest part that one of the device's units computes by itself
+    double parts = 0;                ///< each of which one of the device's units computes by itself
+    double largest_part = 0;         ///< FLOPs
+    double smallest_part = 0;        ///< FLOPs
 };
 
 /// Element types as engines name them: what an operator reads its weights and its activations in.
@@ -69,11 +71,20 @@ struct datasheet_seconds {
     double compute = 0;
     double memory = 0;
 };
-/// An addition takes the place of two FLOPs of a vector unit's peak, which counts fused products and sums. No device is
-/// faster than one of its units with a part that is not divided (Brent, Journal of the ACM 21, 1974).
+/// FLOPs that keep the unit busy which computes longest, times all units: those of all work, of its largest part, or of the
+/// parts that one unit gets at least where there are more of them than units (Graham, SIAM Journal on Applied Mathematics
+/// 17, 1969).
+[[nodiscard]] constexpr double occupied_flops(const device& d, const kernel_work& work) noexcept {
+    const auto units = static_cast<double>(d.units);
+    if (units == 0 || work.parts == 0) return work.flops;
+    double waves = static_cast<double>(static_cast<std::uint64_t>(work.parts / units));
+    if (waves * units < work.parts) ++waves;
+    const double of_one = work.largest_part > waves * work.smallest_part ? work.largest_part : waves * work.smallest_part;
+    return of_one * units > work.flops ? of_one * units : work.flops;
+}
+/// An addition takes the place of two FLOPs of a vector unit's peak, which counts fused products and sums.
 [[nodiscard]] constexpr datasheet_seconds seconds_of(const device& d, const kernel_work& work) noexcept {
-    const double undivided = work.largest_part * static_cast<double>(d.units);
-    const double flops = undivided > work.flops ? undivided : work.flops;
+    const double flops = occupied_flops(d, work);
     const double of_unit = work.unit == nullptr ? 0 : flops / (d.*work.unit * 1e12);
     const double of_vectors = work.additions == 0 || d.fp32 == 0 ? 0 : 2 * work.additions / (d.fp32 * 1e12);
     return {of_unit + of_vectors, work.bytes / (bandwidth_of(d, work) * 1e9)};
@@ -82,7 +93,7 @@ struct datasheet_seconds {
 /// The least time of some work: at the peak of its unit, and at the bandwidth of memory for what its cache cannot hold.
 [[nodiscard]] constexpr double least_seconds(const device& d, kernel_work work) noexcept {
     const double bytes = work.bytes * work.certain - (work.between_devices ? 0 : d.cache_megabytes * 1e6);
-    work.flops *= work.certain, work.largest_part = 0;  // a kernel may divide it
+    work.flops *= work.certain, work.parts = 0;  // a kernel may divide it
     work.additions = 0;                          // units differ in what an exponential costs
     work.bytes = bytes > 0 ? bytes : 0;
     const datasheet_seconds s = seconds_of(d, work);

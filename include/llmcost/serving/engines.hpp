@@ -37,7 +37,7 @@ struct engine {
 inline constexpr engine engines[]{
     {"trtllm", "trtllm", true,  true,  false, 0.898, 4.51e-4, 3.1e-6,  0.064,  1.5, 0.9, {-0.38, 0.21}, {-0.40, 1.12}},
     {"vllm",   "vllm",   false, false, false, 1.03,  0,       1.7e-6,  0.0145, 1.5, 0.9, {-0.26, 0.73}, {-0.25, 2.18}},
-    {"sglang", "sglang", false, false, true,  0.982, 1.6e-4,  0,       0.15,   1.5, 0.9, {-0.36, 0.58}, {-0.25, 2.23}},
+    {"sglang", "sglang", false, false, true,  0.983, 1.55e-4, 0,       0.15,   1.5, 0.9, {-0.36, 0.58}, {-0.25, 2.23}},
 };
 // clang-format on
 
