@@ -104,8 +104,8 @@ namespace detail {
     return shape;
 }
 
-/// Seconds that what is added to a shape takes by a roofline: all that is computed more, or, where that is longer, what the
-/// largest part of one unit is longer, beside what is moved more. More of any size adds no less.
+/// Seconds that what is added to a shape takes by a roofline: what all units compute more, or, where that is longer, what
+/// the parts of one unit are more (`occupied_flops`), beside what is moved more. More of any size adds no less.
 ///
 /// The roofline is the kernel's own for tokens before a prompt, the typical one for proposed tokens: where each sequence has
 /// one new token, measurements say nothing of products of several.
