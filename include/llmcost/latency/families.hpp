@@ -16,8 +16,8 @@ namespace llmcost {
 
 /// What a size of an operator is to a calibration.
 enum class size_role : std::uint8_t {
-    axis,  ///< grows with the workload: times are interpolated along it, on a logarithmic scale
-    site,  ///< belongs to a layer: deviations are those of the same layer, or of near ones
+    axis,   ///< grows with the workload: times are interpolated along it, on a logarithmic scale
+    site,   ///< belongs to a layer: deviations are those of the same layer, or of near ones
     given,  ///< in the work only
     added   ///< like it, and adds to what is measured without it
 };
@@ -115,8 +115,8 @@ constexpr double cached_bytes(string_ref variant) {
     const operand_row* row = find_operand(variant);
     return row == nullptr ? 2 : row->weight_bytes;
 }
-/// Tiles of 64 queries, each taken through all its keys by one unit (FlashAttention-2, arXiv 2307.08691, section 3.3), with so
-/// many FLOPs for each pair: in each of so many heads the last tile is the largest, the first the smallest.
+/// Tiles of 64 queries, each taken through all its keys by one unit (FlashAttention-2, arXiv 2307.08691, section 3.3), with
+/// so many FLOPs for each pair: in each of so many heads the last tile is the largest, the first the smallest.
 constexpr void divide_in_tiles(kernel_work& work, double of_pair, double heads, double fresh, double past) {
     constexpr std::int64_t queries = 64;
     const std::int64_t tiles = (static_cast<std::int64_t>(fresh) + queries - 1) / queries;
@@ -134,7 +134,8 @@ constexpr kernel_work attention_work(double batch, double fresh, double past, co
 }
 constexpr kernel_work context_attention_work(const std::int64_t* s, const operand_row& o, string_ref variant) {
     kernel_work work = attention_work(real(s[0]), real(s[1]), real(s[6]), s + 2, o, variant);
-    if (s[5] == 0) divide_in_tiles(work, 4 * real(s[4]), real(s[0]) * real(s[2]), real(s[1]), real(s[6]));  // a window ends it
+    if (s[5] == 0)
+        divide_in_tiles(work, 4 * real(s[4]), real(s[0]) * real(s[2]), real(s[1]), real(s[6]));  // a window ends it
     return work;
 }
 constexpr kernel_work generation_attention_work(const std::int64_t* s, const operand_row& o, string_ref variant) {
@@ -260,7 +261,9 @@ constexpr string_ref word_at(const Row (&rows)[n], string_ref Row::*name, std::s
     return i < n ? rows[i].*name : string_ref{};
 }
 constexpr string_ref operand_words(std::size_t i) { return word_at(operand_table, &operand_row::name, i); }
-constexpr string_ref operation_words(std::size_t i) { return word_at(elementwise_operations, &elementwise_operation::name, i); }
+constexpr string_ref operation_words(std::size_t i) {
+    return word_at(elementwise_operations, &elementwise_operation::name, i);
+}
 constexpr string_ref primitive_words(std::size_t i) { return word_at(vector_costs, &vector_cost::name, i); }
 constexpr string_ref distribution_words(std::size_t i) {
     return word_at({"balanced", "power_law_1.01", "power_law_1.2"}, i);
@@ -278,8 +281,8 @@ constexpr string_ref issue_words(std::size_t i) { return word_at({"graph", "stre
 // (7, 5, 60), the launch that of vLLM's eight elementwise ones, whose tables reach down to one row and leave the host's
 // launch out; p stays at 2, as these compute next to nothing. Their rows with the host's launch in 16 bits (LLMCompass) are
 // not in the intervals; elementwise has one for each operation. Of batched_gemm: five kernels in float32, the launch that of
-// gemm, as theirs is the host's. Of linear_attention: Qwen3-Next's shape on H20 (alibaba/InferSim @f2293dab, gdn: five kernels
-// of a prompt, one of a token), between 1/2 and 3 times that.
+// gemm, as theirs is the host's. Of linear_attention: Qwen3-Next's shape on H20 (alibaba/InferSim @f2293dab, gdn: five
+// kernels of a prompt, one of a token), between 1/2 and 3 times that.
 // clang-format off
 inline constexpr operator_family operator_families[]{
     {"gemm", "a matrix product (m, k) x (k, n)", "gemm_dtype", "", "", "", {},
