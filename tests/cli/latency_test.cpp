@@ -101,6 +101,13 @@ TEST_CASE("a step of several groups launches as much as one of a single group, b
     CHECK(first["seconds"].get<double>() == doctest::Approx(last["seconds"].get<double>()));
     CHECK(first["seconds"] > one["seconds"]);
     CHECK(step("16@130000,16@1x16")["seconds"] > step("16@130000")["seconds"]);
+    // whoever comes third saves the launch of the first, not what is left of the second
+    const auto attention = [&](const std::string& requests) {
+        return sum(step(requests), "generation_attention", "seconds");
+    };
+    const double first_two = attention("1@8000,1@10"), all_three = attention("1@8000,1@10,1@20");
+    const double one_more = attention("1@8000,1@20") - attention("1@8000");
+    CHECK(all_three - first_two == doctest::Approx(one_more));
     // prompts of one length are one group, however they are written
     CHECK(step("512@0x4,512@0x8")["flops"] == step("512@0x12")["flops"]);
 }

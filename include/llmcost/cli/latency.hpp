@@ -47,7 +47,7 @@ inline timed_step timed(const placement& p, std::vector<model_kernel> kernels) {
         latency_estimate e = estimate(*p.on, k);
         if (k.what.beside_another)
             for (const timed_kernel& other : step.kernels)
-                if (llmcost::detail::same_module(other.kernel.what, k.what))
+                if (!other.kernel.what.beside_another && llmcost::detail::same_module(other.kernel.what, k.what))
                     e = estimate_beside(*p.on, k, other.each.seconds);
         all.add(e, static_cast<double>(k.what.times));
         step.done += cost_of(*p.on, k);
