@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <deque>
 #include <initializer_list>
+#include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <llmcost/json.hpp>
@@ -21,8 +21,8 @@ namespace llmcost {
 class calibration_document {
 public:
     /// Reads a calibration (docs/latency.md). Throws `config_error` with the JSON pointer where it is none.
-    explicit calibration_document(config_document file) : file_(std::move(file)) {
-        file_.read_with([this](config_view root) {
+    explicit calibration_document(const config_document& file) : characters_(file.characters()) {
+        file.read_with([this](config_view root) {
             check_keys(root, {"device", "source", "licence", "kernels"});
             device_ = root.string("device");
             if (root.string("source").empty()) fail_value(root, "source", "who measured");
@@ -159,7 +159,7 @@ private:
         return r;
     }
 
-    config_document file_;
+    std::vector<std::shared_ptr<const char[]>> characters_;
     string_ref device_{};
     std::vector<kernel_calibration> kernels_;
     std::deque<std::vector<std::int64_t>> numbers_;  // what the residuals look at: growing moves none of it

@@ -59,6 +59,9 @@ public:
         }
     }
 
+    /// What strings of its nodes look at; who keeps it may let the document go.
+    [[nodiscard]] std::vector<std::shared_ptr<const char[]>> characters() const { return characters_; }
+
     /// Sets a value: `set("rope_scaling.factor", "8")`, `set("layer_types.3", "full_attention")`, `set("head_dim", "null")`.
     ///
     /// The value is read as JSON, or taken as a string where it is none. Objects that are missing or null are made; an
@@ -130,11 +133,10 @@ private:
 [[nodiscard]] inline config_document read_config_file(std::istream& in, std::string name, const config_limits& limits = {}) {
     constexpr std::size_t block = 65536;
     std::string text;
+    const std::unique_ptr<char[]> here(new char[block]);
     while (in && text.size() <= limits.text) {
-        const std::size_t before = text.size();
-        text.resize(before + block);
-        in.read(text.data() + before, static_cast<std::streamsize>(block));
-        text.resize(before + static_cast<std::size_t>(in.gcount()));
+        in.read(here.get(), static_cast<std::streamsize>(block));
+        text.append(here.get(), static_cast<std::size_t>(in.gcount()));
     }
     if (in.bad()) throw error(errc::io, std::move(name), "cannot be read");
     return parse_config(text, std::move(name), limits);

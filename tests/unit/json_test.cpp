@@ -56,6 +56,33 @@ private:
 
 }  // namespace
 
+TEST_CASE("a long string is the one that is written, wherever it stands, and what follows it keeps its place") {
+    for (std::size_t length = 60; length < 70; ++length) {
+        const std::string plain(length, 'p');
+        for (const std::string& written :
+             {plain, plain + "\\\"" + plain, "\xC3\xA9" + plain, plain + "\\u0041", "[{,:" + plain}) {
+            const std::string before =
+                std::string(4096, ' ') + "{\"" + plain + "\":1,\"short\":\"" + written + "\",\"b\":[\"" + plain + "\",";
+            llmcost::testing::exercise_config(before + "2.5]}");
+            const std::string text = before + "NaN],\"c\":\"d\"";
+            const config_document document = parse_config(text + "}", "x.json");
+            const config_view root = document.root();
+            CHECK(root.integer(plain.c_str()) == 1);
+            CHECK(root.array("b")[0].as_string() == plain);
+            CHECK(std::isnan(root.array("b")[1].node().real));
+            CHECK(root.string("c") == "d");
+            const std::size_t characters = text.size() - (written[0] == '\xC3' ? 1 : 0);
+            CHECK(refusal(text + ",}").starts_with("x.json:1:" + std::to_string(characters + 2) + ": "));
+            CHECK(refusal(text + ",\"c\":1}") == "x.json: /c: duplicated key");
+            CHECK(refusal(text + ",\"" + plain + "\":1}").ends_with(": duplicated key"));
+        }
+        const std::string before = std::string(4096, ' ') + "{\"a\":\"";
+        const std::string place = "x.json:1:" + std::to_string(before.size() + length + 1) + ": ";
+        CHECK(refusal(before + plain).starts_with(place));
+        CHECK(refusal(before + plain + "\n\"}").starts_with(place));
+    }
+}
+
 TEST_CASE("a configuration is read as it stands") {
     const config_document document = parse_config(
         R"({"model_type": "llama", "hidden_size": 2048, "rms_norm_eps": 1e-05, "tie": true, "head_dim": null,

@@ -22,11 +22,11 @@ namespace llmcost::cli {
 /// Finds what measurements say of a model's kernels, reading each calibration once.
 class kernel_library final : public kernel_source {
 public:
-    kernel_library(std::string device, std::string software, std::string version, std::string calibration)
+    kernel_library(std::string device, std::string software, std::string version, const std::string& calibration)
         : device_(std::move(device)),
           software_(std::move(software)),
           version_(std::move(version)),
-          calibration_(std::move(calibration)) {}
+          calibrations_(calibrations_at(calibration)) {}
 
     /// The device, which `by` says.
     [[nodiscard]] const device& on(std::string_view by = "--device") { return shelf("gemm").device_of(device_, by); }
@@ -88,7 +88,7 @@ private:
     const kernel_calibration* measured(kernel_shelf& from, kernel_choice asked) {
         const chosen_kernel here = from.choose(asked, from.family().name == "moe" ? experts_by_ : products_by_);
         const auto is_own = [&](const kernel_calibration* k) {
-            return k != nullptr && (software_.empty() || k->software == software_);
+            return k != nullptr && !stands_in(from.family(), software_, k);
         };
         if (is_own(here.kernel)) return here.kernel;
         for (const device& sibling : devices) {
@@ -101,7 +101,7 @@ private:
     /// The software's kernel on the vendor's device whose bandwidth is nearest, with a wider interval: efficiencies carry
     /// over between generations to 12 to 25 % (KernelSight-LM, arXiv 2606.28565; docs/accuracy-serving.md).
     const kernel_calibration* borrowed(kernel_shelf& from, kernel_choice asked) {
-        if (software_.empty() || calibration_ == "none") return nullptr;
+        if (software_.empty() || calibrations_.empty()) return nullptr;
         const device& here = on();
         const auto distance = [&](const device& d) {
             return std::fabs(std::log(d.memory_bandwidth / here.memory_bandwidth));
@@ -129,10 +129,11 @@ private:
     kernel_shelf& shelf(const std::string& family) {
         const auto known = shelves_.find(family);
         if (known != shelves_.end()) return known->second;
-        return shelves_.try_emplace(family, *find_family(family), calibration_).first->second;
+        return shelves_.try_emplace(family, *find_family(family), calibrations_).first->second;
     }
 
-    std::string device_, software_, version_, calibration_;
+    std::string device_, software_, version_;
+    std::vector<std::string> calibrations_;
     std::string products_by_ = "--dtype", experts_by_ = "--dtype";
     std::map<std::string, kernel_shelf> shelves_;
     std::deque<kernel_calibration> borrowed_;

@@ -148,7 +148,7 @@ inline const operator_family& family_of(std::string_view word) {
     const std::size_t variant = detail::op_sizes + family.size_count;
     const std::string format = given.text(detail::op_format, "text");
     if (format != "text" && format != "json") refuse("--format", "expected one of text, json; found " + in_quotes(format));
-    kernel_shelf shelf(family, given.text(detail::op_calibration));
+    kernel_shelf shelf(family, calibrations_at(given.text(detail::op_calibration)));
     const kernel_choice asked{given.text(detail::op_device),
                               given.text(detail::op_kernels),
                               given.text(detail::op_version),

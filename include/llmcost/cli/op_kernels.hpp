@@ -66,10 +66,12 @@ struct chosen_kernel {
 /// Devices and calibrations that have been read, each once.
 class kernel_shelf {
 public:
-    /// `calibration`: a file, or a folder with DEVICE/FAMILY/SOFTWARE-VERSION/OPERAND-VARIANT.json; empty: a person's own
-    /// and the program's; `none`: none.
-    kernel_shelf(const operator_family& family, const std::string& calibration)
-        : family_(family), calibrations_at_(calibrations_at(calibration)) {}
+    /// `calibrations` (`calibrations_at`): a file, or folders with DEVICE/FAMILY/SOFTWARE-VERSION/OPERAND-VARIANT.json.
+    kernel_shelf(const operator_family& family, std::vector<std::string> calibrations)
+        : family_(family), calibrations_at_(std::move(calibrations)) {
+        std::error_code none;
+        is_one_file_ = calibrations_at_.size() == 1 && !std::filesystem::is_directory(calibrations_at_.front(), none);
+    }
 
     [[nodiscard]] const operator_family& family() const noexcept { return family_; }
 
@@ -239,6 +241,7 @@ private:
     /// that are asked for first, in each the operand's own before what stands for it.
     [[nodiscard]] std::vector<std::filesystem::path> files_for(const chosen_kernel& found,
                                                                const kernel_choice& asked) const {
+        if (is_one_file_) return {calibrations_at_.front()};
         std::error_code none;
         struct measured_version {
             int shared;          ///< with what is asked for
@@ -254,7 +257,6 @@ private:
         };
         std::size_t before = calibrations_at_.size();
         for (const std::string& root : calibrations_at_) {
-            if (!std::filesystem::is_directory(root, none)) return {root};
             const auto folder = std::filesystem::path(root) / std::string(found.on->names[0]) / std::string(family_.name);
             --before;
             for (const auto& entry : std::filesystem::directory_iterator(folder, none))
@@ -277,13 +279,13 @@ private:
         const auto [read, fresh] = calibrations_.try_emplace(path.string());
         if (fresh) read->second = std::make_unique<calibration_document>(read_config_file(path.string()));
         if (answers_to(d, read->second->device_name())) return read->second.get();
-        if (std::filesystem::is_directory(calibrations_at_.front()))
-            refuse(path.string(), "is of another device: " + in_quotes(read->second->device_name()));
+        if (!is_one_file_) refuse(path.string(), "is of another device: " + in_quotes(read->second->device_name()));
         return nullptr;  // rows of other devices have no calibration
     }
 
     const operator_family& family_;
-    std::vector<std::string> calibrations_at_;  ///< folders, or one file
+    std::vector<std::string> calibrations_at_;
+    bool is_one_file_ = false;
     std::set<std::string> variants_;
     std::map<std::string, std::pair<config_document, device>> files_;
     std::map<std::string, const device*> devices_;

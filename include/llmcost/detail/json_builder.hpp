@@ -16,6 +16,7 @@
 #include <nlohmann/json.hpp>
 
 #include <llmcost/config.hpp>
+#include <llmcost/detail/json_strings.hpp>
 #include <llmcost/detail/json_text.hpp>
 #include <llmcost/error.hpp>
 
@@ -42,15 +43,16 @@ struct parsed_json {
 class json_builder {
 public:
     /// `specials` are in the order of the text.
-    json_builder(std::string_view text, std::string_view name, const config_limits& limits,
+    json_builder(const shortened_text& text, std::string_view name, const config_limits& limits,
                  const std::vector<special_number>& specials)
         : text_(text),
           name_(name),
           limits_(limits),
           specials_(specials),
           // decoded strings are never longer than their source, nor is anything else that is kept
-          characters_(new char[text.size() + 1]) {
-        nodes_.reserve(text.size() / 24 + 1);
+          characters_(new char[text.whole().size() + 1]) {
+        // lists of numbers are as dense as that; what is reserved beyond need is never touched
+        nodes_.reserve(std::min(text.view().size() / 3 + 1, limits.nodes));
     }
 
     /// What the reader did not understand, once it has given up.
@@ -87,14 +89,14 @@ public:
         return true;
     }
     bool string(const std::string& value) {
-        add(config_node::kind::string)->string = keep(value);
+        add(config_node::kind::string)->string = keep(whole_string(value));
         return true;
     }
     bool binary(const std::vector<std::uint8_t>& /*value*/) { return false; }
     bool start_object(std::size_t /*size*/) { return open(config_node::kind::object); }
     bool start_array(std::size_t /*size*/) { return open(config_node::kind::array); }
     bool key(const std::string& value) {
-        key_ = keep(value);
+        key_ = keep(whole_string(value));
         return true;
     }
     bool end_array() {
@@ -110,12 +112,18 @@ public:
         return true;
     }
     bool parse_error(std::size_t position, const std::string& /*token*/, const nlohmann::json::exception& reason) {
-        failure_.emplace(errc::bad_value, place_in_text(text_, position == 0 ? 0 : position - 1, name_),
-                         explain(reason.what()));
+        const std::size_t offset = text_.whole_offset(position == 0 ? 0 : position - 1);
+        failure_.emplace(errc::bad_value, place_in_text(text_.whole(), offset, name_), explain(reason.what()));
         return false;
     }
 
 private:
+    std::string_view whole_string(const std::string& read) {
+        const std::vector<string_left_out>& all = text_.left_out();
+        const std::size_t ordinal = strings_++;
+        const bool is_next = next_left_out_ < all.size() && all[next_left_out_].ordinal == ordinal;
+        return is_next ? all[next_left_out_++].text : std::string_view(read);
+    }
     std::string_view keep(std::string_view value) {
         char* const at = characters_.get() + used_;
         std::copy(value.begin(), value.end(), at);
@@ -206,12 +214,14 @@ private:
         return std::string(message.view());
     }
 
-    std::string_view text_;
+    const shortened_text& text_;
     std::string_view name_;
     const config_limits& limits_;
     const std::vector<special_number>& specials_;
     std::unique_ptr<char[]> characters_;
     std::size_t used_ = 0;
+    std::size_t strings_ = 0;
+    std::size_t next_left_out_ = 0;
     std::size_t numbers_ = 0;
     std::size_t next_special_ = 0;
     std::string_view key_{};
@@ -233,13 +243,14 @@ inline parsed_json parse_json(std::string_view text, std::string_view name, cons
     if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos)
         throw error(errc::bad_value, place_in_text(text, nul, name), "invalid JSON: a NUL character");
 
+    const shortened_text shortened(text);
     std::vector<special_number> specials;
-    json_builder plain(text, name, limits, specials);
-    if (nlohmann::json::sax_parse(text.begin(), text.end(), &plain)) return plain.take();
+    json_builder plain(shortened, name, limits, specials);
+    if (nlohmann::json::sax_parse(shortened.view().begin(), shortened.view().end(), &plain)) return plain.take();
     std::string replaced;
-    specials = replace_special_numbers(text, replaced);
+    specials = replace_special_numbers(shortened.view(), replaced);
     if (specials.empty()) throw *plain.failure();
-    json_builder second(replaced, name, limits, specials);
+    json_builder second(shortened, name, limits, specials);
     if (!nlohmann::json::sax_parse(replaced.begin(), replaced.end(), &second)) throw *second.failure();
     return second.take();
 }

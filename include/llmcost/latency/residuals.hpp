@@ -191,6 +191,7 @@ private:
             const std::size_t middle = low + (high - low) / 2;
             (values[middle] <= n ? low : high) = middle;
         }
+        if (n == values[low]) return {low, 0};
         return {low, (octave(n) - octave(values[low])) / (octave(values[high]) - octave(values[low]))};
     }
     [[nodiscard]] double along_axes(std::size_t site, const std::int64_t* at) const noexcept {
