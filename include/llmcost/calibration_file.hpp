@@ -84,6 +84,7 @@ private:
         check_keys(from, {"family", "software", "version", "kernel", "operand", "variant", "work_share", "roofline",
                           "held_out", "held_out_sites", "residual"});
         kernel_calibration c;
+        c.device = device_;
         c.family = from.string("family");
         c.software = from.string("software");
         c.version = from.string("version", "");

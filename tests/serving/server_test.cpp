@@ -312,6 +312,15 @@ TEST_CASE("a product with known scales saves computing them, and nothing else do
     const double without = predicted_seconds(h200, with_measurements({k}, unknown, library).front());
     CHECK(with < without);
     CHECK(with >= least_seconds(h200, k.shape.work()));
+    for (const std::int64_t n : {1536, 8192, 10000}) {
+        k.shape.sizes[1] = n;
+        double before = 0;
+        for (k.shape.sizes[0] = 1; k.shape.sizes[0] < 100000; k.shape.sizes[0] += 1 + k.shape.sizes[0] / 9) {
+            const double seconds = predicted_seconds(h200, with_measurements({k}, known, library).front());
+            CHECK(seconds >= before * (1 - 1e-9));
+            before = seconds;
+        }
+    }
     k.shape.operand = find_operand("bfloat16");
     CHECK(with_measurements({k}, known, library).front().other == nullptr);
 }

@@ -91,6 +91,48 @@ TEST_CASE("shipped calibrations: more never takes less time, and no time beats p
     CHECK(kernels == 265);
 }
 
+// a deviation is fitted to one roofline; laid on another it falls where that one rises
+TEST_CASE("what stands in for something else never takes less time for more") {
+    for (const std::filesystem::path& path : shipped()) {
+        const calibration_document file = read(path);
+        const device& own = *find_device(file.device_name());
+        for (const kernel_calibration& c : file.kernels()) {
+            const residual_table& r = c.residual;
+            operator_shape shape = shape_of(c, {});
+            const operator_family& f = *shape.family;
+            if (r.site_count == 0) continue;
+            for (std::size_t i = 0; i < f.size_count; ++i) shape.sizes[i] = f.sizes[i].otherwise;
+            std::copy_n(r.sites + r.site_count / 2 * r.columns, r.columns, shape.sizes + f.axes);
+            const auto falls = [&](const device& d, operator_shape at) {
+                int n = 0;
+                for (std::size_t along = 0; along < f.axes; ++along) {
+                    double before = 0;
+                    if (f.axes == 2) at.sizes[1 - along] = 500;
+                    for (at.sizes[along] = 1; at.sizes[along] < 100000; at.sizes[along] += 1 + at.sizes[along] / 6) {
+                        const double seconds = estimate(d, at, &c).seconds;
+                        n += seconds < before * (1 - 1e-9) ? 1 : 0;
+                        before = seconds;
+                    }
+                }
+                return n;
+            };
+            INFO(own.names[0] << ' ' << c.family << ' ' << c.software << ' ' << c.operand << ' ' << c.variant);
+            for (const literal elsewhere : {"h100_sxm", "b200_sxm", "l40s"})
+                if (const device* d = find_device(elsewhere); can_price(*d, shape.work())) CHECK(falls(*d, shape) == 0);
+            operator_shape beside = shape;
+            for (std::size_t i = 0; i < f.sites; ++i) beside.sizes[f.axes + i] += 1;
+            CHECK(falls(own, beside) == 0);
+            if (f.variant_column.empty()) continue;
+            operator_shape word = shape;
+            for (const literal other : {"bfloat16", "fp8", "balanced"}) {
+                if ((f.name == "moe") != (string_ref(other) == "balanced")) continue;
+                word.variant = other;
+                CHECK(falls(own, word) == 0);
+            }
+        }
+    }
+}
+
 // Llama-3.1-8B's attention in vLLM 0.19.0 (LLMServingSim): a tile of queries takes its keys on one unit, so that 16 tokens
 // behind 8,192 wait as long as 128 do, and seven times as long as one that is decoded by all units
 TEST_CASE("prompts behind others take what their longest part takes") {

@@ -20,6 +20,7 @@
 #include <llmcost/cli/csv_input.hpp>
 #include <llmcost/cli/op_kernels.hpp>
 #include <llmcost/cli/word_check.hpp>
+#include <llmcost/serving/curve.hpp>
 
 // Many operators at once: rows of a CSV file in, the same rows with predictions out.
 namespace llmcost::cli {
@@ -66,6 +67,17 @@ public:
     }
 
 private:
+    /// What was found for a choice; its curve is worked out for its second row.
+    struct chosen_site {
+        chosen_kernel found{};
+        residual_table::place_of_site where{};
+        measured_curve curve{};
+    };
+    /// Whether rows of one site may differ in more than the axes and what is added to them.
+    static bool has_given_sizes(const operator_family& family) {
+        const auto is_given = [](const operator_size& size) { return size.role == size_role::given; };
+        return std::any_of(family.sizes, family.sizes + family.size_count, is_given);
+    }
     enum word : std::size_t { operand, variant, system, backend, version, kernel, word_count };
 
     [[nodiscard]] std::string_view name_of(std::size_t column) const {
@@ -132,17 +144,22 @@ private:
         check_sizes(shape, [&](const std::string& name) { return row.where() + ": " + name; });
         std::copy_n(shape.site(), family.sites, asked_.site.begin());
         try {
-            auto found = chosen_.find(asked_);
-            if (found == chosen_.end()) {
+            const auto [known, fresh] = chosen_.try_emplace(asked_);
+            chosen_site& here = known->second;
+            if (fresh) {
                 words_.row(row.where(), asked_, shelf_.device_of(asked_.device, said_by(system, "--device")));
-                found = chosen_.emplace(asked_, shelf_.choose_near(asked_, said_by(operand, "--dtype"))).first;
-                words_.found(row.where() + ": ", asked_, found->second, named ? said_by(backend, "--kernels") : "--kernels");
-                const kernel_calibration* const kernel = found->second.kernel;
-                if (kernel != nullptr && !asked_.kernel.empty() && !(kernel->kernel == asked_.kernel))
-                    words_.kernel(row.where(), asked_.kernel, shelf_.kernels_beside(asked_, found->second));
+                const chosen_kernel found = shelf_.choose_near(asked_, said_by(operand, "--dtype"));
+                words_.found(row.where() + ": ", asked_, found, named ? said_by(backend, "--kernels") : "--kernels");
+                if (found.kernel != nullptr && !asked_.kernel.empty() && !(found.kernel->kernel == asked_.kernel))
+                    words_.kernel(row.where(), asked_.kernel, shelf_.kernels_beside(asked_, found));
+                here.found = found;
+                if (found.kernel != nullptr) here.where = found.kernel->residual.locate(asked_.site.data());
             }
-            shape.operand = found->second.operand, shape.variant = found->second.variant;
-            return estimate(*found->second.on, shape, found->second.kernel);
+            const auto& [on, type, word, kernel] = here.found;
+            shape.operand = type, shape.variant = word;
+            if (!fresh && here.curve.empty() && kernel != nullptr && !has_given_sizes(family))
+                here.curve = {*on, without_added(shape), *kernel, here.where};
+            return estimate_around(predicted_seconds(here.curve, *on, shape, kernel, here.where), *on, shape, kernel);
         } catch (const error& e) {
             refuse(row.where(), e.what());
         }
@@ -167,7 +184,7 @@ private:
     kernel_choice otherwise_;
     std::vector<std::size_t> places_;
     kernel_choice asked_;
-    std::map<kernel_choice, chosen_kernel> chosen_;
+    std::map<kernel_choice, chosen_site> chosen_;
 };
 
 }  // namespace llmcost::cli

@@ -24,6 +24,7 @@ struct held_out_error {
 
 /// What measurements say of one kernel of an engine on a device: a roofline, and how it deviates from it.
 struct kernel_calibration {
+    string_ref device{};    ///< that was measured
     string_ref family{};    ///< `gemm`
     string_ref software{};  ///< `trtllm`, `vllm`, `sglang`, `torch`
     string_ref version{};
@@ -74,17 +75,52 @@ namespace detail {
     return std::log2(c.base(s.compute, s.memory)) + c.residual(where, shape.sizes);
 }
 
-/// The same, interpolated between the measured places around it along this axis and those behind it.
+/// Whether an operator is what a kernel's deviations were taken from: its device, type and word, at a measured site.
+[[nodiscard]] inline bool was_measured(const device& d, const operator_shape& shape, const kernel_calibration& c) {
+    return answers_to(d, c.device) && c.variant == shape.variant && find_operand(c.operand) == shape.operand &&
+           c.residual.has(shape.site());
+}
+
+/// The same, no less than at any measured place with less along the axes.
+[[nodiscard]] inline double log_seconds_risen(const device& d, operator_shape shape, const kernel_calibration& c,
+                                              const residual_table::place_of_site& where) {
+    const residual_table& r = c.residual;
+    const std::int64_t here[2]{shape.sizes[0], shape.sizes[1]};
+    const auto places_before = [&](std::size_t axis) {
+        std::size_t n = 0;
+        while (axis < shape.family->axes && n < r.length[axis] && r.axis[axis][n] < here[axis]) ++n;
+        return n;
+    };
+    const std::size_t before[2]{places_before(0), places_before(1)};
+    double most = -HUGE_VAL;
+    for (std::size_t i = 0; i <= before[0]; ++i)
+        for (std::size_t k = 0; k <= before[1]; ++k) {
+            shape.sizes[0] = i < before[0] ? r.axis[0][i] : here[0];
+            shape.sizes[1] = k < before[1] ? r.axis[1][k] : here[1];
+            most = std::fmax(most, log_seconds(d, shape, c, where));
+        }
+    return most;
+}
+
+/// Interpolated between the measured places around it along this axis and those behind it.
+///
+/// Times rise along the axes: at measured sites the fit sees to it; a deviation that is laid on another roofline, or mixed
+/// of several sites', may fall where that does not rise, and then the time stays (`log_seconds_risen`).
 [[nodiscard]] inline double log_seconds_between(const device& d, const operator_shape& shape, const kernel_calibration& c,
-                                                const residual_table::place_of_site& where, std::size_t axis) {
-    if (axis == shape.family->axes) return log_seconds(d, shape, c, where);
+                                                const residual_table::place_of_site& where, bool measured,
+                                                std::size_t axis) {
+    if (axis == shape.family->axes)
+        return measured ? log_seconds(d, shape, c, where) : log_seconds_risen(d, shape, c, where);
     const residual_table::bracket at = c.residual.around(axis, shape.sizes[axis]);
     operator_shape end = shape;
     end.sizes[axis] = at.low;
-    const double low = log_seconds_between(d, end, c, where, axis + 1);
+    const double low = log_seconds_between(d, end, c, where, measured, axis + 1);
     if (at.share == 0) return low;
     end.sizes[axis] = at.high;
-    return low + at.share * (log_seconds_between(d, end, c, where, axis + 1) - low);
+    const double high = !measured && shape.family->axes == 1
+                            ? std::fmax(low, log_seconds(d, end, c, where))  // nothing lies between the two
+                            : log_seconds_between(d, end, c, where, measured, axis + 1);
+    return low + at.share * (high - low);
 }
 
 /// The row of typical efficiencies for an operator.
@@ -126,8 +162,8 @@ namespace detail {
 /// Seconds of an operator on a device that can price it, by typical efficiencies where nobody has measured the kernel
 /// (`known` is null); `where` is its site's place in the kernel's residual.
 ///
-/// Between measured places along an axis the logarithm of the time is interpolated, so that where those rise with it, as
-/// they are made to at every measured site, all do. Never less than `least_seconds`.
+/// Between measured places along an axis the logarithm of the time is interpolated, so that where those rise with it all do.
+/// Never less than `least_seconds`.
 [[nodiscard]] inline double predicted_seconds(const device& d, const operator_shape& shape, const kernel_calibration* known,
                                               const residual_table::place_of_site& where) {
     const operator_shape bare = without_added(shape);
@@ -136,23 +172,23 @@ namespace detail {
         const datasheet_seconds s = seconds_of(d, detail::work_of(bare, known));
         predicted = (known == nullptr ? detail::typical_of(shape).base : known->base)(s.compute, s.memory);
     } else {
-        predicted = std::exp2(detail::log_seconds_between(d, bare, *known, where, 0));
+        const bool measured = detail::was_measured(d, bare, *known);
+        predicted = std::exp2(detail::log_seconds_between(d, bare, *known, where, measured, 0));
     }
     predicted += seconds_added(d, shape, known);
     const double least = least_seconds(d, detail::work_of(shape, known));
     return predicted < least ? least : predicted;
 }
 
-/// The time of an operator with its interval and what binds it; see `predicted_seconds`.
-[[nodiscard]] inline latency_estimate estimate(const device& d, const operator_shape& shape,
-                                               const kernel_calibration* known) {
+/// The time of an operator, which is predicted to be `seconds`, with its interval and what binds it.
+[[nodiscard]] inline latency_estimate estimate_around(double seconds, const device& d, const operator_shape& shape,
+                                                      const kernel_calibration* known) {
     const kernel_work work = detail::work_of(shape, known);
     const datasheet_seconds s = seconds_of(d, work);
     const uncalibrated_kernel& typical = detail::typical_of(shape);
     const double least = least_seconds(d, work);
     latency_estimate e;
-    e.seconds = predicted_seconds(d, shape, known,
-                                  known == nullptr ? residual_table::place_of_site{} : known->residual.locate(shape.site()));
+    e.seconds = seconds;
     typical_interval around = detail::around_typical(shape);
     if (known != nullptr) {
         const held_out_error error = known->error_at(shape.site());
@@ -169,6 +205,12 @@ namespace detail {
     e.share_of_bound = at_datasheet < e.seconds ? at_datasheet / e.seconds : 1;  // caches are faster than memory
     e.calibrated = known != nullptr && !known->of_another_device;
     return e;
+}
+/// The same by `predicted_seconds`.
+[[nodiscard]] inline latency_estimate estimate(const device& d, const operator_shape& shape,
+                                               const kernel_calibration* known) {
+    const auto where = known == nullptr ? residual_table::place_of_site{} : known->residual.locate(shape.site());
+    return estimate_around(predicted_seconds(d, shape, known, where), d, shape, known);
 }
 
 }  // namespace llmcost

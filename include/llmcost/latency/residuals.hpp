@@ -102,9 +102,11 @@ struct residual_table {
     }
     /// log2(time / roofline) at a place: interpolated along the axes, held beyond their ends.
     [[nodiscard]] double operator()(const place_of_site& where, const std::int64_t* at) const noexcept {
+        if (where.n == 0) return 0;
+        const place a = place_of(0, at[0]), b = length[1] > 1 ? place_of(1, at[1]) : place{};
         double sum = 0;
         for (std::size_t i = 0; i < where.n; ++i)
-            if (where.weight[i] != 0) sum += where.weight[i] * along_axes(where.site[i], at);
+            if (where.weight[i] != 0) sum += where.weight[i] * along_axes(where.site[i], a, b);
         return sum;
     }
     [[nodiscard]] double operator()(const std::int64_t* site, const std::int64_t* at) const noexcept {
@@ -194,10 +196,9 @@ private:
         if (n == values[low]) return {low, 0};
         return {low, (octave(n) - octave(values[low])) / (octave(values[high]) - octave(values[low]))};
     }
-    [[nodiscard]] double along_axes(std::size_t site, const std::int64_t* at) const noexcept {
+    [[nodiscard]] double along_axes(std::size_t site, const place& a, const place& b) const noexcept {
         const std::size_t cells = length[0] * length[1];
         const char* of_site = pages[site / sites_per_page].data() + site % sites_per_page * cells;
-        const place a = place_of(0, at[0]), b = length[1] > 1 ? place_of(1, at[1]) : place{};
         const auto cell = [&](std::size_t i, std::size_t j) {
             return static_cast<double>(residual_character::units(of_site[i * length[1] + j]));
         };

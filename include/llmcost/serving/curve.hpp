@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include <llmcost/latency/calibration.hpp>
@@ -16,23 +17,35 @@ namespace llmcost {
 class measured_curve {
 public:
     measured_curve() = default;
-    /// Of the sizes of `shape` those along the axes do not count; all others stay as they are.
-    measured_curve(const device& on, operator_shape shape, const kernel_calibration& c,
-                   const residual_table::place_of_site& where) {
-        const residual_table& r = c.residual;
-        if (r.site_count == 0) return;
+    /// `log_seconds` says what is worked out at sizes on the measured places of `grid`, and no less than anywhere before;
+    /// of the sizes of `shape` those along the axes do not count, all others stay as they are.
+    template <class LogSeconds>
+    measured_curve(operator_shape shape, const residual_table& grid, LogSeconds&& log_seconds) {
+        if (grid.site_count == 0) return;
         for (std::size_t a = 0; a < shape.family->axes; ++a)
-            for (std::size_t i = 0; i < r.length[a]; ++i) at_[a].push_back(octave(r.axis[a][i]));
+            for (std::size_t i = 0; i < grid.length[a]; ++i) at_[a].push_back(octave(grid.axis[a][i]));
         const std::size_t columns = at_[1].empty() ? 1 : at_[1].size();
         for (std::size_t i = 0; i < at_[0].size(); ++i)
             for (std::size_t k = 0; k < columns; ++k) {
-                shape.sizes[0] = r.axis[0][i];
-                if (!at_[1].empty()) shape.sizes[1] = r.axis[1][k];
-                log_seconds_.push_back(detail::log_seconds(on, shape, c, where));
+                shape.sizes[0] = grid.axis[0][i];
+                if (!at_[1].empty()) shape.sizes[1] = grid.axis[1][k];
+                double most = log_seconds(std::as_const(shape));
+                if (i > 0) most = std::fmax(most, log_seconds_[(i - 1) * columns + k]);
+                if (k > 0) most = std::fmax(most, log_seconds_.back());
+                log_seconds_.push_back(most);
             }
     }
+    /// The curve of a kernel at a site, which is at `where`.
+    measured_curve(const device& on, const operator_shape& shape, const kernel_calibration& c,
+                   const residual_table::place_of_site& where)
+        : measured_curve(shape, c.residual,
+                         [&](const operator_shape& at) { return detail::log_seconds(on, at, c, where); }) {}
 
     [[nodiscard]] bool empty() const noexcept { return log_seconds_.empty(); }
+    /// Seconds at the last measured place of one axis, for a size beyond it; none for others.
+    [[nodiscard]] double end_before(std::int64_t n) const noexcept {
+        return octave(n) > at_[0].back() ? std::exp2(log_seconds_.back()) : 0;
+    }
     /// Seconds at some sizes; NaN beyond the measured places.
     [[nodiscard]] double operator()(const std::int64_t* sizes) const noexcept {
         const place a = place_of(at_[0], sizes[0]);
@@ -71,5 +84,19 @@ private:
     std::vector<double> at_[2];  ///< octaves of the axes
     std::vector<double> log_seconds_;
 };
+
+/// Seconds of an operator by its curve, or where that has nothing by itself.
+[[nodiscard]] inline double predicted_seconds(const measured_curve& curve, const device& d, const operator_shape& shape,
+                                              const kernel_calibration* known, const residual_table::place_of_site& where) {
+    double seconds = curve.empty() ? NAN : curve(shape.sizes);
+    if (std::isnan(seconds)) {
+        if (curve.empty() || shape.family->axes > 1) return predicted_seconds(d, shape, known, where);
+        const double beyond = std::exp2(detail::log_seconds(d, without_added(shape), *known, where));
+        seconds = std::fmax(beyond, curve.end_before(shape.sizes[0]));
+    }
+    seconds += seconds_added(d, shape, known);
+    const double least = least_seconds(d, detail::work_of(shape, known));
+    return seconds < least ? least : seconds;
+}
 
 }  // namespace llmcost

@@ -140,8 +140,8 @@ public:
     void work_out_curves(const device& on) {
         if (varies_beside_axes_) return;
         known_kernel& k = kernel_;
-        if (k.known != nullptr) k.curve = {on, without_added(k.what.shape), *k.known, k.where};
-        if (k.other_known != nullptr) k.other_curve = {on, k.other_shape(), *k.other_known, k.other_where};
+        k.curve = curve_of(on, k);
+        if (k.other_known != nullptr && !k.saves()) k.other_curve = {on, k.other_shape(), *k.other_known, k.other_where};
     }
 
 private:

@@ -34,44 +34,69 @@ struct known_kernel {
     residual_table::place_of_site other_where{};
     measured_curve curve{}, other_curve{};  ///< of both, where sizes beside the axes stay as they are; else empty
 
-    /// The other operator at this kernel's sizes.
-    [[nodiscard]] operator_shape other_shape() const {
-        operator_shape shape{.family = other, .operand = what.shape.operand};
-        shape.sizes[0] = what.shape.sizes[0], shape.sizes[1] = what.shape.sizes[reduces() ? 1 : 2];
+    /// The other operator at sizes of this kernel's.
+    [[nodiscard]] operator_shape other_at(const operator_shape& own) const {
+        operator_shape shape{.family = other, .operand = own.operand};
+        shape.sizes[0] = own.sizes[0], shape.sizes[1] = own.sizes[reduces() ? 1 : 2];
         return shape;
     }
+    [[nodiscard]] operator_shape other_shape() const { return other_at(what.shape); }
     [[nodiscard]] bool reduces() const { return what.shape.work().between_devices; }
+    /// Whether the other operator is part of what was measured, and need not run.
+    [[nodiscard]] bool saves() const { return other != nullptr && !reduces(); }
 };
+
+namespace detail {
+
+/// What is left of a product that takes `seconds` without computing scales, which its measurement includes.
+[[nodiscard]] inline double without_scales(double seconds, const device& d, const known_kernel& k, const operator_shape& at,
+                                           const measured_curve& of_scales) {
+    const double least = least_seconds(d, at.work()),
+                 left = seconds - predicted_seconds(of_scales, d, k.other_at(at), k.other_known, k.other_where);
+    return left > least ? left : least;
+}
+
+}  // namespace detail
+
+/// A kernel's time at the measured places, without what it saves there; empty where it was not measured.
+[[nodiscard]] inline measured_curve curve_of(const device& d, const known_kernel& k) {
+    if (k.known == nullptr) return {};
+    const operator_shape bare = without_added(k.what.shape);
+    if (!k.saves()) return {d, bare, *k.known, k.where};
+    const measured_curve of_scales =
+        k.other_known == nullptr ? measured_curve{} : measured_curve{d, k.other_shape(), *k.other_known, k.other_where};
+    return {bare, k.known->residual, [&](const operator_shape& at) {
+                const double seconds = std::exp2(detail::log_seconds(d, at, *k.known, k.where));
+                return std::log2(detail::without_scales(seconds, d, k, at, of_scales));
+            }};
+}
 
 /// Seconds of one of a model's kernels.
 ///
 /// An engine takes its own all-reduce where that is faster than NCCL's. A product whose activations' scales are known
-/// beforehand saves computing them, which its measurement includes.
+/// beforehand saves computing them: what both take at measured places, made to rise.
 [[nodiscard]] inline double predicted_seconds(const device& d, const known_kernel& k) {
-    const auto by_curve = [&](const measured_curve& curve, const operator_shape& shape, const kernel_calibration* known,
-                              const residual_table::place_of_site& where) {
-        double seconds = curve.empty() ? NAN : curve(shape.sizes);
-        if (std::isnan(seconds)) return predicted_seconds(d, shape, known, where);
-        seconds += seconds_added(d, shape, known);
-        const double least = least_seconds(d, detail::work_of(shape, known));
-        return seconds < least ? least : seconds;
-    };
-    const double seconds = by_curve(k.curve, k.what.shape, k.known, k.where);
+    const operator_shape& shape = k.what.shape;
+    if (k.saves()) {
+        const measured_curve here = k.curve.empty() ? curve_of(d, k) : measured_curve{};
+        const measured_curve& curve = k.curve.empty() ? here : k.curve;
+        if (const double seconds = curve.empty() ? NAN : curve(shape.sizes); !std::isnan(seconds)) return seconds;
+        const double seconds = predicted_seconds(d, shape, k.known, k.where);
+        return std::fmax(detail::without_scales(seconds, d, k, shape, {}),
+                         curve.empty() ? 0 : curve.end_before(shape.sizes[0]));
+    }
+    const double seconds = predicted_seconds(k.curve, d, shape, k.known, k.where);
     if (k.other == nullptr) return seconds;
-    const double other = by_curve(k.other_curve, k.other_shape(), k.other_known, k.other_where);
-    if (k.reduces()) return other < seconds ? other : seconds;
-    const double least = least_seconds(d, k.what.shape.work());
-    return seconds - other > least ? seconds - other : least;
+    const double other = predicted_seconds(k.other_curve, d, k.other_shape(), k.other_known, k.other_where);
+    return other < seconds ? other : seconds;
 }
 
 /// The same with its interval and what binds it.
 [[nodiscard]] inline latency_estimate estimate(const device& d, const known_kernel& k) {
-    latency_estimate e = estimate(d, k.what.shape, k.known);
     const double seconds = predicted_seconds(d, k);
-    if (k.other != nullptr && k.reduces() && seconds < e.seconds) return estimate(d, k.other_shape(), k.other_known);
-    e.lower *= seconds / e.seconds, e.upper *= seconds / e.seconds, e.share_of_bound *= e.seconds / seconds;
-    e.seconds = seconds;
-    return e;
+    if (k.other == nullptr || k.saves()) return estimate_around(seconds, d, k.what.shape, k.known);
+    const latency_estimate other = estimate(d, k.other_shape(), k.other_known);
+    return other.seconds <= seconds ? other : estimate_around(seconds, d, k.what.shape, k.known);
 }
 
 /// The same for one that goes in the launch of another, which takes `other` seconds by itself: without a launch of its own,
