@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "kernel_fit.hpp"
 #include "layout_tables.hpp"
+#include "mixed_calls.hpp"
 
 #include <llmcost/devices.hpp>
 #include <llmcost/latency/calibration.hpp>
@@ -79,6 +79,8 @@ inline void write(json_writer& json, const owned_calibration& o) {
     json.member("kernel", c.kernel).member("operand", c.operand);
     if (!c.variant.empty()) json.member("variant", c.variant);
     if (c.work_share != 1) json.member("work_share", rounded(c.work_share));
+    if (c.takes_decodes) json.member("takes_decodes", true);
+    if (c.past_bandwidth_efficiency != 0) json.member("past_bandwidth_efficiency", rounded(c.past_bandwidth_efficiency));
     json.key("roofline").object().member("launch_us", rounded(c.base.launch * 1e6));
     json.member("compute_efficiency", rounded(c.base.compute_efficiency));
     json.member("bandwidth_efficiency", rounded(c.base.bandwidth_efficiency))
@@ -124,6 +126,11 @@ inline constexpr const char* page_head =
     "factor of the prediction.\n\n"
     "| family | device | measured by | shapes | median error | interval | of a new site | uncalibrated | interval |\n"
     "|---|---|---|---|---|---|---|---|---|\n";
+inline constexpr const char* calls_head =
+    "\nCalls of attention that take prompts and sequences that decode, which no fit saw: all by the kernel of prompts, or "
+    "each\n"
+    "by its own.\n\n"
+    "| device | software | kernel | calls | together | interval | apart | interval |\n|---|---|---|---|---|---|---|---|\n";
 inline constexpr const char* details_head =
     "\n| family | device | software | kernel | operand | shapes | median error | of a new site | uncalibrated |\n"
     "|---|---|---|---|---|---|---|---|---|\n";
@@ -158,7 +165,7 @@ inline held_out_error error_in_sample(const table& t, const device& d, kernel_ca
     return {0, median_error(logs), std::min(-least, 2 * quantile(logs, 0.05)), std::max(least, 2 * quantile(logs, 0.95))};
 }
 
-inline errors_of_kernels fit_and_write(json_writer& json, const table& t, const device& d) {
+inline errors_of_kernels fit_and_write(json_writer& json, const table& t, const device& d, bool takes_decodes) {
     operator_shape first = t.rows.front().shape;
     first.variant = t.variant;
     if (!can_price(d, first.work()))
@@ -175,6 +182,7 @@ inline errors_of_kernels fit_and_write(json_writer& json, const table& t, const 
         }
         return {rows, median_error(logs), low, high};
     };
+    whole.c.takes_decodes = takes_decodes;
     whole.c.error = e.all.empty() ? error_in_sample(t, d, whole.c) : error_of(e.all);
     if (!e.of_sites.empty()) whole.c.error_elsewhere = error_of(e.of_sites);
     write(json, whole);
@@ -206,7 +214,17 @@ inline void fit_tables(const std::filesystem::path& output, const std::filesyste
         else
             sort_in(read_tables(path, source, licence));
     sort_in(others.tables());
-    std::string summary, details;
+    const auto decodes_beside = [&](const table& prompts) -> const table* {
+        const auto decodes = files.find({find_family("generation_attention"), prompts.system});
+        if (prompts.family != find_family("context_attention") || decodes == files.end()) return nullptr;
+        for (const auto& [software, tables] : decodes->second)
+            for (const table& t : tables)
+                if (t.software == prompts.software && t.version == prompts.version && t.kernel == prompts.kernel &&
+                    t.variant == prompts.variant)
+                    return &t;
+        return nullptr;
+    };
+    std::string summary, calls, details;
     for (const auto& [key, of_software] : files) {
         const auto& [family, name] = key;
         const device* d = find(name);
@@ -217,7 +235,7 @@ inline void fit_tables(const std::filesystem::path& output, const std::filesyste
         for (const auto& [software, tables] : of_software) {
             std::map<std::string, json_writer>
                 files_of;  // a file for each operand and variant: few of them are read at a time
-            for (const table& t : tables) {
+            for (table t : tables) {
                 if (t.source.empty()) throw std::runtime_error("SOURCE is empty: say who measured");
                 const std::string operand(find_operand(t.operand)->name), variant = t.variant.empty() ? "" : '-' + t.variant;
                 const auto [file, fresh] = files_of.try_emplace(operand + variant, 1);
@@ -226,7 +244,21 @@ inline void fit_tables(const std::filesystem::path& output, const std::filesyste
                     json.object().member("device", name).member("source", t.source).member("licence", t.licence);
                     json.key("kernels").array();
                 }
-                const errors_of_kernels e = fit_and_write(json, t, *d);
+                const table* decodes = decodes_beside(t);
+                if (decodes != nullptr)  // a cache is larger than what answers for memory
+                    t.past_bandwidth_efficiency =
+                        std::min(1.0, fit(*decodes, decodes->rows, *d).c.base.bandwidth_efficiency);
+                const errors_of_calls mixed = decodes == nullptr ? errors_of_calls{} : errors_of_mixed(t, *decodes, *d);
+                const bool is_known = std::find(std::begin(known_to_take_decodes), std::end(known_to_take_decodes),
+                                                std::pair<std::string_view, std::string_view>(name, t.kernel)) !=
+                                      std::end(known_to_take_decodes);
+                const bool takes_decodes = is_known && kind == "context_attention";
+                const bool is_shown = !mixed.together.empty() && median_error(mixed.together) < median_error(mixed.apart);
+                const errors_of_kernels e = fit_and_write(json, t, *d, takes_decodes || is_shown);
+                if (!mixed.together.empty())
+                    calls += "| " + name + " | " + t.software + ' ' + t.version + " | " + t.kernel + " | " +
+                             std::to_string(mixed.together.size()) + " | " + percent(mixed.together) + " | " +
+                             factors(mixed.together) + " | " + percent(mixed.apart) + " | " + factors(mixed.apart) + " |\n";
                 of_sources[t.source].add(e);
                 details += "| " + kind + " | " + name + " | " + t.software + ' ' + t.version + " | " + t.kernel + " | " +
                            t.words() + " | " + (e.all.empty() ? "0, its own fit" : std::to_string(e.all.size())) + " | " +
@@ -245,7 +277,8 @@ inline void fit_tables(const std::filesystem::path& output, const std::filesyste
     std::string not_taken;
     for (const auto& [reason, rows] : others.not_taken)
         not_taken += (not_taken.empty() ? "\nTimes that were not taken: " : "; ") + std::to_string(rows) + ", " + reason;
-    write_file(accuracy, page_head + summary + (not_taken.empty() ? "" : not_taken + ".\n") + details_head + details);
+    write_file(accuracy, page_head + summary + (not_taken.empty() ? "" : not_taken + ".\n") +
+                             (calls.empty() ? "" : calls_head + calls) + details_head + details);
 }
 
 }  // namespace llmcost::bench

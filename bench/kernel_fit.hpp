@@ -112,7 +112,7 @@ inline operator_shape shape_near(const std::vector<const measurement*>& measured
 inline owned_calibration fit(const table& t, const std::vector<measurement>& rows, const device& d) {
     const operator_family& family = *t.family;
     owned_calibration out;
-    out.c.device = t.system;
+    out.c.device = t.system, out.c.past_bandwidth_efficiency = t.past_bandwidth_efficiency;
     out.c.family = family.name, out.c.software = t.software, out.c.version = t.version, out.c.kernel = t.kernel;
     out.c.operand = rows.front().shape.operand->name, out.c.variant = t.variant, out.c.work_share = t.work_share();
     const auto timing_of = [&](operator_shape shape, double seconds) {

@@ -46,13 +46,21 @@ struct measurement {
     }
 };
 
+/// A prompt and sequences with one new token that one call takes together.
+struct mixed_call {
+    operator_shape prompt, decodes;
+    double seconds = 0;
+};
+
 /// One kernel's rows of a table.
 struct table {
     const operator_family* family = nullptr;
     std::string system, software, version, kernel, operand, variant;
     std::string source, licence;  ///< of what was measured
     std::vector<measurement> rows{};
-    double least_launch = 1e-7;  ///< seconds
+    std::vector<mixed_call> mixed{};       ///< of prompts of this kernel
+    double least_launch = 1e-7;            ///< seconds
+    double past_bandwidth_efficiency = 0;  ///< of prompts: at which the decoding kernel beside them reads a cache
 
     [[nodiscard]] std::string words() const { return variant.empty() ? operand : operand + ' ' + variant; }
     /// Experts without a gate have two matrices of three.

@@ -138,8 +138,10 @@ public:
                 const std::vector<std::string> cells = quoted_fields(text);
                 if (cells.size() != columns.size()) throw std::runtime_error("other columns than the first line");
                 for (std::size_t i = 0; i < cells.size(); ++i) fields[columns[i]] = cells[i];
+                bool taken = false;
                 for (const measured_operator& m : layout.operators)
-                    if (m.column.empty() || field_of(fields, m.column) == m.value) take(layout, m, fields);
+                    if (m.column.empty() || field_of(fields, m.column) == m.value) take(layout, m, fields), taken = true;
+                if (layout.mixes && !taken) take_together(layout, fields);
             } catch (const std::runtime_error& e) {
                 throw std::runtime_error(path.string() + ":" + std::to_string(line) + ": " + e.what());
             }
@@ -168,8 +170,30 @@ private:
             ++not_taken["no datasheet of " + field_of(fields, "Device")];
             return;
         }
+        kernel& k = kernel_of(layout, m, *d);
+        const double unit = 1e-6 * layout.microseconds, seconds = unit * number_of<double>(field_of(fields, m.time));
+        const double resolution = 1e-6 * layout.resolution;
+        if (seconds * coarsest_clock < resolution) {
+            ++not_taken["a clock of more than a twentieth of the time (" + std::string(layout.source) + ")"];
+            const double least = seconds - resolution / 2;
+            k.too_coarse = k.too_coarse == 0 ? least : std::min(k.too_coarse, least);
+            return;
+        }
+        if (seconds == 0) throw std::runtime_error("took no time");
+        k.t.rows.push_back({shape_of(layout, m, fields), seconds});
+    }
+    void take_together(const measurement_layout& layout, const layout_fields& fields) {
+        const device* d = device_in(fields);
+        if (d == nullptr) return;
+        const measured_operator &prompt = layout.operators[0], &decodes = layout.operators[1];
+        const double seconds = 1e-6 * layout.microseconds * number_of<double>(field_of(fields, prompt.time));
+        kernel_of(layout, prompt, *d)
+            .t.mixed.push_back({shape_of(layout, prompt, fields), shape_of(layout, decodes, fields), seconds});
+    }
+
+    kernel& kernel_of(const measurement_layout& layout, const measured_operator& m, const device& d) {
         const operator_family* family = find_family(m.family);
-        const std::string system(d->names[0]), software(layout.software), version(layout.version), name(m.kernel);
+        const std::string system(d.names[0]), software(layout.software), version(layout.version), name(m.kernel);
         kernel& k = found_[{family, system, software, version, std::string(m.variant), name}];
         if (k.t.family == nullptr)
             k.t = {family,
@@ -181,19 +205,14 @@ private:
                    std::string(m.variant),
                    std::string(layout.source),
                    std::string(layout.licence)};
-        const double unit = 1e-6 * layout.microseconds, seconds = unit * number_of<double>(field_of(fields, m.time));
-        const double resolution = 1e-6 * layout.resolution;
-        if (seconds * coarsest_clock < resolution) {
-            ++not_taken["a clock of more than a twentieth of the time (" + std::string(layout.source) + ")"];
-            const double least = seconds - resolution / 2;
-            k.too_coarse = k.too_coarse == 0 ? least : std::min(k.too_coarse, least);
-            return;
-        }
-        if (seconds == 0) throw std::runtime_error("took no time");
-        measurement r{.shape = {.family = family, .operand = find_operand(layout.operand)}, .seconds = seconds};
-        for (std::size_t i = 0; i < family->size_count; ++i)
-            r.shape.sizes[i] = m.sizes[i].empty() ? family->sizes[i].otherwise : size_of(fields, m.sizes[i]);
-        k.t.rows.push_back(r);
+        return k;
+    }
+    static operator_shape shape_of(const measurement_layout& layout, const measured_operator& m,
+                                   const layout_fields& fields) {
+        operator_shape shape{.family = find_family(m.family), .operand = find_operand(layout.operand)};
+        for (std::size_t i = 0; i < shape.family->size_count; ++i)
+            shape.sizes[i] = m.sizes[i].empty() ? shape.family->sizes[i].otherwise : size_of(fields, m.sizes[i]);
+        return shape;
     }
 
     using words = std::string;

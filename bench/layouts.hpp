@@ -32,6 +32,7 @@ struct measurement_layout {
     double resolution;    ///< of the clock, in microseconds; 0: fine enough for every row
     std::string_view source, licence;
     std::span<const measured_operator> operators;
+    bool mixes = false;  ///< rows that are none of them are one call of the first, prompts, and the second
 };
 
 // What these names call devices, where it is not a name of their datasheet. LLMCompass's GELU passes 1555 GB/s, the
@@ -155,7 +156,8 @@ inline constexpr measurement_layout layouts[]{
     {"{Device}__Qwen3-30B-A3B-Instruct-2507__dense.csv", "vllm", "0.19.0", "bfloat16", 1, 0, llmservingsim_source, "MIT",
      std::span(llmservingsim_layer).first(4)},
     {"{Device}__Llama-3.1-8B__dense.csv", "vllm", "0.19.0", "bfloat16", 1, 0, llmservingsim_source, "MIT", llmservingsim_layer},
-    {"{Device}__{model}__attention.csv", "vllm", "0.19.0", "bfloat16", 1, 0, llmservingsim_source, "MIT", llmservingsim_attention},
+    {"{Device}__{model}__attention.csv", "vllm", "0.19.0", "bfloat16", 1, 0, llmservingsim_source, "MIT", llmservingsim_attention,
+     true},
     {"{Device}__{model}__per_sequence.csv", "vllm", "0.19.0", "bfloat16", 1, 0, llmservingsim_source, "MIT",
      llmservingsim_head},
     {"softmax_{Device}.csv",   "eager", "llmcompass", "float16", 1, 0, llmcompass_source, "BSD-3-Clause", llmcompass_softmax},

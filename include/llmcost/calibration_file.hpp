@@ -81,8 +81,8 @@ private:
         }
     }
     void read_kernel(config_view from) {
-        check_keys(from, {"family", "software", "version", "kernel", "operand", "variant", "work_share", "roofline",
-                          "held_out", "held_out_sites", "residual"});
+        check_keys(from, {"family", "software", "version", "kernel", "operand", "variant", "work_share", "takes_decodes",
+                          "past_bandwidth_efficiency", "roofline", "held_out", "held_out_sites", "residual"});
         kernel_calibration c;
         c.device = device_;
         c.family = from.string("family");
@@ -92,6 +92,9 @@ private:
         c.operand = from.string("operand");
         c.variant = from.string("variant", "");
         c.work_share = from.real("work_share", 1);
+        c.takes_decodes = from.boolean("takes_decodes", false);
+        if (from.contains("past_bandwidth_efficiency"))
+            c.past_bandwidth_efficiency = positive(from, "past_bandwidth_efficiency");
         const operator_family* family = find_family(c.family);
         if (family == nullptr) fail_value(from, "family", "a family of operators");
         if (find_operand(c.operand) == nullptr)

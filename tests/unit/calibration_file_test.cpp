@@ -41,6 +41,16 @@ std::string with(std::string_view from, std::string_view to) {
 
 }  // namespace
 
+TEST_CASE("a kernel of prompts says whether it takes those that decode") {
+    const auto taken = [](const std::string& text) {
+        return calibration_document(parse_config(text, "mine.json")).kernels()[0].takes_decodes;
+    };
+    CHECK_FALSE(taken(good));
+    CHECK(taken(with("\"roofline\"", "\"takes_decodes\": true, \"roofline\"")));
+    CHECK_THROWS_WITH((void)taken(with("\"roofline\"", "\"takes_decodes\": 1, \"roofline\"")),
+                      "mine.json: /kernels/0/takes_decodes: expected true or false, found 1");
+}
+
 TEST_CASE("where a layer was not measured, less is certain") {
     const operator_shape known{find_family("gemm"), {1, 64, 64}, find_operand("bfloat16"), {}};
     const operator_shape other{find_family("gemm"), {1, 64, 96}, find_operand("bfloat16"), {}};

@@ -117,6 +117,22 @@ TEST_CASE("NeuSight: devices in the rows, scalar operands, one without a datashe
     CHECK(std::string_view(layouts[4].operators[4].variant) == "add_scalar");
 }
 
+TEST_CASE("LLMServingSim: attention of prompts, of new tokens, and of both in one call") {
+    layout_reader reader;
+    reader.read(kept / "RTX4090__Llama-3.1-8B__attention.csv");
+    const table prompts = only(reader, "context_attention", "bfloat16"),
+                decodes = only(reader, "generation_attention", "bfloat16");
+    CHECK(prompts.rows.size() == 2);
+    CHECK(decodes.rows.size() == 1);
+    CHECK(decodes.mixed.empty());
+    REQUIRE(prompts.mixed.size() == 2);
+    const mixed_call& call = prompts.mixed[1];
+    CHECK(call.seconds == doctest::Approx(460.097e-6));
+    const std::int64_t prompt[]{1, 512, 32, 8, 128, 0, 2048}, decode[]{16, 2048, 32, 8, 128, 0, 0};
+    CHECK(std::equal(std::begin(prompt), std::end(prompt), call.prompt.sizes));
+    CHECK(std::equal(std::begin(decode), std::end(decode), call.decodes.sizes));
+}
+
 TEST_CASE("LLMServingSim: microseconds of vLLM's layers, sizes of the model") {
     layout_reader reader;
     reader.read(kept / "RTX4090__Llama-3.1-8B__dense.csv");

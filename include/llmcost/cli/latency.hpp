@@ -43,12 +43,11 @@ struct timed_step : step_time {
 inline timed_step timed(const placement& p, std::vector<model_kernel> kernels) {
     timed_step step;
     summed_time all;
-    for (known_kernel& k : with_measurements(std::move(kernels), p.how, *p.kernels)) {
-        latency_estimate e = estimate(*p.on, k);
-        if (k.what.beside_another)
-            for (const timed_kernel& other : step.kernels)
-                if (!other.kernel.what.beside_another && llmcost::detail::same_module(other.kernel.what, k.what))
-                    e = estimate_beside(*p.on, k, other.each.seconds);
+    std::vector<known_kernel> known = with_measurements(std::move(kernels), p.how, *p.kernels);
+    const std::vector<latency_estimate> estimates = estimates_of(*p.on, known);
+    for (std::size_t i = 0; i < known.size(); ++i) {
+        known_kernel& k = known[i];
+        const latency_estimate& e = estimates[i];
         all.add(e, static_cast<double>(k.what.times));
         step.done += cost_of(*p.on, k);
         step.calibrated += e.calibrated ? 1 : 0;
@@ -335,12 +334,17 @@ inline constexpr std::initializer_list<option> latency_workload_options{
         return format == "json" ? detail::training_json(p, work.base, t, watts)
                                 : detail::training_text(p, work.base, t, watts);
     }
+    const std::vector<phase> phases = phases_of(work);
+    execution beside = p.how;
+    for (const stretch& part : phases.front().parts)
+        if (part.load.sequence > 1 && !beside.beside_prompts)
+            beside.beside_prompts = take_decodes(kernels_of(p.subject, part.load, p.how), *p.kernels);
     std::vector<model_kernel> kernels;
     std::string asked;
     double cached = 0;
-    for (const phase& all : phases_of(work))
+    for (const phase& all : phases)
         for (const stretch& part : all.parts) {
-            join_step(kernels, kernels_of(p.subject, part.load, p.how));
+            join_step(kernels, kernels_of(p.subject, part.load, beside));
             cached += cache_bytes(p.subject, part.load, p.how);
             asked += (asked.empty() ? "a step: " : " and ") + detail::step_words(p.subject, part.load);
         }

@@ -33,7 +33,9 @@ struct kernel_calibration {
     string_ref variant{};   ///< of families that have one: the cache's type, how tokens are spread, which collective
     double work_share = 1;  ///< of the family's work that this kernel does: two of three matrices where nothing gates
     roofline base{};
+    double past_bandwidth_efficiency = 0;  ///< of tokens before a prompt, where decoding says it; 0: the roofline's
     residual_table residual{};
+    bool takes_decodes = false;  ///< of prompts: also the sequences with one new token in their step, a tile for each head
     bool of_another_device = false;  ///< that stands in for one where nothing was measured
     held_out_error error{};
     held_out_error error_elsewhere{};  ///< at sites that were left out whole; no rows where there were too few sites
@@ -150,7 +152,8 @@ namespace detail {
     const std::size_t added = family.added();
     if (added == family.size_count || shape.sizes[added] == 0) return 0;
     const bool is_own = known != nullptr && family.sizes[added].past;
-    const roofline& base = is_own ? known->base : detail::typical_of(shape).base;
+    roofline base = is_own ? known->base : detail::typical_of(shape).base;
+    if (is_own && known->past_bandwidth_efficiency > 0) base.bandwidth_efficiency = known->past_bandwidth_efficiency;
     kernel_work more = detail::work_of(shape, known);
     const kernel_work before = detail::work_of(without_added(shape), known);
     more.flops -= before.flops, more.bytes -= before.bytes;

@@ -29,6 +29,7 @@ struct execution {
     string_ref distribution = "power_law_1.2";                ///< how tokens are spread over experts
     bool static_scales = true;                                ///< a checkpoint in fp8 brings the scales of activations along
     bool decodes = false;  ///< new tokens behind others are a decoding step's: the newest, and proposed ones that it checks
+    bool beside_prompts = false;  ///< tokens that decode stand in a call with prompts, whose kernel takes them along
     sharding shards{};
     issue issued = issue::graph;
 

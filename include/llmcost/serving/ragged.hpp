@@ -3,11 +3,10 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <utility>
 #include <vector>
 
-#include <llmcost/serving/model_kernel.hpp>
+#include <llmcost/serving/step.hpp>
 
 // Groups of requests of different lengths in one step.
 namespace llmcost {
@@ -54,6 +53,98 @@ inline void join_step(std::vector<model_kernel>& all, std::vector<model_kernel> 
             for (const model_kernel& before : all) k.beside_another = k.beside_another || detail::same_module(before, k);
         all.push_back(std::move(k));
     }
+}
+
+/// Whether a kernel of these prompts also takes sequences that decode beside them.
+[[nodiscard]] inline bool take_decodes(const std::vector<model_kernel>& prompts, kernel_source& from) {
+    for (const model_kernel& k : prompts)
+        if (const kernel_calibration* known = from.find(k.shape); known != nullptr && known->takes_decodes) return true;
+    return false;
+}
+
+namespace detail {
+
+[[nodiscard]] inline const roofline& roofline_of(const known_kernel& k) noexcept {
+    return k.known != nullptr ? k.known->base : typical_of(k.what.shape).base;
+}
+
+/// Bytes of a kernel, those of tokens before a prompt as so many as take their time at the roofline's bandwidth.
+[[nodiscard]] inline double bytes_by_roofline(const known_kernel& k) {
+    const double all = work_of(k.what.shape, k.known).bytes;
+    if (k.known == nullptr || k.known->past_bandwidth_efficiency == 0) return all;
+    const double fresh = work_of(without_added(k.what.shape), k.known).bytes;
+    return fresh + (all - fresh) * k.known->base.bandwidth_efficiency / k.known->past_bandwidth_efficiency;
+}
+
+/// Seconds of kernels in one launch that divide their work in parts: those of one fill units that another leaves idle. The
+/// longest of what each takes alone, and by its roofline what all compute and move more than it does.
+[[nodiscard]] inline double seconds_together(const device& d, const std::vector<known_kernel>& step,
+                                             const std::vector<std::size_t>& launch,
+                                             const std::vector<latency_estimate>& alone) {
+    kernel_work done, all;
+    double occupied = 0;
+    for (const std::size_t i : launch) {
+        const kernel_work w = work_of(step[i].what.shape, step[i].known);
+        const double parts = w.parts * w.smallest_part, of_longest = occupied_flops(d, w);
+        done.unit = all.unit = w.unit;
+        done.flops += w.flops, done.bytes += w.bytes, all.bytes += bytes_by_roofline(step[i]);
+        all.flops += w.flops > parts ? w.flops : parts;
+        if (of_longest > occupied) occupied = of_longest;
+    }
+    if (occupied > all.flops) all.flops = occupied;
+    double seconds = least_seconds(d, done);
+    for (const std::size_t i : launch) {
+        const auto by_roofline = [&](const kernel_work& w) {
+            const datasheet_seconds s = seconds_of(d, w);
+            return roofline_of(step[i])(s.compute, s.memory);
+        };
+        kernel_work own = work_of(step[i].what.shape, step[i].known);
+        own.bytes = bytes_by_roofline(step[i]);
+        const double more = by_roofline(all) - by_roofline(own);
+        if (alone[i].seconds + more > seconds) seconds = alone[i].seconds + more;
+    }
+    return seconds;
+}
+
+/// An estimate for a kernel that goes in the launch of another, which takes `other` seconds by itself: without a launch of
+/// its own, as far as both have one.
+[[nodiscard]] inline latency_estimate without_launch(latency_estimate e, const device& d, const known_kernel& k,
+                                                     double other) {
+    const double launch = roofline_of(k).launch, least = least_seconds(d, work_of(k.what.shape, k.known));
+    double saved = launch < other ? launch : other;
+    if (e.seconds - saved < least) saved = e.seconds - least;
+    e.share_of_bound *= e.seconds / (e.seconds - saved);
+    e.seconds -= saved, e.upper -= saved, e.lower = e.lower - saved < least ? least : e.lower - saved;
+    return e;
+}
+
+}  // namespace detail
+
+/// The times of a step's kernels; those in one launch share what it takes by their times alone.
+[[nodiscard]] inline std::vector<latency_estimate> estimates_of(const device& d, const std::vector<known_kernel>& step) {
+    std::vector<latency_estimate> all;
+    for (const known_kernel& k : step) all.push_back(estimate(d, k));
+    for (std::size_t i = 0; i < step.size(); ++i) {
+        if (step[i].what.beside_another) continue;
+        std::vector<std::size_t> launch{i};
+        for (std::size_t j = i + 1; j < step.size(); ++j)
+            if (step[j].what.beside_another && detail::same_module(step[i].what, step[j].what)) launch.push_back(j);
+        if (launch.size() == 1) continue;
+        if (step[i].what.shape.work().parts == 0) {
+            for (std::size_t n = 1; n < launch.size(); ++n)
+                all[launch[n]] = detail::without_launch(all[launch[n]], d, step[launch[n]], all[i].seconds);
+            continue;
+        }
+        double alone = 0;
+        for (const std::size_t j : launch) alone += all[j].seconds;
+        const double share = detail::seconds_together(d, step, launch, all) / alone;
+        for (const std::size_t j : launch) {
+            latency_estimate& e = all[j];
+            e.seconds *= share, e.lower *= share, e.upper *= share;
+            e.share_of_bound = e.share_of_bound < share ? e.share_of_bound / share : 1;
+        }
+    }
+    return all;
 }
 
 }  // namespace llmcost

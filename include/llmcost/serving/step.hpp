@@ -99,19 +99,6 @@ namespace detail {
     return other.seconds <= seconds ? other : estimate_around(seconds, d, k.what.shape, k.known);
 }
 
-/// The same for one that goes in the launch of another, which takes `other` seconds by itself: without a launch of its own,
-/// as far as both have one.
-[[nodiscard]] inline latency_estimate estimate_beside(const device& d, const known_kernel& k, double other) {
-    latency_estimate e = estimate(d, k);
-    const double launch = (k.known == nullptr ? detail::typical_of(k.what.shape).base : k.known->base).launch;
-    const double least = least_seconds(d, detail::work_of(k.what.shape, k.known));
-    double saved = launch < other ? launch : other;
-    if (e.seconds - saved < least) saved = e.seconds - least;
-    e.share_of_bound *= e.seconds / (e.seconds - saved);
-    e.seconds -= saved, e.upper -= saved, e.lower = e.lower - saved < least ? least : e.lower - saved;
-    return e;
-}
-
 /// What kernels cost together, one after the other.
 struct step_cost {
     double seconds = 0;

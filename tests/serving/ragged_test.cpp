@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include <llmcost/cli/kernel_library.hpp>
+#include <llmcost/llmcost.hpp>
+#include <llmcost/models.hpp>
+#include <llmcost/serving/ragged.hpp>
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+// Prompts and sequences that decode in one step.
+using namespace llmcost;
+
+namespace {
+
+struct group {
+    std::int64_t batch, sequence, past;
+};
+const std::string calibrations = LLMCOST_TEST_DIR "/../configs/calibrations";
+
+/// Seconds of one layer's attention in a step of these groups, as `latency` prices it.
+double attention_seconds(const std::string& device, const std::string& software, std::initializer_list<group> groups,
+                         bool asks = true) {
+    cli::kernel_library library(device, software, "", calibrations);
+    execution how;
+    const auto kernels = [&](const group& g) {
+        return kernels_of(models::llama_3_1_8b, {.batch = g.batch, .sequence = g.sequence, .past = g.past}, how);
+    };
+    for (const group& g : groups)
+        if (asks && g.sequence > 1 && take_decodes(kernels(g), library)) how.beside_prompts = true;
+    std::vector<model_kernel> step;
+    for (const group& g : groups) join_step(step, kernels(g));
+    const std::vector<known_kernel> known = with_measurements(step, how, library);
+    const std::vector<latency_estimate> each = estimates_of(*find_device(device), known);
+    double sum = 0;
+    for (std::size_t i = 0; i < known.size(); ++i)
+        if (known[i].what.shape.family->name == "context_attention" ||
+            known[i].what.shape.family->name == "generation_attention")
+            sum += each[i].seconds;
+    return sum;
+}
+
+}  // namespace
+
+// Llama-3.1-8B's attention in vLLM 0.19.0 (casys-kaist/LLMServingSim @5daddb21): FlashAttention-2 shares keys between heads
+// only where all sequences have one new token
+TEST_CASE("where heads share no keys beside prompts, sequences that decode take as long as tiles of prompts") {
+    struct row {
+        const char* device;
+        group prompt, decodes;
+        double microseconds;
+    };
+    const row rows[] = {{"rtx_4090", {1, 512, 0}, {64, 1, 2048}, 1236.07},
+                        {"rtx_4090", {1, 512, 0}, {64, 1, 512}, 427.235},
+                        {"rtx_4090", {1, 64, 2048}, {64, 1, 2048}, 1289.36},
+                        {"rtx_4090", {1, 512, 2048}, {16, 1, 2048}, 460.097},
+                        {"rtx_4090", {1, 512, 2048}, {16, 1, 16}, 234.987},
+                        {"rtx_pro_6000_blackwell_server", {1, 512, 0}, {64, 1, 2048}, 602.668},
+                        {"rtx_pro_6000_blackwell_server", {1, 512, 0}, {64, 1, 512}, 220.726},
+                        {"rtx_pro_6000_blackwell_server", {1, 64, 2048}, {64, 1, 2048}, 578.849},
+                        {"rtx_pro_6000_blackwell_server", {1, 512, 2048}, {16, 1, 2048}, 246.401},
+                        {"rtx_pro_6000_blackwell_server", {1, 512, 2048}, {16, 1, 16}, 124.256}};
+    double together = 0, apart = 0;
+    for (const row& r : rows) {
+        INFO(r.device << ' ' << r.prompt.sequence << ' ' << r.prompt.past << ' ' << r.decodes.batch << ' '
+                      << r.decodes.past);
+        const auto off = [&](bool asks) {
+            return std::fabs(
+                std::log2(attention_seconds(r.device, "vllm", {r.prompt, r.decodes}, asks) * 1e6 / r.microseconds));
+        };
+        CHECK(off(true) < 1);
+        together += off(true), apart += off(false);
+    }
+    CHECK(together < apart / 2);
+}
+
+TEST_CASE("where they share them, or engines take both apart, each kernel is its own") {
+    for (const char* software : {"vllm", "trtllm"}) {
+        const double prompt = attention_seconds("h200_sxm", software, {{1, 512, 0}}),
+                     decodes = attention_seconds("h200_sxm", software, {{64, 1, 2048}});
+        CHECK(attention_seconds("h200_sxm", software, {{1, 512, 0}, {64, 1, 2048}}) == doctest::Approx(prompt + decodes));
+    }
+}
+
+TEST_CASE("prompts of different lengths fill each other's idle units") {
+    for (const char* device : {"rtx_4090", "h200_sxm"}) {
+        const auto step = [&](std::initializer_list<group> groups) { return attention_seconds(device, "vllm", groups); };
+        const double one = step({{1, 64, 0}}), both = step({{1, 64, 0}, {1, 65, 0}});
+        CHECK(both >= step({{1, 65, 0}}));
+        CHECK(both < 1.5 * one);
+        CHECK(both == doctest::Approx(step({{1, 65, 0}, {1, 64, 0}})));  // whatever their order
+        const double longest = step({{1, 4000, 0}});
+        CHECK(step({{1, 4000, 0}, {1, 16, 8000}, {1, 64, 0}}) >= longest);
+    }
+}
