@@ -80,6 +80,12 @@ private:
             fail_unsupported(member, expected.c_str());
         }
     }
+    template <class Row, std::size_t count>
+    static std::string one_of(const Row (&table)[count]) {
+        std::string names;
+        for (const Row& row : table) names += (names.empty() ? "one of " : ", ") + std::string(row.name);
+        return names;
+    }
     void read_kernel(config_view from) {
         check_keys(from, {"family", "software", "version", "kernel", "operand", "variant", "work_share", "takes_decodes",
                           "past_bandwidth_efficiency", "roofline", "held_out", "held_out_sites", "residual"});
@@ -96,9 +102,8 @@ private:
         if (from.contains("past_bandwidth_efficiency"))
             c.past_bandwidth_efficiency = positive(from, "past_bandwidth_efficiency");
         const operator_family* family = find_family(c.family);
-        if (family == nullptr) fail_value(from, "family", "a family of operators");
-        if (find_operand(c.operand) == nullptr)
-            fail_value(from, "operand", "bfloat16, float16, fp8, fp8_block, int8, nvfp4, w4a16_mxfp4 or int4_wo");
+        if (family == nullptr) fail_value(from, "family", one_of(operator_families).c_str());
+        if (find_operand(c.operand) == nullptr) fail_value(from, "operand", one_of(operand_table).c_str());
         if (!(c.work_share > 0 && c.work_share <= 1)) fail_value(from, "work_share", "a share above 0 and up to 1");
         const config_view base = from.object("roofline");
         check_keys(base, {"launch_us", "compute_efficiency", "bandwidth_efficiency", "smoothness"});

@@ -30,6 +30,11 @@ TEST_CASE("a step's time is that of its kernels") {
             CHECK(op["upper"].get<double>() >= op["seconds"].get<double>());
             CHECK(op["share_of_bound"].get<double>() <= 1);
             CHECK((op["bound"] == "launch" || op["bound"] == "compute" || op["bound"] == "memory"));
+            CHECK(op.contains("measured") == op["calibrated"].get<bool>());
+            if (op["kind"] == "gemm" && op["calibrated"] == true) {
+                CHECK(op["measured"]["software"] == "vllm");
+                CHECK(op["measured"]["device"] == "h200_sxm");
+            }
         }
         CHECK(j["seconds"].get<double>() == doctest::Approx(sum));
         CHECK(j["flops"].get<double>() == doctest::Approx(flops));
@@ -256,6 +261,7 @@ TEST_CASE("tokens before others need a cache") {
     const std::string cacheless = ": this model keeps no cache: no tokens stand before those that it reads\n";
     const std::string bert = "latency --device h200 --model google-bert/bert-base-uncased ";
     CHECK(refused(bert + "--past 50") == "llmcost: --past" + cacheless);
+    CHECK(refused(bert + "--cache-dtype fp8") == "llmcost: --cache-dtype: this model keeps no cache\n");
     CHECK(refused(bert + "--requests 9,1@50") == "llmcost: --requests" + cacheless);
     CHECK(printed(bert + "--past 0 --sequence 9").find("a step: 1 x 9 tokens: ") != std::string::npos);
     CHECK(printed(bert + "--requests 9x2,7").find("a step: 2 x 9 tokens and 1 x 7 tokens: ") != std::string::npos);
@@ -321,6 +327,8 @@ TEST_CASE("what cannot be timed is said") {
     CHECK(refused(llama + " --engine vlm").find("nearest: vllm") != std::string::npos);
     CHECK(refused(llama + " --dtype fp9").find("nearest: fp8") != std::string::npos);
     CHECK(refused(llama + " --routing fair").find("expected one of balanced") != std::string::npos);
+    CHECK(refused(llama + " --routing balanced").ends_with("--routing: this model has no routed experts\n"));
+    CHECK(refused(llama + " --experts-dtype fp8").ends_with("--experts-dtype: this model has no routed experts\n"));
     CHECK(refused(llama + " --tree").find("means nothing to llmcost latency") != std::string::npos);
     CHECK(refused(llama + " --price -1").find("expected a number from 0") != std::string::npos);
     CHECK(refused(llama + " --format xml").find("expected one of text, json, csv") != std::string::npos);

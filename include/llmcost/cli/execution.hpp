@@ -217,12 +217,15 @@ inline placement read_placement(const named_options& given, const arguments& oth
         demand("--routing", not_among(words, word));
         p.how.distribution = *words.find(word);
     }
+    const bool routes = p.subject.dims.moe.num_experts > 1;
+    for (const std::size_t o : {detail::ex_experts_dtype, detail::ex_routing})
+        if (given.has(o) && !routes)
+            refuse(o == detail::ex_routing ? "--routing" : "--experts-dtype", "this model has no routed experts");
     p.how.issued = detail::issue_of(given.text(detail::ex_execution, "graph"));
     p.how.static_scales = p.by.static_scales;
     sharding& s = p.how.shards;
     s.tensor = given.number(detail::ex_tp, 1), s.data = given.number(detail::ex_dp, 1);
     s.expert = given.number(detail::ex_ep, 1);
-    const bool routes = p.subject.dims.moe.num_experts > 1;
     if (s.expert > 1 && !routes) refuse("--ep", "this model has no routed experts that groups could share");
     if (s.devices() % s.expert != 0)
         refuse("--ep", std::to_string(s.expert) + " groups do not divide the " + std::to_string(s.devices()) +
@@ -242,6 +245,8 @@ inline placement read_placement(const named_options& given, const arguments& oth
     }
     const operand_row* cache = nullptr;
     if (given.has(detail::ex_cache_dtype)) {
+        if (count_model(p.subject, {.sequence = 1, .past = 1}).cache == count{})
+            refuse("--cache-dtype", "this model keeps no cache");
         cache = &operand_of("--cache-dtype", given.text(detail::ex_cache_dtype));
         demand("--cache-dtype", not_among(words_of(*find_family("generation_attention")), cache->name));
     }

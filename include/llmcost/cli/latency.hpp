@@ -144,7 +144,13 @@ inline std::string latency_json(const placement& p, const job& work, const timed
         json.member("seconds", times * t.each.seconds).member("lower", times * t.each.lower);
         json.member("upper", times * t.each.upper).member("flops", times * work.flops).member("bytes", times * work.bytes);
         json.member("bound", name_of(t.each.bound)).member("share_of_bound", t.each.share_of_bound);
-        json.member("calibrated", t.each.calibrated).key("sizes").object();
+        json.member("calibrated", t.each.calibrated);
+        if (const kernel_calibration* by = t.each.by; by != nullptr) {
+            json.key("measured").object().member("device", by->device).member("software", by->software);
+            json.member("version", by->version).member("kernel", by->kernel).member("operand", by->operand);
+            json.member("variant", by->variant).end_object();
+        }
+        json.key("sizes").object();
         for (std::size_t i = 0; i < k.shape.family->size_count; ++i)
             json.member(k.shape.family->sizes[i].name, k.shape.sizes[i]);
         json.end_object().end_object();

@@ -59,6 +59,7 @@ struct latency_estimate {
     bound_by bound = bound_by::launch;
     double share_of_bound = 0;  ///< the time at the datasheet's peak or bandwidth, whichever is longer, of the predicted
     bool calibrated = false;
+    const kernel_calibration* by = nullptr;  ///< whose measurements say it; null: typical efficiencies
 };
 
 namespace detail {
@@ -207,6 +208,7 @@ namespace detail {
     const double at_datasheet = at_best.compute > at_best.memory ? at_best.compute : at_best.memory;
     e.share_of_bound = at_datasheet < e.seconds ? at_datasheet / e.seconds : 1;  // caches are faster than memory
     e.calibrated = known != nullptr && !known->of_another_device;
+    e.by = known;
     return e;
 }
 /// The same by `predicted_seconds`.
