@@ -59,7 +59,16 @@ private:
     static constexpr std::size_t long_enough = 64, worth_it = 4096;
 
     /// Of a string in printable ASCII, and itself: no quote, no escape.
-    static constexpr bool is_plain(char c) noexcept { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; }
+    struct plain_characters {
+        bool is_one[256]{};
+        constexpr plain_characters() noexcept {
+            for (int c = ' '; c <= '~'; ++c) is_one[c] = c != '"' && c != '\\';
+        }
+    };
+    static bool is_plain(char c) noexcept {
+        static constexpr plain_characters plain;
+        return plain.is_one[static_cast<unsigned char>(c)];
+    }
 
     std::string_view text_;
     std::string shortened_{};

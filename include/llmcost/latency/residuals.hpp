@@ -18,8 +18,10 @@ inline constexpr char residual_alphabet[] =
     "#$%&'()*+,-./0123456789:;<=>?@BCDFGHJKLMNPQRSTVWXYZ[]^_`bcdfghjklmnpqrstvwxyz{|}~";
 
 struct residual_places {
+    static constexpr std::uint8_t nowhere = 255;
     std::uint8_t of[256];
     constexpr residual_places() noexcept : of() {
+        for (std::uint8_t& place : of) place = nowhere;
         for (std::uint8_t i = 0; i + 1U < sizeof residual_alphabet; ++i)
             of[static_cast<unsigned char>(residual_alphabet[i])] = i;
     }
@@ -36,7 +38,7 @@ struct residual_character {
         return detail::residual_alphabet[(units < -most ? -most : units > most ? most : units) + most];
     }
     static constexpr int units(char c) noexcept { return place_of(c) - most; }
-    static constexpr bool is_one(char c) noexcept { return c != '\0' && detail::residual_alphabet[place_of(c)] == c; }
+    static constexpr bool is_one(char c) noexcept { return place_of(c) != detail::residual_places::nowhere; }
 
 private:
     static constexpr int place_of(char c) noexcept { return detail::places_in_alphabet.of[static_cast<unsigned char>(c)]; }

@@ -16,17 +16,26 @@
 
 namespace llmcost::detail {
 
-/// How many additions the primitives of an operation are worth.
-[[nodiscard]] inline double additions_of(const operation& o) {
-    static_assert(std::size(vector_costs) == primitive_kinds);
-    const op_price& price = price_of(o.kind);
-    const double work = static_cast<double>(o.work), rows = static_cast<double>(o.rows);
-    double sum = 0;
-    for (std::size_t k = 0; k < primitive_kinds; ++k) {
-        const auto member = primitive_members<std::int8_t>[k];
-        sum += vector_costs[k].additions * (price.per_work.*member * work + price.per_row.*member * rows);
+/// How many additions the primitives of each kind of operation are worth.
+struct worth_of_kinds {
+    double per_work[std::size(op_table)]{}, per_row[std::size(op_table)]{};
+    constexpr worth_of_kinds() noexcept {
+        static_assert(std::size(vector_costs) == primitive_kinds);
+        for (std::size_t i = 0; i < std::size(op_table); ++i)
+            for (std::size_t k = 0; k < primitive_kinds; ++k) {
+                const auto member = primitive_members<std::int8_t>[k];
+                per_work[i] += vector_costs[k].additions * op_table[i].per_work.*member;
+                per_row[i] += vector_costs[k].additions * op_table[i].per_row.*member;
+            }
     }
-    return sum;
+};
+inline constexpr worth_of_kinds worth_of_operations{};
+
+/// How many additions the primitives of an operation are worth.
+[[nodiscard]] inline double additions_of(const operation& o) noexcept {
+    const auto kind = static_cast<std::size_t>(o.kind);
+    return worth_of_operations.per_work[kind] * static_cast<double>(o.work) +
+           worth_of_operations.per_row[kind] * static_cast<double>(o.rows);
 }
 
 /// Where a walk stands, and what stands behind blocks and ends of a model that is split: sums over devices behind attention
