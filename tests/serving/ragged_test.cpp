@@ -86,6 +86,46 @@ TEST_CASE("where they share them, or engines take both apart, each kernel is its
     }
 }
 
+TEST_CASE("how a call mixes goes with the software and the chip that were measured") {
+    const auto adds = [](const char* device, const char* software) {
+        return attention_seconds(device, software, {{1, 512, 0}, {64, 1, 2048}}) -
+               attention_seconds(device, software, {{1, 512, 0}, {64, 1, 2048}}, false);
+    };
+    CHECK(adds("rtx_4090", "vllm") > 500e-6);
+    CHECK(adds("rtx_4090", "trtllm") == 0);  // vLLM's kernels stand in
+    CHECK(adds("h100_pcie", "vllm") == 0);   // A100's do
+}
+
+TEST_CASE("what stands beside others in a call adds no more than it takes alone, and no less than waves of all parts") {
+    for (const char* device : {"rtx_4090", "h100_sxm", "h200_sxm", "a100_sxm_80gb"}) {
+        INFO(device);
+        const auto step = [&](std::initializer_list<group> groups) { return attention_seconds(device, "vllm", groups); };
+        const double few = step({{1, 2, 0}});
+        for (const group& much : {group{128, 2048, 0}, group{8, 8192, 0}, group{64, 100, 0}}) {
+            CHECK(step({much, {1, 2, 0}}) >= step({much}));
+            CHECK(step({much, {1, 2, 0}}) <= step({much}) + few + 1e-12);
+        }
+        // five times 32 heads are two waves of 128 units, whether all lengths are equal or one is not
+        const double equal = step({{5, 2, 32768}}), unequal = step({{4, 2, 32768}, {1, 2, 32769}});
+        CHECK(unequal == doctest::Approx(equal).epsilon(0.01));
+    }
+}
+
+TEST_CASE("layers of two kinds are no groups of one launch") {
+    execution how;
+    for (const std::int64_t tokens : {1, 128}) {
+        std::vector<model_kernel> step;
+        for (int group = 0; group < 2; ++group) {
+            join_step(step, kernels_of(models::gpt_oss_20b, {.batch = 1, .sequence = tokens, .past = 5 + 100 * group}, how));
+            std::int64_t own = 0, beside = 0;
+            for (const model_kernel& k : step)
+                if (k.shape.family->axes > 1) (k.beside_another ? beside : own) += k.times;
+            CHECK(own == 24);  // 12 with a window, 12 without
+            CHECK(beside == 24 * group);
+        }
+    }
+}
+
 TEST_CASE("prompts of different lengths fill each other's idle units") {
     for (const char* device : {"rtx_4090", "h200_sxm"}) {
         const auto step = [&](std::initializer_list<group> groups) { return attention_seconds(device, "vllm", groups); };

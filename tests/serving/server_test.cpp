@@ -321,6 +321,12 @@ TEST_CASE("a product with known scales saves computing them, and nothing else do
             before = seconds;
         }
     }
+    cli::kernel_library of_l4("l4", "trtllm", "", LLMCOST_TEST_DIR "/../configs/calibrations");
+    const device& l4 = *find_device("l4");
+    for (std::int64_t m = 1; m < 100000; m += 1 + m / 30) {  // where its cache ends the least time has a bend
+        k.shape.sizes[0] = m, k.shape.sizes[1] = 512, k.shape.sizes[2] = 4096;
+        CHECK(predicted_seconds(l4, with_measurements({k}, known, of_l4).front()) >= least_seconds(l4, k.shape.work()));
+    }
     k.shape.operand = find_operand("bfloat16");
     CHECK(with_measurements({k}, known, library).front().other == nullptr);
 }

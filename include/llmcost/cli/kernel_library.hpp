@@ -60,6 +60,12 @@ public:
         if (kernel == nullptr) kernel = by_any_word([&] { return borrowed(from, asked); });
         if (stands_in(*shape.family, software_, kernel))
             others_[std::string(kernel->software)].insert(measured_words(*shape.family, *shape.operand, shape.variant));
+        if (kernel != nullptr && kernel->takes_decodes &&
+            (kernel->of_another_device || stands_in(*shape.family, software_, kernel))) {
+            kernel_calibration& apart = borrowed_.emplace_back(*kernel);  // how a call mixes is the software's on a chip
+            apart.takes_decodes = false;
+            kernel = &apart;
+        }
         return known->second = kernel;
     }
     /// Which other software's kernels were found so far, one note for each.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -21,6 +22,13 @@ inline bool same_module(const model_kernel& a, const model_kernel& b) noexcept {
 /// Whether a size adds up where two kernels become one: rows and what goes with them; of sequences their number.
 constexpr bool adds_up(const operator_family& family, std::size_t size) noexcept {
     return family.axes == 1 ? family.sizes[size].role != size_role::site : size == 0;
+}
+/// Whether two kernels of groups go in one launch: those of one module's layers of one kind.
+inline bool shares_launch(const model_kernel& a, const model_kernel& b) noexcept {
+    bool same = a.shape.family->axes > 1 && same_module(a, b);
+    for (std::size_t i = a.shape.family->axes; same && i < a.shape.family->axes + a.shape.family->sites; ++i)
+        same = a.shape.sizes[i] == b.shape.sizes[i];
+    return same;
 }
 /// Whether two kernels are one for all their rows or sequences.
 inline bool joins(const model_kernel& a, const model_kernel& b) noexcept {
@@ -49,8 +57,8 @@ inline void join_step(std::vector<model_kernel>& all, std::vector<model_kernel> 
                     report_overflow();
             continue;
         }
-        if (k.shape.family->axes > 1)
-            for (const model_kernel& before : all) k.beside_another = k.beside_another || detail::same_module(before, k);
+        for (std::size_t before = 0; before < joined.size(); ++before)  // not its own group's: those are other layers
+            k.beside_another = k.beside_another || detail::shares_launch(all[before], k);
         all.push_back(std::move(k));
     }
 }
@@ -76,34 +84,50 @@ namespace detail {
     return fresh + (all - fresh) * k.known->base.bandwidth_efficiency / k.known->past_bandwidth_efficiency;
 }
 
-/// Seconds of kernels in one launch that divide their work in parts: those of one fill units that another leaves idle. The
-/// longest of what each takes alone, and by its roofline what all compute and move more than it does.
+/// FLOPs that keep the unit busy which computes longest, times all units, of kernels in one launch that divide their work:
+/// parts of one fill units that another leaves idle. As `occupied_flops` of one; waves of the largest parts bound it, of
+/// the largest and the next, and so on.
+[[nodiscard]] inline double occupied_together(const device& d, std::vector<kernel_work> works) {
+    std::sort(works.begin(), works.end(),
+              [](const kernel_work& a, const kernel_work& b) { return a.smallest_part > b.smallest_part; });
+    kernel_work so_far;
+    double flops = 0, most = 0;
+    for (const kernel_work& w : works) {
+        so_far.parts += w.parts, so_far.smallest_part = w.smallest_part;
+        flops += w.flops > w.parts * w.smallest_part ? w.flops : w.parts * w.smallest_part;
+        for (const double bound : {occupied_flops(d, w), occupied_flops(d, so_far)})
+            if (bound > most) most = bound;
+    }
+    return flops > most ? flops : most;
+}
+
+/// Seconds of kernels in one launch that divide their work: the longest of what each takes alone and, by its roofline, what
+/// all compute and move more than it does; no more than all take one behind the other.
 [[nodiscard]] inline double seconds_together(const device& d, const std::vector<known_kernel>& step,
                                              const std::vector<std::size_t>& launch,
                                              const std::vector<latency_estimate>& alone) {
+    std::vector<kernel_work> works;
     kernel_work done, all;
-    double occupied = 0;
+    double behind = 0, longest = 0;
     for (const std::size_t i : launch) {
-        const kernel_work w = work_of(step[i].what.shape, step[i].known);
-        const double parts = w.parts * w.smallest_part, of_longest = occupied_flops(d, w);
+        const kernel_work& w = works.emplace_back(work_of(step[i].what.shape, step[i].known));
         done.unit = all.unit = w.unit;
         done.flops += w.flops, done.bytes += w.bytes, all.bytes += bytes_by_roofline(step[i]);
-        all.flops += w.flops > parts ? w.flops : parts;
-        if (of_longest > occupied) occupied = of_longest;
+        behind += alone[i].seconds;
     }
-    if (occupied > all.flops) all.flops = occupied;
-    double seconds = least_seconds(d, done);
-    for (const std::size_t i : launch) {
+    all.flops = occupied_together(d, works);
+    for (std::size_t n = 0; n < launch.size(); ++n) {
+        const known_kernel& k = step[launch[n]];
         const auto by_roofline = [&](const kernel_work& w) {
             const datasheet_seconds s = seconds_of(d, w);
-            return roofline_of(step[i])(s.compute, s.memory);
+            return roofline_of(k)(s.compute, s.memory);
         };
-        kernel_work own = work_of(step[i].what.shape, step[i].known);
-        own.bytes = bytes_by_roofline(step[i]);
-        const double more = by_roofline(all) - by_roofline(own);
-        if (alone[i].seconds + more > seconds) seconds = alone[i].seconds + more;
+        works[n].bytes = bytes_by_roofline(k);
+        const double with_others = alone[launch[n]].seconds + by_roofline(all) - by_roofline(works[n]);
+        if (with_others > longest) longest = with_others;
     }
-    return seconds;
+    const double seconds = longest < behind ? longest : behind, least = least_seconds(d, done);
+    return seconds < least ? least : seconds;
 }
 
 /// An estimate for a kernel that goes in the launch of another, which takes `other` seconds by itself: without a launch of
@@ -128,7 +152,7 @@ namespace detail {
         if (step[i].what.beside_another) continue;
         std::vector<std::size_t> launch{i};
         for (std::size_t j = i + 1; j < step.size(); ++j)
-            if (step[j].what.beside_another && detail::same_module(step[i].what, step[j].what)) launch.push_back(j);
+            if (step[j].what.beside_another && detail::shares_launch(step[i].what, step[j].what)) launch.push_back(j);
         if (launch.size() == 1) continue;
         if (step[i].what.shape.work().parts == 0) {
             for (std::size_t n = 1; n < launch.size(); ++n)

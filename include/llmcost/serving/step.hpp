@@ -80,7 +80,8 @@ namespace detail {
     if (k.saves()) {
         const measured_curve here = k.curve.empty() ? curve_of(d, k) : measured_curve{};
         const measured_curve& curve = k.curve.empty() ? here : k.curve;
-        if (const double seconds = curve.empty() ? NAN : curve(shape.sizes); !std::isnan(seconds)) return seconds;
+        if (const double seconds = curve.empty() ? NAN : curve(shape.sizes); !std::isnan(seconds))
+            return std::fmax(seconds, least_seconds(d, shape.work()));  // which bends where a cache is full
         const double seconds = predicted_seconds(d, shape, k.known, k.where);
         return std::fmax(detail::without_scales(seconds, d, k, shape, {}),
                          curve.empty() ? 0 : curve.end_before(shape.sizes[0]));
