@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 
 #include <llmcost/device.hpp>
@@ -84,46 +85,64 @@ namespace detail {
            c.residual.has(shape.site());
 }
 
-/// The same, no less than at any measured place with less along the axes.
-[[nodiscard]] inline double log_seconds_risen(const device& d, operator_shape shape, const kernel_calibration& c,
-                                              const residual_table::place_of_site& where) {
-    const residual_table& r = c.residual;
-    const std::int64_t here[2]{shape.sizes[0], shape.sizes[1]};
-    const auto places_before = [&](std::size_t axis) {
-        std::size_t n = 0;
-        while (axis < shape.family->axes && n < r.length[axis] && r.axis[axis][n] < here[axis]) ++n;
-        return n;
-    };
-    const std::size_t before[2]{places_before(0), places_before(1)};
-    double most = -HUGE_VAL;
-    for (std::size_t i = 0; i <= before[0]; ++i)
-        for (std::size_t k = 0; k <= before[1]; ++k) {
-            shape.sizes[0] = i < before[0] ? r.axis[0][i] : here[0];
-            shape.sizes[1] = k < before[1] ? r.axis[1][k] : here[1];
-            most = std::fmax(most, log_seconds(d, shape, c, where));
-        }
-    return most;
-}
-
 /// Interpolated between the measured places around it along this axis and those behind it.
-///
-/// Times rise along the axes: at measured sites the fit sees to it; a deviation that is laid on another roofline, or mixed
-/// of several sites', may fall where that does not rise, and then the time stays (`log_seconds_risen`).
 [[nodiscard]] inline double log_seconds_between(const device& d, const operator_shape& shape, const kernel_calibration& c,
-                                                const residual_table::place_of_site& where, bool measured,
-                                                std::size_t axis) {
-    if (axis == shape.family->axes)
-        return measured ? log_seconds(d, shape, c, where) : log_seconds_risen(d, shape, c, where);
+                                                const residual_table::place_of_site& where, std::size_t axis) {
+    if (axis == shape.family->axes) return log_seconds(d, shape, c, where);
     const residual_table::bracket at = c.residual.around(axis, shape.sizes[axis]);
     operator_shape end = shape;
     end.sizes[axis] = at.low;
-    const double low = log_seconds_between(d, end, c, where, measured, axis + 1);
+    const double low = log_seconds_between(d, end, c, where, axis + 1);
     if (at.share == 0) return low;
     end.sizes[axis] = at.high;
-    const double high = !measured && shape.family->axes == 1
-                            ? std::fmax(low, log_seconds(d, end, c, where))  // nothing lies between the two
-                            : log_seconds_between(d, end, c, where, measured, axis + 1);
-    return low + at.share * (high - low);
+    return low + at.share * (log_seconds_between(d, end, c, where, axis + 1) - low);
+}
+
+/// The places along an axis that a size stands behind or between: the measured ones before it, and the next or itself.
+struct places_before {
+    std::size_t measured = 0;  ///< of them; one more is the last
+    std::int64_t last = 0;
+    double share = 1;  ///< of the last, the rest is of the one before
+    places_before(const residual_table& r, std::size_t axis, std::size_t axes, std::int64_t here) noexcept : last(here) {
+        if (axis >= axes) return;
+        while (measured < r.length[axis] && r.axis[axis][measured] < here) ++measured;
+        const residual_table::bracket at = r.around(axis, here);
+        if (at.share != 0) last = at.high, share = at.share;
+    }
+};
+
+/// The same where each place takes no less than any measured one with less along the axes: a deviation that is laid on
+/// another roofline than it was taken from, or mixed of several sites', may fall where that does not rise.
+///
+/// `known(i, k)` is that time at the i-th and k-th measured places, or NaN.
+template <class Known>
+[[nodiscard]] double log_seconds_risen(const device& d, operator_shape shape, const kernel_calibration& c,
+                                       const residual_table::place_of_site& where, Known&& known) {
+    constexpr std::size_t most_places = 256;  // the longest shipped has 28
+    const residual_table& r = c.residual;
+    const std::size_t axes = shape.family->axes;
+    const places_before a(r, 0, axes, shape.sizes[0]), b(r, 1, axes, shape.sizes[1]);
+    if (b.measured >= most_places) return log_seconds_between(d, shape, c, where, 0);
+    double row[most_places], before_last = -HUGE_VAL, at_last = -HUGE_VAL;
+    for (std::size_t k = 0; k <= b.measured; ++k) row[k] = -HUGE_VAL;
+    const auto between = [&](double low, double high) {
+        return b.share == 1 || b.measured == 0 ? high : low + b.share * (high - low);
+    };
+    for (std::size_t i = 0; i <= a.measured; ++i) {
+        shape.sizes[0] = i < a.measured ? r.axis[0][i] : a.last;
+        const bool i_is_measured = i < r.length[0] && shape.sizes[0] == r.axis[0][i];
+        for (std::size_t k = 0; k <= b.measured; ++k) {
+            if (axes > 1) shape.sizes[1] = k < b.measured ? r.axis[1][k] : b.last;
+            const bool k_is_measured = axes < 2 || (k < r.length[1] && shape.sizes[1] == r.axis[1][k]);
+            double here = i_is_measured && k_is_measured ? known(i, k) : NAN;
+            if (std::isnan(here)) here = log_seconds(d, shape, c, where);
+            if (k > 0) here = std::fmax(here, row[k - 1]);
+            row[k] = std::fmax(here, row[k]);
+        }
+        before_last = at_last;
+        at_last = between(b.measured > 0 ? row[b.measured - 1] : 0, row[b.measured]);
+    }
+    return a.share == 1 || a.measured == 0 ? at_last : before_last + a.share * (at_last - before_last);
 }
 
 /// The row of typical efficiencies for an operator.
@@ -176,8 +195,10 @@ namespace detail {
         const datasheet_seconds s = seconds_of(d, detail::work_of(bare, known));
         predicted = (known == nullptr ? detail::typical_of(shape).base : known->base)(s.compute, s.memory);
     } else {
-        const bool measured = detail::was_measured(d, bare, *known);
-        predicted = std::exp2(detail::log_seconds_between(d, bare, *known, where, measured, 0));
+        const auto unknown = [](std::size_t, std::size_t) { return NAN; };
+        predicted =
+            std::exp2(detail::was_measured(d, bare, *known) ? detail::log_seconds_between(d, bare, *known, where, 0)
+                                                            : detail::log_seconds_risen(d, bare, *known, where, unknown));
     }
     predicted += seconds_added(d, shape, known);
     const double least = least_seconds(d, detail::work_of(shape, known));

@@ -42,6 +42,10 @@ public:
                          [&](const operator_shape& at) { return detail::log_seconds(on, at, c, where); }) {}
 
     [[nodiscard]] bool empty() const noexcept { return log_seconds_.empty(); }
+    /// log2 of seconds at the i-th and k-th measured places.
+    [[nodiscard]] double at(std::size_t i, std::size_t k) const noexcept {
+        return log_seconds_[i * (at_[1].empty() ? 1 : at_[1].size()) + k];
+    }
     /// Seconds at the last measured place of one axis, for a size beyond it; none for others.
     [[nodiscard]] double end_before(std::int64_t n) const noexcept {
         return octave(n) > at_[0].back() ? std::exp2(log_seconds_.back()) : 0;
@@ -90,9 +94,11 @@ private:
                                               const kernel_calibration* known, const residual_table::place_of_site& where) {
     double seconds = curve.empty() ? NAN : curve(shape.sizes);
     if (std::isnan(seconds)) {
-        if (curve.empty() || shape.family->axes > 1) return predicted_seconds(d, shape, known, where);
-        const double beyond = std::exp2(detail::log_seconds(d, without_added(shape), *known, where));
-        seconds = std::fmax(beyond, curve.end_before(shape.sizes[0]));
+        if (curve.empty()) return predicted_seconds(d, shape, known, where);
+        const operator_shape bare = without_added(shape);
+        const auto at = [&](std::size_t i, std::size_t k) { return curve.at(i, k); };
+        seconds = std::exp2(detail::was_measured(d, bare, *known) ? detail::log_seconds_between(d, bare, *known, where, 0)
+                                                                  : detail::log_seconds_risen(d, bare, *known, where, at));
     }
     seconds += seconds_added(d, shape, known);
     const double least = least_seconds(d, detail::work_of(shape, known));
