@@ -97,8 +97,12 @@ private:
         if (curve.empty()) return predicted_seconds(d, shape, known, where);
         const operator_shape bare = without_added(shape);
         const auto at = [&](std::size_t i, std::size_t k) { return curve.at(i, k); };
-        seconds = std::exp2(detail::was_measured(d, bare, *known) ? detail::log_seconds_between(d, bare, *known, where, 0)
-                                                                  : detail::log_seconds_risen(d, bare, *known, where, at));
+        if (shape.family->axes == 1)  // beyond all places that there are
+            seconds = std::fmax(std::exp2(detail::log_seconds(d, bare, *known, where)), curve.end_before(bare.sizes[0]));
+        else if (detail::was_measured(d, bare, *known))
+            seconds = std::exp2(detail::log_seconds_between(d, bare, *known, where, 0));
+        else
+            seconds = std::exp2(detail::log_seconds_risen(d, bare, *known, where, at));
     }
     seconds += seconds_added(d, shape, known);
     const double least = least_seconds(d, detail::work_of(shape, known));
