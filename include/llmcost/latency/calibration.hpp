@@ -118,7 +118,7 @@ struct places_before {
 template <class Known>
 [[nodiscard]] double log_seconds_risen(const device& d, operator_shape shape, const kernel_calibration& c,
                                        const residual_table::place_of_site& where, Known&& known) {
-    constexpr std::size_t most_places = 256;  // the longest shipped has 28
+    constexpr std::size_t most_places = 256;  // the longest shipped has 20
     const residual_table& r = c.residual;
     const std::size_t axes = shape.family->axes;
     const places_before a(r, 0, axes, shape.sizes[0]), b(r, 1, axes, shape.sizes[1]);

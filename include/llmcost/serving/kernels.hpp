@@ -77,19 +77,24 @@ struct layer_run {
 /// The kernels of one forward pass on one device, as an engine runs them or each operation by itself, equal ones together in
 /// the order of the first; of a model that is split, those of each device.
 ///
-/// Layers that come again and again are walked two and three times, and what the third time adds stands for the others.
+/// Layers that come again and again are walked twice and three times, or where a run has several once and twice; what the last
+/// time adds stands for the others.
 [[nodiscard]] inline std::vector<model_kernel> kernels_of(const model& whole, const workload& load, const execution& how) {
-    constexpr std::int64_t few = 2;
+    constexpr std::int64_t most = 2;
     const model part = sharded(whole, how.shards);
-    const detail::layer_run run = detail::longest_run(part.dims.layers, part.dims.num_hidden_layers, few + 1);
-    if (run.times <= few + 1) return detail::folded_kernels(part, load, how);
-    const std::vector<model_kernel> before = detail::folded_kernels(detail::repeated(part, run, few), load, how);
-    std::vector<model_kernel> all = detail::folded_kernels(detail::repeated(part, run, few + 1), load, how);
-    bool alike = before.size() == all.size();
-    for (std::size_t i = 0; alike && i < all.size(); ++i) alike = before[i] == all[i];
-    if (!alike) return detail::folded_kernels(part, load, how);
-    for (std::size_t i = 0; i < all.size(); ++i) all[i].times += (all[i].times - before[i].times) * (run.times - few - 1);
-    return all;
+    const detail::layer_run run = detail::longest_run(part.dims.layers, part.dims.num_hidden_layers, most + 1);
+    // what stands between two times of a run is inside of one, too, where it has several layers: once and twice may do
+    for (std::int64_t few = run.period > 1 ? 1 : most; few <= most && run.times > few + 1; ++few) {
+        const std::vector<model_kernel> before = detail::folded_kernels(detail::repeated(part, run, few), load, how);
+        std::vector<model_kernel> all = detail::folded_kernels(detail::repeated(part, run, few + 1), load, how);
+        bool alike = before.size() == all.size();
+        for (std::size_t i = 0; alike && i < all.size(); ++i) alike = before[i] == all[i];
+        if (!alike) continue;
+        for (std::size_t i = 0; i < all.size(); ++i)
+            all[i].times += (all[i].times - before[i].times) * (run.times - few - 1);
+        return all;
+    }
+    return detail::folded_kernels(part, load, how);
 }
 
 }  // namespace llmcost
