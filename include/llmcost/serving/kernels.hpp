@@ -77,8 +77,8 @@ struct layer_run {
 /// The kernels of one forward pass on one device, as an engine runs them or each operation by itself, equal ones together in
 /// the order of the first; of a model that is split, those of each device.
 ///
-/// Layers that come again and again are walked twice and three times, or where a run has several once and twice; what the last
-/// time adds stands for the others.
+/// Layers that come again and again are walked twice and three times, or where a run has several once and twice; what the
+/// last time adds stands for the others.
 [[nodiscard]] inline std::vector<model_kernel> kernels_of(const model& whole, const workload& load, const execution& how) {
     constexpr std::int64_t most = 2;
     const model part = sharded(whole, how.shards);
