@@ -99,13 +99,15 @@ inline void write(json_writer& json, const owned_calibration& o) {
         for (const std::int64_t n : o.axes[a]) json.value(n);
         json.end_array();
     }
-    json.end_array().key("sites").array(true);
-    for (const std::int64_t n : o.sites) json.value(n);
-    json.end_array().key("centres").array(true);
-    for (const std::int64_t n : o.centres) json.value(n);
-    json.end_array().key("units").array(true);
-    for (const std::int64_t n : o.units) json.value(n);
-    json.end_array().member("sites_per_page", static_cast<std::int64_t>(c.residual.sites_per_page)).key("pages").array();
+    const auto in_words = [](const std::vector<std::int64_t>& numbers, std::size_t together) {
+        std::string text;
+        for (std::size_t i = 0; i < numbers.size(); ++i)
+            text += (i == 0 ? "" : i % together == 0 ? ", " : " ") + std::to_string(numbers[i]);
+        return text;
+    };
+    json.end_array().member("sites", in_words(o.sites, c.residual.columns));
+    json.member("centres", in_words(o.centres, o.centres.size())).member("units", in_words(o.units, o.units.size()));
+    json.member("sites_per_page", static_cast<std::int64_t>(c.residual.sites_per_page)).key("pages").array();
     for (const std::string& page : o.pages) json.value(page);
     json.end_array().end_object().end_object();
 }

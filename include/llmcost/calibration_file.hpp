@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +11,8 @@
 #include <initializer_list>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <vector>
 
 #include <llmcost/json.hpp>
@@ -50,23 +53,45 @@ private:
         if (!(n >= least && n <= most)) fail_value(object, key, least < 0 ? "from -64 to 0" : "from 0 to 64");
         return n;
     }
-    /// Whole numbers from 0; rising where they are an axis.
-    const std::vector<std::int64_t>& numbers(config_view list, bool rise) {
+    /// Whole numbers from 0, rising.
+    const std::vector<std::int64_t>& rising_numbers(config_view list) {
         std::vector<std::int64_t>& all = numbers_.emplace_back();
         for (const config_view n : list) {
             all.push_back(n.as_non_negative());
-            if (rise && all.size() > 1 && all[all.size() - 2] >= all.back()) fail_value(n, "more than the number before it");
+            if (all.size() > 1 && all[all.size() - 2] >= all.back()) fail_value(n, "more than the number before it");
         }
         if (all.empty()) fail_value(list, "numbers");
         return all;
     }
+    /// Whole numbers in a text, a comma behind so many of them but the last: thousands are read in no time.
+    const std::vector<std::int64_t>& numbers_in(config_view from, literal key, std::size_t together, std::int64_t least,
+                                                std::int64_t most) {
+        std::vector<std::int64_t>& all = numbers_.emplace_back();
+        const string_ref text = from.string(key);
+        const char *at = text.data(), *const end = at + text.size();
+        for (;;) {
+            const auto [behind, problem] = std::from_chars(at, end, all.emplace_back());
+            if (problem != std::errc{} || all.back() < least || all.back() > most) {
+                const std::string up_to = most == INT64_MAX ? "" : " to " + std::to_string(most);
+                fail_numbers(from, key, "whole numbers from " + std::to_string(least) + up_to + "; none such is",
+                             all.size());
+            }
+            const bool is_last_of_some = all.size() % together == 0;
+            if (behind == end && is_last_of_some) return all;
+            const std::string_view between = is_last_of_some ? ", " : " ";
+            if (!std::string_view(behind, end).starts_with(between))
+                fail_numbers(from, key, is_last_of_some ? "a comma and a blank behind" : "a blank and another behind",
+                             all.size());
+            at = behind + between.size();
+        }
+    }
+    [[noreturn]] static void fail_numbers(config_view from, literal key, const std::string& expected, std::size_t n) {
+        fail_value(from, key, (expected + " number " + std::to_string(n)).c_str());
+    }
     /// A number for each site.
     const std::vector<std::int64_t>& of_sites(config_view from, literal key, std::size_t count, std::int64_t least) {
-        std::vector<std::int64_t>& all = numbers_.emplace_back();
-        for (const config_view n : from.array(key)) {
-            all.push_back(n.as_integer());
-            if (all.back() < least || all.back() > 4096 || all.back() < -4096) fail_value(n, "a number of steps up to 4096");
-        }
+        constexpr std::int64_t most = 4096;  // steps
+        const std::vector<std::int64_t>& all = numbers_in(from, key, count, least, most);
         if (all.size() != count) fail_value(from, key, "a number for each site");
         return all;
     }
@@ -127,12 +152,11 @@ private:
         if (axes.size() != family.axes) fail_value(axes, "a list of numbers for each axis of the family");
         std::size_t cells = 1;
         for (std::size_t i = 0; i < family.axes; ++i) {
-            const std::vector<std::int64_t>& axis = numbers(axes[i].as_array(), true);
+            const std::vector<std::int64_t>& axis = rising_numbers(axes[i].as_array());
             r.axis[i] = axis.data(), r.length[i] = axis.size();
             cells *= axis.size();
         }
-        const std::vector<std::int64_t>& sites = numbers(from.array("sites"), false);
-        if (sites.size() % r.columns != 0) fail_value(from, "sites", "all numbers of every site");
+        const std::vector<std::int64_t>& sites = numbers_in(from, "sites", r.columns, 0, INT64_MAX);
         r.sites = sites.data(), r.site_count = sites.size() / r.columns;
         for (std::size_t i = 1; i < r.site_count; ++i) {
             const std::int64_t* const at = r.sites + r.columns * i;
@@ -142,7 +166,7 @@ private:
         std::vector<double>& octaves = octaves_.emplace_back();
         for (const std::int64_t n : sites) octaves.push_back(std::log2(static_cast<double>(n < 1 ? 1 : n)));
         r.octaves_of_sites = octaves.data();
-        const std::vector<std::int64_t>& centres = of_sites(from, "centres", r.site_count, INT64_MIN);
+        const std::vector<std::int64_t>& centres = of_sites(from, "centres", r.site_count, -4096);
         const std::vector<std::int64_t>& units = of_sites(from, "units", r.site_count, 1);
         r.centres = centres.data(), r.units = units.data();
         for (std::size_t i = 0; i < r.site_count; ++i) {

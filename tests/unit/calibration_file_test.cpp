@@ -29,7 +29,7 @@ const std::string good =
     R"({"device": "h200_sxm", "source": "us", "kernels": [{"family": "gemm", "software": "mine", "operand": "bfloat16",
     "roofline": {"launch_us": 2, "compute_efficiency": 0.8, "bandwidth_efficiency": 0.9, "smoothness": 2},
     "held_out": {"rows": 10, "median": 0.05, "low": -0.2, "high": 0.2},
-    "residual": {"step": 0.0078125, "axes": [[1, 16]], "sites": [64, 64, 64, 128], "centres": [-8, 0], "units": [1, 2],
+    "residual": {"step": 0.0078125, "axes": [[1, 16]], "sites": "64 64, 64 128", "centres": "-8 0", "units": "1 2",
                  "sites_per_page": 1, "pages": ["PQ", "PR"]}}]})";
 
 std::string with(std::string_view from, std::string_view to) {
@@ -87,7 +87,8 @@ TEST_CASE("a bad calibration names the place") {
     CHECK(complaint(with("\"median\"", "\"mean\"")) ==
           "mine.json: /kernels/0/held_out/mean: expected one of rows, median, low, high: 0.05");
     CHECK(complaint(with("\"units\"", "\"unit\"")) ==
-          "mine.json: /kernels/0/residual/unit: expected one of step, axes, sites, centres, units, sites_per_page, pages");
+          "mine.json: /kernels/0/residual/unit: expected one of step, axes, sites, centres, units, sites_per_page, pages: "
+          "\"1 2\"");
     const std::string family = complaint(with("\"gemm\"", "\"gem\"")), operand = complaint(with("\"bfloat16\"", "\"bf17\""));
     CHECK(family.starts_with("mine.json: /kernels/0/family: expected one of gemm, batched_gemm, "));
     CHECK(family.ends_with(R"(, found "gem")"));
@@ -110,14 +111,31 @@ TEST_CASE("a bad calibration names the place") {
     CHECK(
         complaint(with("[[1, 16]]", "[[1], [16]]")) ==
         "mine.json: /kernels/0/residual/axes: expected a list of numbers for each axis of the family, found an array of 2");
-    CHECK(complaint(with("[64, 64, 64, 128]", "[64, 64, 64]")) ==
-          "mine.json: /kernels/0/residual/sites: expected all numbers of every site, found an array of 3");
-    CHECK(complaint(with("[64, 64, 64, 128]", "[64, 128, 64, 64]")) ==
-          "mine.json: /kernels/0/residual/sites: expected sites in rising order, found an array of 4");
-    CHECK(complaint(with("[1, 2]", "[1]")) ==
-          "mine.json: /kernels/0/residual/units: expected a number for each site, found an array of 1");
-    CHECK(complaint(with("[1, 2]", "[1, 0]")) ==
-          "mine.json: /kernels/0/residual/units/1: expected a number of steps up to 4096, found 0");
+    CHECK(complaint(with("64 64, 64 128", "64 64, 64")) ==
+          "mine.json: /kernels/0/residual/sites: expected a blank and another behind number 3, found \"64 64, "
+          "64\"");
+    CHECK(complaint(with("64 64, 64 128", "64 64 64 128")) ==
+          "mine.json: /kernels/0/residual/sites: expected a comma and a blank behind number 2, found \"64 64 64 "
+          "128\"");
+    CHECK(complaint(with("64 64, 64 128", "64 64, x 128")) ==
+          "mine.json: /kernels/0/residual/sites: expected whole numbers from 0; none such is number 3, found \"64 64, "
+          "x 128\"");
+    CHECK(complaint(with("64 64, 64 128", "64 -64, 64 128")).starts_with("mine.json: /kernels/0/residual/sites: expected"));
+    CHECK(complaint(with("64 64, 64 128", "64 64, 64 9223372036854775808"))
+              .starts_with("mine.json: /kernels/0/residual/sites: expected whole numbers from 0; none such is number 4"));
+    CHECK(complaint(with("\"64 64, 64 128\"", "[64, 64, 64, 128]")) ==
+          "mine.json: /kernels/0/residual/sites: expected a string, found an array of 4");
+    CHECK(complaint(with("64 64, 64 128", "64 128, 64 64")) ==
+          "mine.json: /kernels/0/residual/sites: expected sites in rising order, found \"64 128, 64 64\"");
+    CHECK(complaint(with("\"1 2\"", "\"1\"")) ==
+          "mine.json: /kernels/0/residual/units: expected a blank and another behind number 1, found \"1\"");
+    CHECK(complaint(with("\"1 2\"", "\"1 2, 3 4\"")) ==
+          "mine.json: /kernels/0/residual/units: expected a number for each site, found \"1 2, 3 4\"");
+    CHECK(
+        complaint(with("\"1 2\"", "\"1 0\"")) ==
+        "mine.json: /kernels/0/residual/units: expected whole numbers from 1 to 4096; none such is number 2, found \"1 0\"");
+    CHECK(complaint(with("\"1 2\"", "\"\"")) ==
+          "mine.json: /kernels/0/residual/units: expected whole numbers from 1 to 4096; none such is number 1, found \"\"");
     CHECK(complaint(with("\"PR\"", "\"P\"")) ==
           R"(mine.json: /kernels/0/residual/pages/1: expected a character per site and place on the axes, found "P")");
     CHECK(complaint(with("\"PR\"", "\"P R\""))

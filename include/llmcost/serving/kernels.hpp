@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -32,10 +33,8 @@ namespace detail {
         ear.finish();
     }
     for (model_kernel& k : all) {
-        model_kernel* same = nullptr;
-        for (model_kernel& known : folded)
-            if (known == k) same = &known;
-        if (same != nullptr)
+        const auto same = std::find(folded.begin(), folded.end(), k);
+        if (same != folded.end())
             same->times += k.times;
         else
             folded.push_back(std::move(k));

@@ -50,10 +50,10 @@ struct model_kernel {
 
     /// Whether two are the same kernel, however often each runs.
     friend bool operator==(const model_kernel& a, const model_kernel& b) noexcept {
-        for (std::size_t i = 0; i < most_operator_sizes; ++i)
+        if (a.shape.family != b.shape.family || a.shape.operand != b.shape.operand) return false;
+        for (std::size_t i = 0; i < a.shape.family->size_count; ++i)
             if (a.shape.sizes[i] != b.shape.sizes[i]) return false;
-        return a.shape.family == b.shape.family && a.shape.operand == b.shape.operand &&
-               a.shape.variant == b.shape.variant && a.name == b.name;
+        return a.shape.variant == b.shape.variant && a.name == b.name;
     }
 };
 
