@@ -79,7 +79,8 @@ inline void write(json_writer& json, const owned_calibration& o) {
     json.member("kernel", c.kernel).member("operand", c.operand);
     if (!c.variant.empty()) json.member("variant", c.variant);
     if (c.work_share != 1) json.member("work_share", rounded(c.work_share));
-    if (c.takes_decodes) json.member("takes_decodes", true);
+    if (c.takes_decodes != taken_decodes::no)
+        json.member("takes_decodes", c.takes_decodes == taken_decodes::in_tiles ? "in_tiles" : "in_launch");
     if (c.past_bandwidth_efficiency != 0) json.member("past_bandwidth_efficiency", rounded(c.past_bandwidth_efficiency));
     json.key("roofline").object().member("launch_us", rounded(c.base.launch * 1e6));
     json.member("compute_efficiency", rounded(c.base.compute_efficiency));
@@ -167,7 +168,7 @@ inline held_out_error error_in_sample(const table& t, const device& d, kernel_ca
     return {0, median_error(logs), std::min(-least, 2 * quantile(logs, 0.05)), std::max(least, 2 * quantile(logs, 0.95))};
 }
 
-inline errors_of_kernels fit_and_write(json_writer& json, const table& t, const device& d, bool takes_decodes) {
+inline errors_of_kernels fit_and_write(json_writer& json, const table& t, const device& d, taken_decodes takes_decodes) {
     operator_shape first = t.rows.front().shape;
     first.variant = t.variant;
     if (!can_price(d, first.work()))
@@ -251,12 +252,12 @@ inline void fit_tables(const std::filesystem::path& output, const std::filesyste
                     t.past_bandwidth_efficiency =
                         std::min(1.0, fit(*decodes, decodes->rows, *d).c.base.bandwidth_efficiency);
                 const errors_of_calls mixed = decodes == nullptr ? errors_of_calls{} : errors_of_mixed(t, *decodes, *d);
-                const bool is_known = std::find(std::begin(known_to_take_decodes), std::end(known_to_take_decodes),
-                                                std::pair<std::string_view, std::string_view>(name, t.kernel)) !=
-                                      std::end(known_to_take_decodes);
-                const bool takes_decodes = is_known && kind == "context_attention";
-                const bool is_shown = !mixed.together.empty() && median_error(mixed.together) < median_error(mixed.apart);
-                const errors_of_kernels e = fit_and_write(json, t, *d, takes_decodes || is_shown);
+                taken_decodes takes = taken_decodes::no;
+                if (!mixed.together.empty() && median_error(mixed.together) < median_error(mixed.apart))
+                    takes = taken_decodes::in_tiles;
+                for (const known_mixing& known : known_mixings)
+                    if (kind == "context_attention" && known.device == name && known.kernel == t.kernel) takes = known.takes;
+                const errors_of_kernels e = fit_and_write(json, t, *d, takes);
                 if (!mixed.together.empty())
                     calls += "| " + name + " | " + t.software + ' ' + t.version + " | " + t.kernel + " | " +
                              std::to_string(mixed.together.size()) + " | " + percent(mixed.together) + " | " +

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstdint>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <llmcost/serving/ragged.hpp>
@@ -15,12 +14,22 @@
 // Calls that take prompts and sequences which decode together.
 namespace llmcost::bench {
 
-// Kernels that take sequences with one new token through a prompt's tiles where nobody measured both in one call:
+/// What a kernel does with sequences of one new token beside prompts, where nobody measured both in one call.
+struct known_mixing {
+    std::string_view device, kernel;
+    taken_decodes takes;
+};
 // FlashAttention-2 lets heads share keys only where all sequences have one new token (flash-attention,
 // csrc/flash_attn/flash_api.cpp, mha_varlen_fwd: seqlenq_ngroups_swapped), FlashAttention-3 always does
-// (hopper/heuristics.h, should_pack_gqa). vLLM takes the latter on Hopper alone.
-inline constexpr std::pair<std::string_view, std::string_view> known_to_take_decodes[]{
-    {"a100_sxm_80gb", "vllm_flash_attn"},
+// (hopper/heuristics.h, should_pack_gqa); vLLM takes the latter on Hopper alone. Both engines make one call for all of a
+// step (vllm/v1/attention/backends/flash_attn.py, forward; sglang/srt/layers/attention/flashattention_backend.py,
+// forward_extend for ForwardMode.MIXED).
+inline constexpr known_mixing known_mixings[]{
+    {"a100_sxm_80gb", "vllm_flash_attn", taken_decodes::in_tiles},
+    {"h100_sxm", "vllm_flash_attn_fa3", taken_decodes::in_launch},
+    {"h200_sxm", "vllm_flash_attn_fa3", taken_decodes::in_launch},
+    {"h200_sxm", "vllm_flash_attn", taken_decodes::in_launch},
+    {"h200_sxm", "fa3", taken_decodes::in_launch},
 };
 
 /// log2(measured / predicted) of mixed calls: by the kernel of prompts for all, or each by its own.
@@ -50,7 +59,7 @@ inline errors_of_calls errors_of_mixed(const table& prompts, const table& decode
     for (const mixed_call& call : prompts.mixed) {
         const known_kernel prompt = kernel_of(call.prompt, prompts, of_prompts);
         known_kernel taken = kernel_of(as_prompts(call.decodes, call.prompt), prompts, of_prompts);
-        taken.what.beside_another = true;
+        taken.what.launch = 0;
         double together = 0;
         for (const latency_estimate& each : estimates_of(d, {prompt, taken})) together += each.seconds;
         const double apart =

@@ -123,7 +123,7 @@ private:
         c.operand = from.string("operand");
         c.variant = from.string("variant", "");
         c.work_share = from.real("work_share", 1);
-        c.takes_decodes = from.boolean("takes_decodes", false);
+        c.takes_decodes = read_taken(from);
         if (from.contains("past_bandwidth_efficiency"))
             c.past_bandwidth_efficiency = positive(from, "past_bandwidth_efficiency");
         const operator_family* family = find_family(c.family);
@@ -138,6 +138,13 @@ private:
         if (const auto elsewhere = from.optional_object("held_out_sites")) c.error_elsewhere = read_error(*elsewhere);
         if (const auto residual = from.optional_object("residual")) c.residual = read_residual(*residual, *family);
         kernels_.push_back(c);
+    }
+    static taken_decodes read_taken(config_view from) {
+        const string_ref word = from.string("takes_decodes", "no");
+        if (word == "no") return taken_decodes::no;
+        if (word == "in_launch") return taken_decodes::in_launch;
+        if (word == "in_tiles") return taken_decodes::in_tiles;
+        fail_value(from, "takes_decodes", "one of no, in_launch, in_tiles");
     }
     static held_out_error read_error(config_view from) {
         check_keys(from, {"rows", "median", "low", "high"});

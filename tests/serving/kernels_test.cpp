@@ -226,7 +226,7 @@ TEST_CASE("groups of one step share what goes through all rows, and the launches
         join_step(apart, step(1, 300));
         CHECK(alike.size() == step(4, 100).size());
         std::int64_t own = 0, beside = 0;
-        for (const model_kernel& k : apart) (k.beside_another ? beside : own) += k.times;
+        for (const model_kernel& k : apart) (k.launch == model_kernel::own_launch ? own : beside) += k.times;
         std::int64_t launched = 0;
         for (const model_kernel& k : step(4, 100)) launched += k.times;
         CHECK(own == launched);

@@ -41,14 +41,20 @@ std::string with(std::string_view from, std::string_view to) {
 
 }  // namespace
 
-TEST_CASE("a kernel of prompts says whether it takes those that decode") {
+TEST_CASE("a kernel of prompts says how it takes those that decode") {
     const auto taken = [](const std::string& text) {
         return calibration_document(parse_config(text, "mine.json")).kernels()[0].takes_decodes;
     };
-    CHECK_FALSE(taken(good));
-    CHECK(taken(with("\"roofline\"", "\"takes_decodes\": true, \"roofline\"")));
-    CHECK_THROWS_WITH((void)taken(with("\"roofline\"", "\"takes_decodes\": 1, \"roofline\"")),
-                      "mine.json: /kernels/0/takes_decodes: expected true or false, found 1");
+    CHECK(taken(good) == taken_decodes::no);
+    const auto says = [&](const std::string& word) {
+        return taken(with("\"roofline\"", "\"takes_decodes\": " + word + ", \"roofline\""));
+    };
+    CHECK(says("\"no\"") == taken_decodes::no);
+    CHECK(says("\"in_launch\"") == taken_decodes::in_launch);
+    CHECK(says("\"in_tiles\"") == taken_decodes::in_tiles);
+    CHECK_THROWS_WITH((void)says("\"tiles\""),
+                      "mine.json: /kernels/0/takes_decodes: expected one of no, in_launch, in_tiles, found \"tiles\"");
+    CHECK_THROWS_WITH((void)says("true"), "mine.json: /kernels/0/takes_decodes: expected a string, found true");
 }
 
 TEST_CASE("where a layer was not measured, less is certain") {

@@ -60,10 +60,10 @@ public:
         if (kernel == nullptr) kernel = by_any_word([&] { return borrowed(from, asked); });
         if (stands_in(*shape.family, software_, kernel))
             others_[std::string(kernel->software)].insert(measured_words(*shape.family, *shape.operand, shape.variant));
-        if (kernel != nullptr && kernel->takes_decodes &&
+        if (kernel != nullptr && kernel->takes_decodes != taken_decodes::no &&
             (kernel->of_another_device || stands_in(*shape.family, software_, kernel))) {
             kernel_calibration& apart = borrowed_.emplace_back(*kernel);  // how a call mixes is the software's on a chip
-            apart.takes_decodes = false;
+            apart.takes_decodes = taken_decodes::no;
             kernel = &apart;
         }
         return known->second = kernel;

@@ -343,14 +343,14 @@ inline constexpr std::initializer_list<option> latency_workload_options{
     const std::vector<phase> phases = phases_of(work);
     execution beside = p.how;
     for (const stretch& part : phases.front().parts)
-        if (part.load.sequence > 1 && !beside.beside_prompts)
+        if (part.load.sequence > 1 && beside.beside_prompts == taken_decodes::no)
             beside.beside_prompts = take_decodes(kernels_of(p.subject, part.load, p.how), *p.kernels);
     std::vector<model_kernel> kernels;
     std::string asked;
     double cached = 0;
     for (const phase& all : phases)
         for (const stretch& part : all.parts) {
-            join_step(kernels, kernels_of(p.subject, part.load, beside));
+            join_step(kernels, kernels_of(p.subject, part.load, beside), beside.beside_prompts);
             cached += cache_bytes(p.subject, part.load, p.how);
             asked += (asked.empty() ? "a step: " : " and ") + detail::step_words(p.subject, part.load);
         }

@@ -36,7 +36,7 @@ struct kernel_calibration {
     roofline base{};
     double past_bandwidth_efficiency = 0;  ///< of tokens before a prompt, where decoding says it; 0: the roofline's
     residual_table residual{};
-    bool takes_decodes = false;  ///< of prompts: also the sequences with one new token in their step, a tile for each head
+    taken_decodes takes_decodes = taken_decodes::no;
     bool of_another_device = false;  ///< that stands in for one where nothing was measured
     held_out_error error{};
     held_out_error error_elsewhere{};  ///< at sites that were left out whole; no rows where there were too few sites
@@ -111,38 +111,43 @@ struct places_before {
     }
 };
 
-/// The same where each place takes no less than any measured one with less along the axes: a deviation that is laid on
-/// another roofline than it was taken from, or mixed of several sites', may fall where that does not rise.
+/// A time at sizes of a shape along its axes, as its logarithm: between the places of a table, at each of them no less than
+/// at any measured one with less along the axes.
+///
+/// `log_seconds_at(shape, i, k)` says it at one place; it is the i-th and k-th measured one, if there are such.
+template <class LogSecondsAt>
+[[nodiscard]] double risen(const residual_table& r, operator_shape shape, LogSecondsAt&& log_seconds_at) {
+    const std::size_t axes = shape.family->axes;
+    const places_before a(r, 0, axes, shape.sizes[0]), b(r, 1, axes, shape.sizes[1]);
+    double most[2][2]{{-HUGE_VAL, -HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL}};  // up to the place before the last, and to the last
+    for (std::size_t i = 0; i <= a.measured; ++i)
+        for (std::size_t k = 0; k <= b.measured; ++k) {
+            shape.sizes[0] = i < a.measured ? r.axis[0][i] : a.last;
+            if (axes > 1) shape.sizes[1] = k < b.measured ? r.axis[1][k] : b.last;
+            const double here = log_seconds_at(static_cast<const operator_shape&>(shape), i, k);
+            for (std::size_t n = i < a.measured ? 0 : 1; n < 2; ++n)
+                for (std::size_t m = k < b.measured ? 0 : 1; m < 2; ++m) most[n][m] = std::fmax(most[n][m], here);
+        }
+    const auto between = [](const places_before& p, double low, double high) {
+        return p.share == 1 || p.measured == 0 ? high : low + p.share * (high - low);
+    };
+    return between(a, between(b, most[0][0], most[0][1]), between(b, most[1][0], most[1][1]));
+}
+
+/// log2 of an operator's time, made to rise: a deviation that is laid on another roofline than it was taken from, or mixed
+/// of several sites', may fall where that does not rise.
 ///
 /// `known(i, k)` is that time at the i-th and k-th measured places, or NaN.
 template <class Known>
-[[nodiscard]] double log_seconds_risen(const device& d, operator_shape shape, const kernel_calibration& c,
+[[nodiscard]] double log_seconds_risen(const device& d, const operator_shape& shape, const kernel_calibration& c,
                                        const residual_table::place_of_site& where, Known&& known) {
-    constexpr std::size_t most_places = 256;  // the longest shipped has 20
     const residual_table& r = c.residual;
-    const std::size_t axes = shape.family->axes;
-    const places_before a(r, 0, axes, shape.sizes[0]), b(r, 1, axes, shape.sizes[1]);
-    if (b.measured >= most_places) return log_seconds_between(d, shape, c, where, 0);
-    double row[most_places], before_last = -HUGE_VAL, at_last = -HUGE_VAL;
-    for (std::size_t k = 0; k <= b.measured; ++k) row[k] = -HUGE_VAL;
-    const auto between = [&](double low, double high) {
-        return b.share == 1 || b.measured == 0 ? high : low + b.share * (high - low);
-    };
-    for (std::size_t i = 0; i <= a.measured; ++i) {
-        shape.sizes[0] = i < a.measured ? r.axis[0][i] : a.last;
-        const bool i_is_measured = i < r.length[0] && shape.sizes[0] == r.axis[0][i];
-        for (std::size_t k = 0; k <= b.measured; ++k) {
-            if (axes > 1) shape.sizes[1] = k < b.measured ? r.axis[1][k] : b.last;
-            const bool k_is_measured = axes < 2 || (k < r.length[1] && shape.sizes[1] == r.axis[1][k]);
-            double here = i_is_measured && k_is_measured ? known(i, k) : NAN;
-            if (std::isnan(here)) here = log_seconds(d, shape, c, where);
-            if (k > 0) here = std::fmax(here, row[k - 1]);
-            row[k] = std::fmax(here, row[k]);
-        }
-        before_last = at_last;
-        at_last = between(b.measured > 0 ? row[b.measured - 1] : 0, row[b.measured]);
-    }
-    return a.share == 1 || a.measured == 0 ? at_last : before_last + a.share * (at_last - before_last);
+    return risen(r, shape, [&](const operator_shape& at, std::size_t i, std::size_t k) {
+        const bool is_measured = i < r.length[0] && at.sizes[0] == r.axis[0][i] &&
+                                 (at.family->axes < 2 || (k < r.length[1] && at.sizes[1] == r.axis[1][k]));
+        const double here = is_measured ? known(i, k) : NAN;
+        return std::isnan(here) ? log_seconds(d, at, c, where) : here;
+    });
 }
 
 /// The row of typical efficiencies for an operator.

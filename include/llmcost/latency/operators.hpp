@@ -48,6 +48,13 @@ inline constexpr operand_row operand_table[]{
 };
 // clang-format on
 
+/// What a kernel of prompts does with the sequences of its step that have one new token.
+enum class taken_decodes : std::uint8_t {
+    no,         ///< another kernel computes them
+    in_launch,  ///< computes them as if they were alone, in its own launch
+    in_tiles    ///< computes them as prompts of one token, a tile for each head
+};
+
 /// The row of an operand by one of its names; nullptr where there is none.
 [[nodiscard]] constexpr const operand_row* find_operand(string_ref name) noexcept {
     if (name.empty()) return nullptr;

@@ -107,7 +107,7 @@ private:
         if (!p.causal) {
             emit(path_, "full_attention", {p.batch, p.sequence, p.heads, p.kv_heads, p.head_dim, p.past + p.sequence},
                  how_.attention);
-        } else if (decodes(p) && !(how_.beside_prompts && p.window == 0)) {
+        } else if (decodes(p) && !(how_.beside_prompts == taken_decodes::in_tiles && p.window == 0)) {
             emit(path_, "generation_attention", {p.batch, p.past, p.heads, p.kv_heads, p.head_dim, p.window, p.sequence - 1},
                  how_.attention, how_.cache->name);
         } else {

@@ -29,7 +29,7 @@ struct execution {
     string_ref distribution = "power_law_1.2";                ///< how tokens are spread over experts
     bool static_scales = true;                                ///< a checkpoint in fp8 brings the scales of activations along
     bool decodes = false;  ///< new tokens behind others are a decoding step's: the newest, and proposed ones that it checks
-    bool beside_prompts = false;  ///< tokens that decode stand in a call with prompts, whose kernel takes them along
+    taken_decodes beside_prompts = taken_decodes::no;  ///< what a kernel of prompts in the step does with those
     sharding shards{};
     issue issued = issue::graph;
 
@@ -46,7 +46,9 @@ struct model_kernel {
     std::string name;  ///< path of its module, `*` for the layer; of merged ones with `+`
     operator_shape shape{};
     std::int64_t times = 1;
-    bool beside_another = false;  ///< goes in another one's launch
+    std::ptrdiff_t launch = own_launch;  ///< the place in its step of the kernel in whose launch it goes
+
+    static constexpr std::ptrdiff_t own_launch = -1;
 
     /// Whether two are the same kernel, however often each runs.
     friend bool operator==(const model_kernel& a, const model_kernel& b) noexcept {

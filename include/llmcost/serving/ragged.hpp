@@ -14,25 +14,29 @@ namespace llmcost {
 
 namespace detail {
 
-/// Whether two kernels of one step belong to one module and compute alike.
+/// Whether two kernels of one step belong to one module.
 inline bool same_module(const model_kernel& a, const model_kernel& b) noexcept {
-    return a.shape.family == b.shape.family && a.name == b.name && a.times == b.times &&
-           a.shape.operand == b.shape.operand && a.shape.variant == b.shape.variant;
+    return a.name == b.name && a.times == b.times && a.shape.variant == b.shape.variant;
 }
 /// Whether a size adds up where two kernels become one: rows and what goes with them; of sequences their number.
 constexpr bool adds_up(const operator_family& family, std::size_t size) noexcept {
     return family.axes == 1 ? family.sizes[size].role != size_role::site : size == 0;
 }
-/// Whether two kernels of groups go in one launch: those of one module's layers of one kind.
-inline bool shares_launch(const model_kernel& a, const model_kernel& b) noexcept {
-    bool same = a.shape.family->axes > 1 && same_module(a, b);
-    for (std::size_t i = a.shape.family->axes; same && i < a.shape.family->axes + a.shape.family->sites; ++i)
-        same = a.shape.sizes[i] == b.shape.sizes[i];
+/// Whether kernels of two groups go in one launch: those of one module's layers of one kind, or what decodes in that of
+/// prompts.
+inline bool shares_launch(const model_kernel& a, const model_kernel& b, taken_decodes beside_prompts) noexcept {
+    const operator_family &of_a = *a.shape.family, &of_b = *b.shape.family;
+    bool same = of_a.axes > 1 && of_a.axes == of_b.axes && of_a.sites == of_b.sites && same_module(a, b);
+    if (&of_a != &of_b)
+        same = same && beside_prompts != taken_decodes::no;
+    else
+        same = same && a.shape.operand == b.shape.operand;
+    for (std::size_t i = of_a.axes; same && i < of_a.axes + of_a.sites; ++i) same = a.shape.sizes[i] == b.shape.sizes[i];
     return same;
 }
 /// Whether two kernels are one for all their rows or sequences.
 inline bool joins(const model_kernel& a, const model_kernel& b) noexcept {
-    bool same = same_module(a, b);
+    bool same = a.shape.family == b.shape.family && a.shape.operand == b.shape.operand && same_module(a, b);
     for (std::size_t i = 0; same && i < a.shape.family->size_count; ++i)
         same = adds_up(*a.shape.family, i) || a.shape.sizes[i] == b.shape.sizes[i];
     return same;
@@ -43,8 +47,9 @@ inline bool joins(const model_kernel& a, const model_kernel& b) noexcept {
 /// Adds the kernels of another group of requests to those of a step; throws where their rows need more than 64 bits.
 ///
 /// Products, experts and chains go through all rows at once, attention through all sequences of the same lengths; sequences
-/// of other lengths go in the launch of those before them.
-inline void join_step(std::vector<model_kernel>& all, std::vector<model_kernel> more) {
+/// of other lengths go in the launch of those before them, and those that decode in that of prompts where these take them.
+inline void join_step(std::vector<model_kernel>& all, std::vector<model_kernel> more,
+                      taken_decodes beside_prompts = taken_decodes::no) {
     std::vector<bool> joined(all.size());
     for (model_kernel& k : more) {
         std::size_t i = 0;
@@ -58,30 +63,29 @@ inline void join_step(std::vector<model_kernel>& all, std::vector<model_kernel> 
             continue;
         }
         for (std::size_t before = 0; before < joined.size(); ++before)  // not its own group's: those are other layers
-            k.beside_another = k.beside_another || detail::shares_launch(all[before], k);
+            if (all[before].launch == model_kernel::own_launch && detail::shares_launch(all[before], k, beside_prompts))
+                k.launch = static_cast<std::ptrdiff_t>(before);
         all.push_back(std::move(k));
     }
 }
 
-/// Whether a kernel of these prompts also takes sequences that decode beside them.
-[[nodiscard]] inline bool take_decodes(const std::vector<model_kernel>& prompts, kernel_source& from) {
+/// What the kernels of these prompts do with sequences that decode beside them.
+[[nodiscard]] inline taken_decodes take_decodes(const std::vector<model_kernel>& prompts, kernel_source& from) {
     for (const model_kernel& k : prompts)
-        if (const kernel_calibration* known = from.find(k.shape); known != nullptr && known->takes_decodes) return true;
-    return false;
+        if (const kernel_calibration* known = from.find(k.shape);
+            known != nullptr && known->takes_decodes != taken_decodes::no)
+            return known->takes_decodes;
+    return taken_decodes::no;
 }
 
 namespace detail {
 
-[[nodiscard]] inline const roofline& roofline_of(const known_kernel& k) noexcept {
-    return k.known != nullptr ? k.known->base : typical_of(k.what.shape).base;
-}
-
 /// Bytes of a kernel, those of tokens before a prompt as so many as take their time at the roofline's bandwidth.
-[[nodiscard]] inline double bytes_by_roofline(const known_kernel& k) {
-    const double all = work_of(k.what.shape, k.known).bytes;
-    if (k.known == nullptr || k.known->past_bandwidth_efficiency == 0) return all;
-    const double fresh = work_of(without_added(k.what.shape), k.known).bytes;
-    return fresh + (all - fresh) * k.known->base.bandwidth_efficiency / k.known->past_bandwidth_efficiency;
+[[nodiscard]] inline double bytes_by_roofline(const operator_shape& shape, const kernel_calibration* known) {
+    const double all = work_of(shape, known).bytes;
+    if (known == nullptr || known->past_bandwidth_efficiency == 0) return all;
+    const double fresh = work_of(without_added(shape), known).bytes;
+    return fresh + (all - fresh) * known->base.bandwidth_efficiency / known->past_bandwidth_efficiency;
 }
 
 /// FLOPs that keep the unit busy which computes longest, times all units, of kernels in one launch that divide their work:
@@ -94,53 +98,123 @@ namespace detail {
     double flops = 0, most = 0;
     for (const kernel_work& w : works) {
         so_far.parts += w.parts, so_far.smallest_part = w.smallest_part;
-        flops += w.flops > w.parts * w.smallest_part ? w.flops : w.parts * w.smallest_part;
-        for (const double bound : {occupied_flops(d, w), occupied_flops(d, so_far)})
-            if (bound > most) most = bound;
+        flops += std::max(w.flops, w.parts * w.smallest_part);
+        most = std::max({most, occupied_flops(d, w), occupied_flops(d, so_far)});
     }
-    return flops > most ? flops : most;
+    return std::max(flops, most);
 }
 
-/// Seconds of kernels in one launch that divide their work: the longest of what each takes alone and, by its roofline, what
-/// all compute and move more than it does; no more than all take one behind the other.
-[[nodiscard]] inline double seconds_together(const device& d, const std::vector<known_kernel>& step,
-                                             const std::vector<std::size_t>& launch,
-                                             const std::vector<latency_estimate>& alone) {
-    std::vector<kernel_work> works;
-    kernel_work done, all;
-    double behind = 0, longest = 0;
-    for (const std::size_t i : launch) {
-        const kernel_work& w = works.emplace_back(work_of(step[i].what.shape, step[i].known));
-        done.unit = all.unit = w.unit;
-        done.flops += w.flops, done.bytes += w.bytes, all.bytes += bytes_by_roofline(step[i]);
-        behind += alone[i].seconds;
-    }
-    all.flops = occupied_together(d, works);
-    for (std::size_t n = 0; n < launch.size(); ++n) {
-        const known_kernel& k = step[launch[n]];
-        const auto by_roofline = [&](const kernel_work& w) {
-            const datasheet_seconds s = seconds_of(d, w);
-            return roofline_of(k)(s.compute, s.memory);
-        };
-        works[n].bytes = bytes_by_roofline(k);
-        const double with_others = alone[launch[n]].seconds + by_roofline(all) - by_roofline(works[n]);
-        if (with_others > longest) longest = with_others;
-    }
-    const double seconds = longest < behind ? longest : behind, least = least_seconds(d, done);
-    return seconds < least ? least : seconds;
-}
+/// Kernels of one launch that compute alike: sequences of different lengths.
+class sequences_together {
+public:
+    explicit sequences_together(const device& d) : on_(&d) {}
 
-/// An estimate for a kernel that goes in the launch of another, which takes `other` seconds by itself: without a launch of
-/// its own, as far as both have one.
-[[nodiscard]] inline latency_estimate without_launch(latency_estimate e, const device& d, const known_kernel& k,
-                                                     double other) {
-    const double launch = roofline_of(k).launch, least = least_seconds(d, work_of(k.what.shape, k.known));
-    double saved = launch < other ? launch : other;
-    if (e.seconds - saved < least) saved = e.seconds - least;
-    e.share_of_bound *= e.seconds / (e.seconds - saved);
-    e.seconds -= saved, e.upper -= saved, e.lower = e.lower - saved < least ? least : e.lower - saved;
-    return e;
-}
+    /// Adds a kernel that takes so long alone.
+    void add(const known_kernel& k, double seconds) {
+        all_.push_back({&k.what.shape, seconds});
+        known_ = k.known, where_ = k.where;
+        base_ = k.known != nullptr ? &k.known->base : &typical_of(k.what.shape).base;
+        alone_ += seconds;
+        const kernel_work& work = works_.emplace_back(work_of(k.what.shape, k.known));
+        done_.unit = work.unit, done_.flops += work.flops, done_.bytes += work.bytes;
+    }
+    [[nodiscard]] double alone() const noexcept { return alone_; }
+
+    /// Seconds of all in a launch of their own: no more than one kernel behind the other, nor than as many sequences all as
+    /// long as the longest; no less than those that are at least so long, whatever that is.
+    [[nodiscard]] double seconds() const {
+        if (all_.size() < 2) return alone_;
+        double behind = 0, launch = 0;
+        for (std::size_t i = 0; i < all_.size(); ++i) {
+            const double saved = without(all_[i].alone, least_seconds(*on_, works_[i]));
+            behind += all_[i].alone - saved;
+            launch = std::max(launch, saved);
+        }
+        double seconds = behind + launch;
+        if (works_.front().parts > 0) seconds = std::min(seconds, side_by_side());
+        const std::vector<std::int64_t> lengths = sizes(1), before = sizes(behind_site());
+        seconds = std::min(seconds, predicted(alike(lengths.back(), before.back(), 0, 0)));
+        for (const std::int64_t length : lengths)
+            for (const std::int64_t past : before)
+                if (const operator_shape some = alike(length, past, length, past); some.sizes[0] > 0)
+                    seconds = std::max(seconds, predicted(some));
+        return std::max(seconds, least_seconds(*on_, done_));
+    }
+    /// What they save of so many seconds in the launch of others.
+    [[nodiscard]] double saved(double seconds) const noexcept {
+        return all_.empty() ? 0 : without(seconds, least_seconds(*on_, done_));
+    }
+
+private:
+    struct sequences {
+        const operator_shape* shape;
+        double alone;
+    };
+    [[nodiscard]] double without(double seconds, double least) const noexcept {
+        return std::max(0.0, std::min(base_->launch, seconds - least));
+    }
+    /// The place of what stands behind axes and site; one that no family has where there is none.
+    [[nodiscard]] std::size_t behind_site() const {
+        const operator_family& family = *all_.front().shape->family;
+        return family.axes + family.sites;
+    }
+    [[nodiscard]] double predicted(const operator_shape& shape) const {
+        return predicted_seconds(*on_, shape, known_, where_);
+    }
+    /// The different sizes of one kind, rising.
+    [[nodiscard]] std::vector<std::int64_t> sizes(std::size_t kind) const {
+        std::vector<std::int64_t> found;
+        for (const sequences& s : all_) found.push_back(s.shape->sizes[kind]);
+        std::sort(found.begin(), found.end());
+        found.erase(std::unique(found.begin(), found.end()), found.end());
+        return found;
+    }
+    /// As many sequences of a length as are at least so long, behind so many tokens as they are.
+    [[nodiscard]] operator_shape alike(std::int64_t length, std::int64_t past, std::int64_t least_length,
+                                       std::int64_t least_past) const {
+        operator_shape shape = *all_.front().shape;
+        shape.sizes[0] = 0, shape.sizes[1] = length;
+        shape.sizes[behind_site()] = past;
+        for (const sequences& s : all_)
+            if (s.shape->sizes[1] >= least_length && s.shape->sizes[behind_site()] >= least_past)
+                shape.sizes[0] += s.shape->sizes[0];
+        return shape;
+    }
+    [[nodiscard]] double by_roofline(const kernel_work& work) const {
+        const datasheet_seconds s = seconds_of(*on_, work);
+        return (*base_)(s.compute, s.memory);
+    }
+    /// Seconds of kernels that divide their work: all that they compute and move by the roofline, and how sequences that are
+    /// at least as long as one deviate from it: by so many seconds where they take longer, by their share where they take
+    /// less. The longest of these counts.
+    ///
+    /// Along the axes a deviation is made to rise (`risen`), so that more of any takes no less.
+    [[nodiscard]] double side_by_side() const {
+        const residual_table unmeasured, &deviations = known_ != nullptr ? known_->residual : unmeasured;
+        kernel_work work{.flops = occupied_together(*on_, works_), .unit = works_.front().unit};
+        for (const sequences& s : all_) work.bytes += bytes_by_roofline(*s.shape, known_);
+        const double together = by_roofline(work);
+        double longest = 0;
+        for (const std::int64_t length : sizes(1)) {
+            const auto log_seconds_at = [&](const operator_shape& at, std::size_t, std::size_t) {
+                const double deviation = std::exp2(deviations(where_, at.sizes));
+                if (deviation <= 1) return std::log2(together * deviation);
+                return std::log2(together + (deviation - 1) * by_roofline(work_of(at, known_)));
+            };
+            longest = std::max(longest, std::exp2(risen(deviations, alike(length, 0, length, 0), log_seconds_at)));
+        }
+        return longest;
+    }
+
+    const device* on_;
+    const kernel_calibration* known_ = nullptr;
+    residual_table::place_of_site where_{};
+    const roofline* base_ = nullptr;
+    std::vector<sequences> all_;
+    std::vector<kernel_work> works_;
+    kernel_work done_;
+    double alone_ = 0;
+};
 
 }  // namespace detail
 
@@ -149,20 +223,20 @@ namespace detail {
     std::vector<latency_estimate> all;
     for (const known_kernel& k : step) all.push_back(estimate(d, k));
     for (std::size_t i = 0; i < step.size(); ++i) {
-        if (step[i].what.beside_another) continue;
-        std::vector<std::size_t> launch{i};
+        if (step[i].what.launch != model_kernel::own_launch) continue;
+        std::vector<std::size_t> members{i};
         for (std::size_t j = i + 1; j < step.size(); ++j)
-            if (step[j].what.beside_another && detail::shares_launch(step[i].what, step[j].what)) launch.push_back(j);
-        if (launch.size() == 1) continue;
-        if (step[i].what.shape.work().parts == 0) {
-            for (std::size_t n = 1; n < launch.size(); ++n)
-                all[launch[n]] = detail::without_launch(all[launch[n]], d, step[launch[n]], all[i].seconds);
-            continue;
-        }
-        double alone = 0;
-        for (const std::size_t j : launch) alone += all[j].seconds;
-        const double share = detail::seconds_together(d, step, launch, all) / alone;
-        for (const std::size_t j : launch) {
+            if (step[j].what.launch == static_cast<std::ptrdiff_t>(i)) members.push_back(j);
+        if (members.size() == 1) continue;
+        detail::sequences_together kinds[]{detail::sequences_together(d), detail::sequences_together(d)};
+        const auto is_other = [&](std::size_t j) { return step[j].what.shape.family != step[i].what.shape.family; };
+        for (const std::size_t j : members) kinds[is_other(j)].add(step[j], all[j].seconds);
+        double seconds[]{kinds[0].seconds(), kinds[1].seconds()};
+        const double saved[]{kinds[0].saved(seconds[0]), kinds[1].saved(seconds[1])};
+        const std::size_t saves = saved[0] < saved[1] ? 0 : 1;  // the other keeps its launch for both
+        seconds[saves] -= saved[saves];
+        for (const std::size_t j : members) {
+            const double share = seconds[is_other(j)] / kinds[is_other(j)].alone();
             latency_estimate& e = all[j];
             e.seconds *= share, e.lower *= share, e.upper *= share;
             e.share_of_bound = e.share_of_bound < share ? e.share_of_bound / share : 1;

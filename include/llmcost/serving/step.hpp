@@ -124,7 +124,7 @@ struct step_cost {
     const auto times = static_cast<double>(k.what.times);
     const kernel_work work = detail::work_of(k.what.shape, k.known);
     return {times * predicted_seconds(d, k), times * work.flops, work.between_devices ? 0 : times * work.bytes,
-            k.what.beside_another ? 0 : times};
+            k.what.launch == model_kernel::own_launch ? times : 0};
 }
 
 /// Seconds with the interval of all kernels behind them, and what binds most of them.
