@@ -253,10 +253,12 @@ inline void fit_tables(const std::filesystem::path& output, const std::filesyste
                         std::min(1.0, fit(*decodes, decodes->rows, *d).c.base.bandwidth_efficiency);
                 const errors_of_calls mixed = decodes == nullptr ? errors_of_calls{} : errors_of_mixed(t, *decodes, *d);
                 taken_decodes takes = taken_decodes::no;
-                if (!mixed.together.empty() && median_error(mixed.together) < median_error(mixed.apart))
-                    takes = taken_decodes::in_tiles;
                 for (const known_mixing& known : known_mixings)
                     if (kind == "context_attention" && known.device == name && known.kernel == t.kernel) takes = known.takes;
+                if (!mixed.together.empty()) {
+                    const bool is_closer = median_error(mixed.together) < median_error(mixed.apart);
+                    takes = is_closer ? taken_decodes::in_tiles : taken_decodes::no;
+                }
                 const errors_of_kernels e = fit_and_write(json, t, *d, takes);
                 if (!mixed.together.empty())
                     calls += "| " + name + " | " + t.software + ' ' + t.version + " | " + t.kernel + " | " +

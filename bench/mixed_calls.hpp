@@ -4,8 +4,10 @@
 
 #include "kernel_fit.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <string_view>
 #include <vector>
 

@@ -63,24 +63,29 @@ private:
         if (all.empty()) fail_value(list, "numbers");
         return all;
     }
-    /// Whole numbers in a text, a comma behind so many of them but the last: thousands are read in no time.
+    /// Whole numbers in a text, thousands of which are read in no time; of `together` a comma behind so many but the last.
     const std::vector<std::int64_t>& numbers_in(config_view from, literal key, std::size_t together, std::int64_t least,
                                                 std::int64_t most) {
         std::vector<std::int64_t>& all = numbers_.emplace_back();
         const string_ref text = from.string(key);
         const char *at = text.data(), *const end = at + text.size();
         for (;;) {
+            const std::string_view rest(at, end);
             const auto [behind, problem] = std::from_chars(at, end, all.emplace_back());
-            if (problem != std::errc{} || all.back() < least || all.back() > most) {
-                const std::string up_to = most == INT64_MAX ? "" : " to " + std::to_string(most);
-                fail_numbers(from, key, "whole numbers from " + std::to_string(least) + up_to + "; none such is",
-                             all.size());
-            }
-            const bool is_last_of_some = all.size() % together == 0;
-            if (behind == end && is_last_of_some) return all;
-            const std::string_view between = is_last_of_some ? ", " : " ";
-            if (!std::string_view(behind, end).starts_with(between))
-                fail_numbers(from, key, is_last_of_some ? "a comma and a blank behind" : "a blank and another behind",
+            const bool is_written_once = !rest.starts_with("-0") && !(rest.starts_with('0') && behind > at + 1);
+            if (problem != std::errc{} || !is_written_once || all.back() < least || all.back() > most)
+                fail_numbers(
+                    from, key,
+                    "whole numbers from " + std::to_string(least) + " to " + std::to_string(most) + "; none such is",
+                    all.size());
+            const bool may_end = together == 0 || all.size() % together == 0;
+            if (behind == end && may_end) return all;
+            const std::string_view between = together != 0 && may_end ? ", " : " ";
+            if (!std::string_view(behind, end).starts_with(between) || behind + between.size() == end)
+                fail_numbers(from, key,
+                             may_end ? (together == 0 ? "nothing, or a blank and another, behind"
+                                                      : "nothing, or a comma and the next site, behind")
+                                     : "a blank and another behind",
                              all.size());
             at = behind + between.size();
         }
@@ -91,8 +96,8 @@ private:
     /// A number for each site.
     const std::vector<std::int64_t>& of_sites(config_view from, literal key, std::size_t count, std::int64_t least) {
         constexpr std::int64_t most = 4096;  // steps
-        const std::vector<std::int64_t>& all = numbers_in(from, key, count, least, most);
-        if (all.size() != count) fail_value(from, key, "a number for each site");
+        const std::vector<std::int64_t>& all = numbers_in(from, key, 0, least, most);
+        if (all.size() != count) fail_value(from, key, ("a number for each of " + std::to_string(count) + " sites").c_str());
         return all;
     }
     /// Throws for a key that is none of these: one that is misspelt must not count as one that is missing.
@@ -123,7 +128,7 @@ private:
         c.operand = from.string("operand");
         c.variant = from.string("variant", "");
         c.work_share = from.real("work_share", 1);
-        c.takes_decodes = read_taken(from);
+        c.takes_decodes = read_taken(from, c.family);
         if (from.contains("past_bandwidth_efficiency"))
             c.past_bandwidth_efficiency = positive(from, "past_bandwidth_efficiency");
         const operator_family* family = find_family(c.family);
@@ -139,9 +144,10 @@ private:
         if (const auto residual = from.optional_object("residual")) c.residual = read_residual(*residual, *family);
         kernels_.push_back(c);
     }
-    static taken_decodes read_taken(config_view from) {
+    static taken_decodes read_taken(config_view from, string_ref family) {
         const string_ref word = from.string("takes_decodes", "no");
         if (word == "no") return taken_decodes::no;
+        if (family != "context_attention") fail_value(from, "takes_decodes", "no, which context_attention alone can do");
         if (word == "in_launch") return taken_decodes::in_launch;
         if (word == "in_tiles") return taken_decodes::in_tiles;
         fail_value(from, "takes_decodes", "one of no, in_launch, in_tiles");
@@ -163,7 +169,7 @@ private:
             r.axis[i] = axis.data(), r.length[i] = axis.size();
             cells *= axis.size();
         }
-        const std::vector<std::int64_t>& sites = numbers_in(from, "sites", r.columns, 0, INT64_MAX);
+        const std::vector<std::int64_t>& sites = numbers_in(from, "sites", r.columns, 0, INT32_MAX);
         r.sites = sites.data(), r.site_count = sites.size() / r.columns;
         for (std::size_t i = 1; i < r.site_count; ++i) {
             const std::int64_t* const at = r.sites + r.columns * i;

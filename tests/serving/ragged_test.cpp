@@ -124,6 +124,29 @@ TEST_CASE("what stands beside others in a call adds no more than it takes alone,
     }
 }
 
+TEST_CASE("groups are priced where nobody measured attention") {
+    for (const char* device : {"l40s", "mi300x", "b200_sxm"}) {
+        const auto step = [&](std::initializer_list<group> groups) { return attention_seconds(device, "vllm", groups); };
+        const double both = step({{1, 512, 0}, {1, 100, 0}});
+        CHECK(both >= step({{1, 512, 0}}));
+        CHECK(both <= step({{1, 512, 0}}) + step({{1, 100, 0}}));
+    }
+}
+
+TEST_CASE("a state space's chains are launched once for all groups, however long") {
+    const auto launches = [](std::initializer_list<group> groups) {
+        std::vector<model_kernel> step;
+        for (const group& g : groups)
+            join_step(step, kernels_of(models::mamba_2_8b, {.batch = g.batch, .sequence = g.sequence, .past = g.past}, {}));
+        std::int64_t all = 0;
+        for (const model_kernel& k : step) all += k.launch == model_kernel::own_launch ? k.times : 0;
+        return all;
+    };
+    CHECK(launches({{8, 64, 0}, {1, 3, 0}}) == launches({{8, 64, 0}}));
+    CHECK(launches({{8, 64, 0}, {2, 3, 0}}) == launches({{8, 64, 0}}));
+    CHECK(launches({{1, 3, 0}, {8, 64, 0}}) == launches({{8, 64, 0}}));
+}
+
 TEST_CASE("a group that grows beside others takes no less") {
     const group beside[] = {{1, 512, 0}, {64, 1, 2048}, {2, 100, 3000}};
     for (const char* device : {"rtx_4090", "h100_sxm", "h200_sxm", "a100_sxm_80gb", "b200_sxm"})

@@ -42,19 +42,24 @@ std::string with(std::string_view from, std::string_view to) {
 }  // namespace
 
 TEST_CASE("a kernel of prompts says how it takes those that decode") {
-    const auto taken = [](const std::string& text) {
+    const auto taken = [](const std::string& family, const std::string& word) {
+        const std::string text = R"({"device": "h200_sxm", "source": "us", "kernels": [{"family": ")" + family +
+                                 R"(", "software": "mine", "operand": "bfloat16", )" + word +
+                                 R"("roofline": {"launch_us": 2, "compute_efficiency": 0.8, "bandwidth_efficiency": 0.9,)"
+                                 R"("smoothness": 2}, "held_out": {"rows": 1, "median": 0, "low": 0, "high": 0}}]})";
         return calibration_document(parse_config(text, "mine.json")).kernels()[0].takes_decodes;
     };
-    CHECK(taken(good) == taken_decodes::no);
-    const auto says = [&](const std::string& word) {
-        return taken(with("\"roofline\"", "\"takes_decodes\": " + word + ", \"roofline\""));
-    };
-    CHECK(says("\"no\"") == taken_decodes::no);
-    CHECK(says("\"in_launch\"") == taken_decodes::in_launch);
-    CHECK(says("\"in_tiles\"") == taken_decodes::in_tiles);
-    CHECK_THROWS_WITH((void)says("\"tiles\""),
+    CHECK(taken("context_attention", "") == taken_decodes::no);
+    CHECK(taken("gemm", R"("takes_decodes": "no", )") == taken_decodes::no);
+    CHECK(taken("context_attention", R"("takes_decodes": "in_launch", )") == taken_decodes::in_launch);
+    CHECK(taken("context_attention", R"("takes_decodes": "in_tiles", )") == taken_decodes::in_tiles);
+    CHECK_THROWS_WITH((void)taken("context_attention", R"("takes_decodes": "tiles", )"),
                       "mine.json: /kernels/0/takes_decodes: expected one of no, in_launch, in_tiles, found \"tiles\"");
-    CHECK_THROWS_WITH((void)says("true"), "mine.json: /kernels/0/takes_decodes: expected a string, found true");
+    CHECK_THROWS_WITH((void)taken("context_attention", R"("takes_decodes": true, )"),
+                      "mine.json: /kernels/0/takes_decodes: expected a string, found true");
+    CHECK_THROWS_WITH((void)taken("context_mla", R"("takes_decodes": "in_tiles", )"),
+                      "mine.json: /kernels/0/takes_decodes: expected no, which context_attention alone can do, found "
+                      "\"in_tiles\"");
 }
 
 TEST_CASE("where a layer was not measured, less is certain") {
@@ -117,31 +122,25 @@ TEST_CASE("a bad calibration names the place") {
     CHECK(
         complaint(with("[[1, 16]]", "[[1], [16]]")) ==
         "mine.json: /kernels/0/residual/axes: expected a list of numbers for each axis of the family, found an array of 2");
-    CHECK(complaint(with("64 64, 64 128", "64 64, 64")) ==
-          "mine.json: /kernels/0/residual/sites: expected a blank and another behind number 3, found \"64 64, "
-          "64\"");
-    CHECK(complaint(with("64 64, 64 128", "64 64 64 128")) ==
-          "mine.json: /kernels/0/residual/sites: expected a comma and a blank behind number 2, found \"64 64 64 "
-          "128\"");
-    CHECK(complaint(with("64 64, 64 128", "64 64, x 128")) ==
-          "mine.json: /kernels/0/residual/sites: expected whole numbers from 0; none such is number 3, found \"64 64, "
-          "x 128\"");
-    CHECK(complaint(with("64 64, 64 128", "64 -64, 64 128")).starts_with("mine.json: /kernels/0/residual/sites: expected"));
-    CHECK(complaint(with("64 64, 64 128", "64 64, 64 9223372036854775808"))
-              .starts_with("mine.json: /kernels/0/residual/sites: expected whole numbers from 0; none such is number 4"));
-    CHECK(complaint(with("\"64 64, 64 128\"", "[64, 64, 64, 128]")) ==
-          "mine.json: /kernels/0/residual/sites: expected a string, found an array of 4");
-    CHECK(complaint(with("64 64, 64 128", "64 128, 64 64")) ==
-          "mine.json: /kernels/0/residual/sites: expected sites in rising order, found \"64 128, 64 64\"");
-    CHECK(complaint(with("\"1 2\"", "\"1\"")) ==
-          "mine.json: /kernels/0/residual/units: expected a blank and another behind number 1, found \"1\"");
-    CHECK(complaint(with("\"1 2\"", "\"1 2, 3 4\"")) ==
-          "mine.json: /kernels/0/residual/units: expected a number for each site, found \"1 2, 3 4\"");
-    CHECK(
-        complaint(with("\"1 2\"", "\"1 0\"")) ==
-        "mine.json: /kernels/0/residual/units: expected whole numbers from 1 to 4096; none such is number 2, found \"1 0\"");
-    CHECK(complaint(with("\"1 2\"", "\"\"")) ==
-          "mine.json: /kernels/0/residual/units: expected whole numbers from 1 to 4096; none such is number 1, found \"\"");
+    const auto sites = [&](const std::string& text) { return complaint(with("64 64, 64 128", text)); };
+    const auto units = [&](const std::string& text) { return complaint(with("\"1 2\"", '"' + text + '"')); };
+    const std::string at = "mine.json: /kernels/0/residual/";
+    CHECK(sites("64 64, 64") == at + "sites: expected a blank and another behind number 3, found \"64 64, 64\"");
+    CHECK(sites("64 64 64 128") ==
+          at + "sites: expected nothing, or a comma and the next site, behind number 2, found \"64 64 64 128\"");
+    CHECK(sites("64 64, x 128") ==
+          at + "sites: expected whole numbers from 0 to 2147483647; none such is number 3, found \"64 64, x 128\"");
+    CHECK(sites("64 128, 64 64") == at + "sites: expected sites in rising order, found \"64 128, 64 64\"");
+    for (const char* none : {"", " 64 64", "64 -64, 64 128", "064 64, 64 128", "-0 64, 64 128", "64 64, 64 2147483648",
+                             "64 64, 64 9223372036854775808", "64 64, 64 128 ", "64 64, 64 128,", "64 64, 64 128, "})
+        CHECK(sites(none).starts_with(at + "sites: expected "));
+    CHECK(complaint(with("\"64 64, 64 128\"", "[64, 64, 64, 128]")) == at + "sites: expected a string, found an array of 4");
+    CHECK(units("1") == at + "units: expected a number for each of 2 sites, found \"1\"");
+    CHECK(units("1 2 3") == at + "units: expected a number for each of 2 sites, found \"1 2 3\"");
+    CHECK(units("1 0") == at + "units: expected whole numbers from 1 to 4096; none such is number 2, found \"1 0\"");
+    CHECK(units("1 2 ") == at + "units: expected nothing, or a blank and another, behind number 2, found \"1 2 \"");
+    CHECK(complaint(with("\"-8 0\"", "\"-8 4097\"")) ==
+          at + "centres: expected whole numbers from -4096 to 4096; none such is number 2, found \"-8 4097\"");
     CHECK(complaint(with("\"PR\"", "\"P\"")) ==
           R"(mine.json: /kernels/0/residual/pages/1: expected a character per site and place on the axes, found "P")");
     CHECK(complaint(with("\"PR\"", "\"P R\""))

@@ -104,7 +104,7 @@ struct places_before {
     std::int64_t last = 0;
     double share = 1;  ///< of the last, the rest is of the one before
     places_before(const residual_table& r, std::size_t axis, std::size_t axes, std::int64_t here) noexcept : last(here) {
-        if (axis >= axes) return;
+        if (axis >= axes || r.site_count == 0) return;
         while (measured < r.length[axis] && r.axis[axis][measured] < here) ++measured;
         const residual_table::bracket at = r.around(axis, here);
         if (at.share != 0) last = at.high, share = at.share;

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -34,12 +36,21 @@ inline bool shares_launch(const model_kernel& a, const model_kernel& b, taken_de
     for (std::size_t i = of_a.axes; same && i < of_a.axes + of_a.sites; ++i) same = a.shape.sizes[i] == b.shape.sizes[i];
     return same;
 }
+/// Whether a kernel is a chain of operations on elements, one of so many rows as good as one of more that are shorter.
+inline bool maps(const model_kernel& k) noexcept { return k.shape.family->axes == 1 && k.shape.variant == "map"; }
 /// Whether two kernels are one for all their rows or sequences.
 inline bool joins(const model_kernel& a, const model_kernel& b) noexcept {
     bool same = a.shape.family == b.shape.family && a.shape.operand == b.shape.operand && same_module(a, b);
     for (std::size_t i = 0; same && i < a.shape.family->size_count; ++i)
-        same = adds_up(*a.shape.family, i) || a.shape.sizes[i] == b.shape.sizes[i];
+        same = adds_up(*a.shape.family, i) || maps(a) || a.shape.sizes[i] == b.shape.sizes[i];
     return same;
+}
+/// A chain with as many elements in rows that are as wide as another's.
+inline void match_rows(operator_shape& map, const operator_shape& other) {
+    std::int64_t elements = 0;
+    if (__builtin_mul_overflow(map.sizes[0], map.sizes[1], &elements)) report_overflow();
+    map.sizes[0] = elements / other.sizes[1] + (elements % other.sizes[1] != 0 ? 1 : 0);
+    map.sizes[1] = other.sizes[1];
 }
 
 }  // namespace detail
@@ -56,6 +67,7 @@ inline void join_step(std::vector<model_kernel>& all, std::vector<model_kernel> 
         while (i < joined.size() && (joined[i] || !detail::joins(all[i], k))) ++i;
         if (i < joined.size()) {
             joined[i] = true;
+            if (detail::maps(k)) detail::match_rows(k.shape, all[i].shape);
             for (std::size_t s = 0; s < k.shape.family->size_count; ++s)
                 if (detail::adds_up(*k.shape.family, s) &&
                     __builtin_add_overflow(all[i].shape.sizes[s], k.shape.sizes[s], &all[i].shape.sizes[s]))
@@ -132,13 +144,8 @@ public:
         }
         double seconds = behind + launch;
         if (works_.front().parts > 0) seconds = std::min(seconds, side_by_side());
-        const std::vector<std::int64_t> lengths = sizes(1), before = sizes(behind_site());
-        seconds = std::min(seconds, predicted(alike(lengths.back(), before.back(), 0, 0)));
-        for (const std::int64_t length : lengths)
-            for (const std::int64_t past : before)
-                if (const operator_shape some = alike(length, past, length, past); some.sizes[0] > 0)
-                    seconds = std::max(seconds, predicted(some));
-        return std::max(seconds, least_seconds(*on_, done_));
+        seconds = std::min(seconds, predicted(alike(sizes(1).back(), sizes(behind_site()).back(), 0)));
+        return std::max({seconds, of_those_as_long(), least_seconds(*on_, done_)});
     }
     /// What they save of so many seconds in the launch of others.
     [[nodiscard]] double saved(double seconds) const noexcept {
@@ -169,16 +176,33 @@ private:
         found.erase(std::unique(found.begin(), found.end()), found.end());
         return found;
     }
-    /// As many sequences of a length as are at least so long, behind so many tokens as they are.
-    [[nodiscard]] operator_shape alike(std::int64_t length, std::int64_t past, std::int64_t least_length,
-                                       std::int64_t least_past) const {
+    /// As many sequences as have a least length, all of one length behind as many tokens.
+    [[nodiscard]] operator_shape alike(std::int64_t length, std::int64_t past, std::int64_t least) const {
         operator_shape shape = *all_.front().shape;
-        shape.sizes[0] = 0, shape.sizes[1] = length;
-        shape.sizes[behind_site()] = past;
+        shape.sizes[0] = 0, shape.sizes[1] = length, shape.sizes[behind_site()] = past;
         for (const sequences& s : all_)
-            if (s.shape->sizes[1] >= least_length && s.shape->sizes[behind_site()] >= least_past)
-                shape.sizes[0] += s.shape->sizes[0];
+            if (s.shape->sizes[1] >= least) shape.sizes[0] += s.shape->sizes[0];
         return shape;
+    }
+    /// The most seconds that as many sequences take as have at least a length behind at least so many tokens.
+    [[nodiscard]] double of_those_as_long() const {
+        std::vector<const operator_shape*> by_past;
+        for (const sequences& s : all_) by_past.push_back(s.shape);
+        const std::size_t past = behind_site();
+        std::sort(by_past.begin(), by_past.end(),
+                  [&](const auto* a, const auto* b) { return a->sizes[past] > b->sizes[past]; });
+        double most = 0;
+        for (const std::int64_t length : sizes(1)) {
+            operator_shape some = alike(length, 0, INT64_MAX);
+            bool has_length = false;  // else longer ones are as many
+            for (std::size_t i = 0; i < by_past.size(); ++i) {
+                if (by_past[i]->sizes[1] < length) continue;
+                has_length = has_length || by_past[i]->sizes[1] == length;
+                some.sizes[0] += by_past[i]->sizes[0], some.sizes[past] = by_past[i]->sizes[past];
+                if (has_length) most = std::max(most, predicted(some));
+            }
+        }
+        return most;
     }
     [[nodiscard]] double by_roofline(const kernel_work& work) const {
         const datasheet_seconds s = seconds_of(*on_, work);
@@ -201,7 +225,7 @@ private:
                 if (deviation <= 1) return std::log2(together * deviation);
                 return std::log2(together + (deviation - 1) * by_roofline(work_of(at, known_)));
             };
-            longest = std::max(longest, std::exp2(risen(deviations, alike(length, 0, length, 0), log_seconds_at)));
+            longest = std::max(longest, std::exp2(risen(deviations, alike(length, 0, length), log_seconds_at)));
         }
         return longest;
     }
@@ -238,7 +262,9 @@ private:
         for (const std::size_t j : members) {
             const double share = seconds[is_other(j)] / kinds[is_other(j)].alone();
             latency_estimate& e = all[j];
-            e.seconds *= share, e.lower *= share, e.upper *= share;
+            e.seconds *= share, e.upper *= share;
+            const double least = least_seconds(d, detail::work_of(step[j].what.shape, step[j].known));
+            e.lower = std::min(e.seconds, std::max(e.lower * share, least));
             e.share_of_bound = e.share_of_bound < share ? e.share_of_bound / share : 1;
         }
     }
