@@ -18,8 +18,6 @@ using nlohmann::json;
 
 namespace {
 
-const std::string llama = "--config " + config_of("meta-llama__Llama-3.2-1B");
-
 json answer(const std::string& line, const surroundings& around = {}) {
     return json::parse(printed(line + " --format json", around));
 }

@@ -16,10 +16,6 @@ using namespace llmcost::testing;
 
 namespace {
 
-const std::string llama = "--config " + config_of("meta-llama__Llama-3.2-1B");
-
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 std::size_t widest(const std::string& text) {
     std::size_t wide = 0;
     std::istringstream in(text);

@@ -20,8 +20,6 @@ using llmcost::workload;
 
 namespace {
 
-const std::string llama = "--config " + config_of("meta-llama__Llama-3.2-1B");
-
 std::string exact(const std::string& line) { return printed(line + " --format csv"); }
 
 /// The sum of a stretch as the program takes it, step by step if `walked`.

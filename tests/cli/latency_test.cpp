@@ -15,14 +15,14 @@ using nlohmann::json;
 
 namespace {
 
-const std::string llama = "latency --model meta-llama/Llama-3.2-1B --device h200_sxm";
-const std::string measured = " --engine vllm --calibration " LLMCOST_TEST_DIR "/../configs/calibrations";
+const std::string one_step = "latency --model meta-llama/Llama-3.2-1B --device h200_sxm";
+const std::string vllm = " --engine vllm" + measured;
 
 }  // namespace
 
 TEST_CASE("a step's time is that of its kernels") {
-    for (const std::string& kernels : {measured, std::string(" --calibration none")}) {
-        const json j = json::parse(printed(llama + kernels + " --batch 16 --past 1000 --format json"));
+    for (const std::string& kernels : {vllm, std::string(" --calibration none")}) {
+        const json j = json::parse(printed(one_step + kernels + " --batch 16 --past 1000 --format json"));
         double sum = 0, flops = 0;
         for (const json& op : j["ops"]) {
             sum += op["seconds"].get<double>(), flops += op["flops"].get<double>();
@@ -47,7 +47,7 @@ TEST_CASE("a step's time is that of its kernels") {
 }
 
 TEST_CASE("a step is told in words") {
-    const std::string text = printed(llama + measured + " --batch 16 --past 1000 --price 2 --carbon 100");
+    const std::string text = printed(one_step + vllm + " --batch 16 --past 1000 --price 2 --carbon 100");
     CHECK(
         text.starts_with("meta-llama/Llama-3.2-1B on H200 SXM, vllm, bfloat16, cache bfloat16\n"
                          "a step: 16 x 1 token behind 1,000: "));
@@ -59,7 +59,7 @@ TEST_CASE("a step is told in words") {
 
 // rows of prompts and of running sequences go through products together; attention is each one's own
 TEST_CASE("a ragged batch is one step") {
-    const json j = json::parse(printed(llama + measured + " --requests 512@0x4,1@8000x60 --format json"));
+    const json j = json::parse(printed(one_step + vllm + " --requests 512@0x4,1@8000x60 --format json"));
     std::int64_t rows = 0, kinds = 0;
     for (const json& op : j["ops"]) {
         if (op["name"] == "model.layers.*.mlp.down_proj") rows = op["sizes"]["m"];
@@ -69,10 +69,9 @@ TEST_CASE("a ragged batch is one step") {
     CHECK(kinds == 2);
     CHECK(j["requests"] == json::parse(R"([{"sequence":512,"past":0,"count":4},{"sequence":1,"past":8000,"count":60}])"));
     for (const char* member : {"batch", "sequence", "past"}) CHECK_FALSE(j.contains(member));
-    CHECK(json::parse(printed(llama + " --batch 3 --past 7 --format json"))["past"] == 7);
+    CHECK(json::parse(printed(one_step + " --batch 3 --past 7 --format json"))["past"] == 7);
     const auto seconds = [&](const std::string& requests) {
-        return json::parse(printed(llama + measured + " --requests " + requests + " --format json"))["seconds"]
-            .get<double>();
+        return json::parse(printed(one_step + vllm + " --requests " + requests + " --format json"))["seconds"].get<double>();
     };
     CHECK(j["seconds"].get<double>() < seconds("512@0x4") + seconds("1@8000x60"));
 }
@@ -80,7 +79,7 @@ TEST_CASE("a ragged batch is one step") {
 // an engine puts all tokens of a step into one tensor: norms, rotations and activations are launched once for them
 TEST_CASE("a step of several groups launches as much as one of a single group, but for attention") {
     const auto step = [](const std::string& more) {
-        return json::parse(printed(llama + measured + " --format json --requests " + more));
+        return json::parse(printed(one_step + vllm + " --format json --requests " + more));
     };
     const auto sum = [](const json& j, const char* kind, const char* member) {
         double all = 0;
@@ -100,7 +99,7 @@ TEST_CASE("a step of several groups launches as much as one of a single group, b
           sum(prompts, "elementwise", "seconds") + sum(running, "elementwise", "seconds"));
     CHECK(step("512@0x4,512@0x8,512@256x2,1@99x3")["launches"] == prompts["launches"]);
     const auto launches = [&](const std::string& requests) {  // TensorRT-LLM has another kernel for those that decode
-        const std::string line = llama + " --engine trtllm --calibration " LLMCOST_TEST_DIR "/../configs/calibrations";
+        const std::string line = one_step + " --engine trtllm" + measured;
         return json::parse(printed(line + " --format json --requests " + requests))["launches"].get<double>();
     };
     CHECK(launches("512@0x4,1@8000x60") == launches("512@0x4") + 16);
@@ -172,7 +171,7 @@ TEST_CASE("where a device has no bfloat16, nothing is multiplied in it") {
 }
 
 TEST_CASE("a training step goes back over every product twice") {
-    const json j = json::parse(printed(llama + measured + " --training --batch 2 --sequence 2048 --format json"));
+    const json j = json::parse(printed(one_step + vllm + " --training --batch 2 --sequence 2048 --format json"));
     CHECK(j["seconds"].get<double>() ==
           doctest::Approx(j["forward"]["seconds"].get<double>() + j["backward"]["seconds"].get<double>() +
                           j["optimizer"]["seconds"].get<double>()));
@@ -183,25 +182,25 @@ TEST_CASE("a training step goes back over every product twice") {
     const double utilisation = j["model_flops_utilisation"];
     CHECK(utilisation > 0.1);
     CHECK(utilisation < 1);
-    CHECK(printed(llama + " --training").find("  MFU ") != std::string::npos);
+    CHECK(printed(one_step + " --training").find("  MFU ") != std::string::npos);
 }
 
 TEST_CASE("a training step has the interval of its kernels, and what binds it") {
     const auto width = [](const std::string& more) {
-        const json j = json::parse(printed(llama + more + " --training --batch 2 --sequence 2048 --format json"));
+        const json j = json::parse(printed(one_step + more + " --training --batch 2 --sequence 2048 --format json"));
         const double seconds = j["seconds"];
         CHECK(j["lower"].get<double>() < seconds);
         CHECK(j["upper"].get<double>() > seconds);
         CHECK(j["bound"] == "compute");
         return (j["upper"].get<double>() - j["lower"].get<double>()) / seconds;
     };
-    CHECK(width(measured) < width(" --calibration none"));
-    CHECK(width(measured) < 0.5);  // most of it is AdamW's, which streams memory
-    const json eager = json::parse(printed(llama + " --training --sequence 8 --execution eager --format json"));
+    CHECK(width(vllm) < width(" --calibration none"));
+    CHECK(width(vllm) < 0.5);  // most of it is AdamW's, which streams memory
+    const json eager = json::parse(printed(one_step + " --training --sequence 8 --execution eager --format json"));
     CHECK(eager["bound"] == "launch");  // hosts differ by half
     CHECK(eager["lower"].get<double>() == doctest::Approx(0.5 * eager["seconds"].get<double>()));
     CHECK(eager["upper"].get<double>() >= 1.5 * eager["seconds"].get<double>());
-    CHECK(printed(llama + measured + " --training").find(", bound by compute)\n  forward ") != std::string::npos);
+    CHECK(printed(one_step + vllm + " --training").find(", bound by compute)\n  forward ") != std::string::npos);
 }
 
 // 16 bytes of states for a parameter (ZeRO, arXiv 1910.02054, section 3.1): 1,235,814,400 and 70,553,706,496 of them
@@ -260,7 +259,7 @@ TEST_CASE("images are counted as images, and what has no cache stands behind not
         for (const char* member : {"sequence", "past", "tokens_per_second"}) CHECK_FALSE(answer.contains(member));
     const std::string bert = "latency --model google-bert/bert-base-uncased --device h200 --calibration none";
     CHECK(printed(bert + " --sequence 128").find("\na step: 1 x 128 tokens: ") != std::string::npos);
-    CHECK(printed(llama + " --sequence 128").find("\na step: 1 x 128 tokens behind 0: ") != std::string::npos);
+    CHECK(printed(one_step + " --sequence 128").find("\na step: 1 x 128 tokens behind 0: ") != std::string::npos);
 }
 
 TEST_CASE("tokens before others need a cache") {
@@ -277,24 +276,24 @@ TEST_CASE("tokens before others need a cache") {
 }
 
 TEST_CASE("groups of devices each have a batch") {
-    CHECK(printed(llama + " --dp 8 --batch 64 --past 9").find("\na step: 64 x 1 token behind 9 in each of 8 groups: ") !=
+    CHECK(printed(one_step + " --dp 8 --batch 64 --past 9").find("\na step: 64 x 1 token behind 9 in each of 8 groups: ") !=
           std::string::npos);
-    CHECK(json::parse(printed(llama + " --dp 8 --batch 64 --format json"))["groups"] == 8);
+    CHECK(json::parse(printed(one_step + " --dp 8 --batch 64 --format json"))["groups"] == 8);
     const auto training = [](const std::string& more) {
-        return json::parse(printed(llama + " --training --batch 4 --format json" + more));
+        return json::parse(printed(one_step + " --training --batch 4 --format json" + more));
     };
     const json one = training(""), eight = training(" --dp 8");
     CHECK(eight["groups"] == 8);
     CHECK(eight["seconds"] == one["seconds"]);
     CHECK(eight["tokens_per_second"].get<double>() == doctest::Approx(8 * one["tokens_per_second"].get<double>()));
-    CHECK(printed(llama + " --training --batch 4 --dp 8")
+    CHECK(printed(one_step + " --training --batch 4 --dp 8")
               .find("\na training step of 4 x 1,024 tokens in each of 8 groups: ") != std::string::npos);
     CHECK(printed("latency --help").find("which each of --dp groups has") != std::string::npos);
 }
 
 TEST_CASE("a step's kernels as CSV are those of its JSON") {
-    const json j = json::parse(printed(llama + measured + " --past 100 --format json"));
-    std::istringstream lines(printed(llama + measured + " --past 100 --format csv"));
+    const json j = json::parse(printed(one_step + vllm + " --past 100 --format json"));
+    std::istringstream lines(printed(one_step + vllm + " --past 100 --format csv"));
     std::string line;
     std::getline(lines, line);
     CHECK(line == "name,kind,sizes,times,seconds,lower,upper,flops,bytes,bound,calibrated");
@@ -311,38 +310,38 @@ TEST_CASE("a step's kernels as CSV are those of its JSON") {
 
 // 16 layers: a framework dispatches far more than the 146 kernels of the fused step, and the device waits for it
 TEST_CASE("eager execution is what its host issues") {
-    const json graph = json::parse(printed(llama + measured + " --past 100 --format json"));
-    const json eager = json::parse(printed(llama + measured + " --past 100 --execution eager --format json"));
+    const json graph = json::parse(printed(one_step + vllm + " --past 100 --format json"));
+    const json eager = json::parse(printed(one_step + vllm + " --past 100 --execution eager --format json"));
     CHECK(graph["host_seconds"] == 0);
     CHECK(graph["launches"] == 146);
     CHECK(eager["launches"].get<double>() > 500);
     CHECK(eager["seconds"].get<double>() == doctest::Approx(16e-6 * eager["launches"].get<double>()));
     CHECK(eager["bound"] == "launch");
     CHECK(eager["flops"].get<double>() == doctest::Approx(graph["flops"].get<double>()).epsilon(1e-3));
-    CHECK(printed(llama + " --execution stream").find("146 kernels issued one by one") != std::string::npos);
+    CHECK(printed(one_step + " --execution stream").find("146 kernels issued one by one") != std::string::npos);
 }
 
 TEST_CASE("what cannot be timed is said") {
     CHECK(refused("latency --model meta-llama/Llama-3.2-1B").find("--device: say which") != std::string::npos);
     CHECK(refused("latency --model meta-llama/Llama-3.2-1B --device h2000").find("nearest: h200") != std::string::npos);
-    CHECK(refused(llama + " --tp 3").find("attention heads do not divide by it") != std::string::npos);
+    CHECK(refused(one_step + " --tp 3").find("attention heads do not divide by it") != std::string::npos);
     const std::string v3 = "latency --model deepseek-ai/DeepSeek-V3 --device h200";
     CHECK(refused(v3 + " --ep 8") == "llmcost: --ep: 8 groups do not divide the 1 device of --tp and --dp\n");
     CHECK(refused(v3 + " --tp 8 --ep 3") == "llmcost: --ep: 3 groups do not divide the 8 devices of --tp and --dp\n");
-    CHECK(refused(llama + " --ep 2") == "llmcost: --ep: this model has no routed experts that groups could share\n");
-    CHECK(refused(llama + " --engine vlm").find("nearest: vllm") != std::string::npos);
-    CHECK(refused(llama + " --dtype fp9").find("nearest: fp8") != std::string::npos);
-    CHECK(refused(llama + " --routing fair").find("expected one of balanced") != std::string::npos);
-    CHECK(refused(llama + " --routing balanced").ends_with("--routing: this model has no routed experts\n"));
-    CHECK(refused(llama + " --experts-dtype fp8").ends_with("--experts-dtype: this model has no routed experts\n"));
-    CHECK(refused(llama + " --tree").find("means nothing to llmcost latency") != std::string::npos);
-    CHECK(refused(llama + " --price -1").find("expected a number from 0") != std::string::npos);
-    CHECK(refused(llama + " --format xml").find("expected one of text, json, csv") != std::string::npos);
-    CHECK(refused(llama + " --training --format csv").find("expected one of text, json;") != std::string::npos);
-    CHECK(refused(llama + " --execution lazy").find("expected one of graph, stream, eager") != std::string::npos);
+    CHECK(refused(one_step + " --ep 2") == "llmcost: --ep: this model has no routed experts that groups could share\n");
+    CHECK(refused(one_step + " --engine vlm").find("nearest: vllm") != std::string::npos);
+    CHECK(refused(one_step + " --dtype fp9").find("nearest: fp8") != std::string::npos);
+    CHECK(refused(one_step + " --routing fair").find("expected one of balanced") != std::string::npos);
+    CHECK(refused(one_step + " --routing balanced").ends_with("--routing: this model has no routed experts\n"));
+    CHECK(refused(one_step + " --experts-dtype fp8").ends_with("--experts-dtype: this model has no routed experts\n"));
+    CHECK(refused(one_step + " --tree").find("means nothing to llmcost latency") != std::string::npos);
+    CHECK(refused(one_step + " --price -1").find("expected a number from 0") != std::string::npos);
+    CHECK(refused(one_step + " --format xml").find("expected one of text, json, csv") != std::string::npos);
+    CHECK(refused(one_step + " --training --format csv").find("expected one of text, json;") != std::string::npos);
+    CHECK(refused(one_step + " --execution lazy").find("expected one of graph, stream, eager") != std::string::npos);
     CHECK(refused("latency --model deepseek-ai/DeepSeek-V3 --device h200 --tp 8 --ep 8 --execution eager")
               .find("expected --tp 1 --dp 1") != std::string::npos);
-    CHECK(refused(llama + " mult").find("expected options, found 'mult'") != std::string::npos);
+    CHECK(refused(one_step + " mult").find("expected options, found 'mult'") != std::string::npos);
     CHECK(refused("latency --config " LLMCOST_TEST_DIR "/none.json --device h200", {}, 3).find("none.json") !=
           std::string::npos);
     CHECK(printed("latency --help").find("--cache-dtype") != std::string::npos);

@@ -43,7 +43,7 @@ std::string answer(const std::vector<std::string>& words, const cli::operator_ti
     return cli::measured_answer(args, run, cli::streams{out, err, in});
 }
 
-const std::vector<std::string> llama{"--model", "meta-llama/Llama-3.2-1B", "--device", "h200",       "--batch",
+const std::vector<std::string> asked{"--model", "meta-llama/Llama-3.2-1B", "--device", "h200",       "--batch",
                                      "1",       "--calibration",           "none",     "--sequence", "128"};
 
 std::vector<std::string> with(std::vector<std::string> words, std::initializer_list<const char*> more) {
@@ -55,7 +55,7 @@ std::vector<std::string> with(std::vector<std::string> words, std::initializer_l
 
 TEST_CASE("each distinct operator of a model is run once, and stands for all of its runs") {
     std::set<std::string> ran;
-    const json j = json::parse(answer(with(llama, {"--format", "json"}), simulated_device{ran}));
+    const json j = json::parse(answer(with(asked, {"--format", "json"}), simulated_device{ran}));
     CHECK(j["distinct"] == ran.size());
     CHECK(j["left_out"] == 0);
     CHECK(j["seconds"].get<double>() == doctest::Approx(1.1 * j["predicted_seconds"].get<double>()));
@@ -74,25 +74,25 @@ TEST_CASE("each distinct operator of a model is run once, and stands for all of 
 
 TEST_CASE("what a device cannot run is told and in no sum") {
     std::set<std::string> ran, again;
-    const json all = json::parse(answer(with(llama, {"--format", "json"}), simulated_device{ran}));
-    const json some = json::parse(answer(with(llama, {"--format", "json"}), simulated_device{again, "softmax"}));
+    const json all = json::parse(answer(with(asked, {"--format", "json"}), simulated_device{ran}));
+    const json some = json::parse(answer(with(asked, {"--format", "json"}), simulated_device{again, "softmax"}));
     CHECK(some["left_out"] == 16);
     CHECK(some["seconds"].get<double>() < all["seconds"].get<double>());
     CHECK(some["predicted_seconds"].get<double>() == doctest::Approx(some["seconds"].get<double>() / 1.1));
     again.clear();
-    CHECK(answer(llama, simulated_device{again, "softmax"}).find("16 kernels cannot be run here") != std::string::npos);
+    CHECK(answer(asked, simulated_device{again, "softmax"}).find("16 kernels cannot be run here") != std::string::npos);
 }
 
 TEST_CASE("the table has a row for each kernel, with its target, sizes and both times") {
     std::set<std::string> ran;
-    const std::string text = answer(llama, simulated_device{ran});
+    const std::string text = answer(asked, simulated_device{ran});
     CHECK(text.find("name") != std::string::npos);
     CHECK(text.find("self_attn.q_proj") != std::string::npos);
     CHECK(text.find("128 x 2048 x 2048") != std::string::npos);
     CHECK(text.find("simulated") != std::string::npos);
     CHECK(text.find("-9.1 %") != std::string::npos);  // 1 / 1.1 - 1
     ran.clear();
-    const std::string rows = answer(with(llama, {"--format", "csv"}), simulated_device{ran});
+    const std::string rows = answer(with(asked, {"--format", "csv"}), simulated_device{ran});
     CHECK(rows.starts_with("name,op,target,input,runs,forward_us,backward_us,predicted_us,off\n"));
     CHECK(rows.find("model.layers.*.mlp.down_proj,gemm,simulated,128 x 2048 x 8192,16,") != std::string::npos);
 }
@@ -122,7 +122,7 @@ TEST_CASE("what cannot be measured is refused") {
     std::set<std::string> ran;
     const auto refused = [&](std::initializer_list<const char*> more) -> std::string {
         try {
-            return answer(with(llama, more), simulated_device{ran});
+            return answer(with(asked, more), simulated_device{ran});
         } catch (const error& e) {
             return e.what();
         }

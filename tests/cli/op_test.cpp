@@ -15,12 +15,6 @@
 using namespace llmcost::testing;
 using nlohmann::json;
 
-namespace {
-
-const std::string measured = " --calibration " LLMCOST_TEST_DIR "/../configs/calibrations";
-
-}  // namespace
-
 // an empty product of 16 bits: 3.3 µs and what 8,192³ takes at 78 % of 989.4 TFLOP/s
 TEST_CASE("an operator without a calibration is its datasheet and typical efficiencies, and says so") {
     const std::string text = printed("op gemm --device h200_sxm --m 8192 --n 8192 --k 8192");

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 // The whole program behind one function, compiled once: what it writes, and how it ends.
@@ -36,5 +37,13 @@ struct outcome {
 
 /// The configuration of a golden, by the golden's name.
 [[nodiscard]] std::string config_of(const std::string& name);
+
+/// Whether a text has a part.
+[[nodiscard]] inline bool has(std::string_view text, std::string_view part) {
+    return text.find(part) != std::string_view::npos;
+}
+
+inline const std::string llama = "--config " + config_of("meta-llama__Llama-3.2-1B");
+inline const std::string measured = " --calibration " LLMCOST_TEST_DIR "/../configs/calibrations";
 
 }  // namespace llmcost::testing

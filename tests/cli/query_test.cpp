@@ -15,7 +15,6 @@ using namespace llmcost::testing;
 
 namespace {
 
-const std::string llama = "--config " + config_of("meta-llama__Llama-3.2-1B");
 const std::string shown = "in " + config_of("meta-llama__Llama-3.2-1B");
 
 /// A golden's prefill that has modules, and what its modules add up to.

@@ -19,8 +19,7 @@ using nlohmann::json;
 
 namespace {
 
-const std::string measured = " --calibration " LLMCOST_TEST_DIR "/../configs/calibrations";
-const std::string llama =
+const std::string llama_70b =
     "serve --model meta-llama/Llama-3.1-70B --device h200_sxm --engine vllm --dtype fp8 --tp 4" + measured;
 
 json answered(const std::string& line) { return json::parse(printed(line + " --format json")); }
@@ -35,7 +34,7 @@ std::string runs() {
 }  // namespace
 
 TEST_CASE("a server's figures fit each other") {
-    const json j = answered(llama + " --concurrency 32 --input 1000 --output 500 --price 2.5 --carbon 400");
+    const json j = answered(llama_70b + " --concurrency 32 --input 1000 --output 500 --price 2.5 --carbon 400");
     const double tokens = j["tokens_per_second"], tpot = j["tpot_seconds"];
     CHECK(tokens == doctest::Approx(32 * 500 / (j["ttft_seconds"].get<double>() + 499 * tpot)));
     CHECK(j["tokens_per_second_per_device"].get<double>() == doctest::Approx(tokens / 4));
@@ -48,34 +47,34 @@ TEST_CASE("a server's figures fit each other") {
 }
 
 TEST_CASE("a server is told in words, and as a sweep") {
-    const std::string text = printed(llama + " --concurrency 32 --price 2");
+    const std::string text = printed(llama_70b + " --concurrency 32 --price 2");
     CHECK(
         text.starts_with("meta-llama/Llama-3.1-70B on 4 x H200 SXM, vllm, fp8, cache fp8\n"
                          "1,024 tokens in, 1,024 out, 32 requests at a time\n  time to first token "));
     CHECK(text.find("per million output tokens\n") != std::string::npos);
-    const json sweep = answered(llama + " --sweep")["sweep"];
+    const json sweep = answered(llama_70b + " --sweep")["sweep"];
     CHECK(sweep.size() > 8);
     for (std::size_t i = 1; i < sweep.size(); ++i) {
         CHECK(sweep[i]["concurrency"].get<double>() > sweep[i - 1]["concurrency"].get<double>());
         CHECK(sweep[i]["tpot_seconds"].get<double>() >= sweep[i - 1]["tpot_seconds"].get<double>());
     }
     CHECK(sweep.back()["concurrency"].get<double>() == std::floor(sweep.back()["capacity"].get<double>()));
-    CHECK(printed(llama + " --sweep").find(" requests  first token   per token   tokens/s") != std::string::npos);
+    CHECK(printed(llama_70b + " --sweep").find(" requests  first token   per token   tokens/s") != std::string::npos);
 }
 
 TEST_CASE("a level of service gives the most requests that keep to it") {
-    const json j = answered(llama + " --slo ttft=0.5s,tpot=20ms");
+    const json j = answered(llama_70b + " --slo ttft=0.5s,tpot=20ms");
     const int most = j["concurrency"].get<int>();
     CHECK(j["tpot_seconds"].get<double>() <= 0.02);
     CHECK(j["ttft_seconds"].get<double>() <= 0.5);
-    const json more = answered(llama + " --concurrency " + std::to_string(most + 1));
+    const json more = answered(llama_70b + " --concurrency " + std::to_string(most + 1));
     CHECK((more["tpot_seconds"].get<double>() > 0.02 || more["ttft_seconds"].get<double>() > 0.5));
-    CHECK(refused(llama + " --slo tpot=1ms").find("--slo: one request alone takes ") != std::string::npos);
-    CHECK(refused(llama + " --slo ttft=0.5s,ttft=1s") == "llmcost: --slo: ttft is given twice\n");
-    CHECK(refused(llama + " --slo tpot=9ms,ttft=1s,tpot=9ms") == "llmcost: --slo: tpot is given twice\n");
+    CHECK(refused(llama_70b + " --slo tpot=1ms").find("--slo: one request alone takes ") != std::string::npos);
+    CHECK(refused(llama_70b + " --slo ttft=0.5s,ttft=1s") == "llmcost: --slo: ttft is given twice\n");
+    CHECK(refused(llama_70b + " --slo tpot=9ms,ttft=1s,tpot=9ms") == "llmcost: --slo: tpot is given twice\n");
     for (const char* bad : {"tpot", "tpot=30", "itl=3ms", "tpot=fast", "=", "tpot=30ms,"})
-        CHECK(refused(llama + " --slo " + bad).find("--slo: expected ") != std::string::npos);
-    CHECK(refused(llama + " --slo=").find("--slo: expected ") != std::string::npos);
+        CHECK(refused(llama_70b + " --slo " + bad).find("--slo: expected ") != std::string::npos);
+    CHECK(refused(llama_70b + " --slo=").find("--slo: expected ") != std::string::npos);
 }
 
 TEST_CASE("an engine's times have the interval of its measured runs, kernels alone have none") {
@@ -95,16 +94,17 @@ TEST_CASE("an engine's times have the interval of its measured runs, kernels alo
 }
 
 TEST_CASE("requests at a rate, cached prefixes, chunks, proposed tokens and stages are understood") {
-    const json plain = answered(llama + " --concurrency 8");
-    CHECK(answered(llama + " --rate 1")["concurrency"].get<double>() > 1);
-    CHECK(refused(llama + " --rate 1000").find("faster than they can be answered") != std::string::npos);
-    CHECK(answered(llama + " --concurrency 8 --prefix-hit 0.9")["ttft_unloaded_seconds"] < plain["ttft_unloaded_seconds"]);
-    CHECK(answered(llama + " --concurrency 8 --chunk 128")["ttft_unloaded_seconds"] > plain["ttft_unloaded_seconds"]);
-    CHECK(answered(llama + " --concurrency 8 --draft 3 --acceptance 0.9")["tpot_seconds"] < plain["tpot_seconds"]);
-    CHECK(refused(llama + " --acceptance 0.9") == "llmcost: --acceptance: needs --draft: tokens to keep\n");
-    CHECK(answered(llama + " --concurrency 8 --batch-wait 20")["ttft_seconds"].get<double>() >
+    const json plain = answered(llama_70b + " --concurrency 8");
+    CHECK(answered(llama_70b + " --rate 1")["concurrency"].get<double>() > 1);
+    CHECK(refused(llama_70b + " --rate 1000").find("faster than they can be answered") != std::string::npos);
+    CHECK(answered(llama_70b + " --concurrency 8 --prefix-hit 0.9")["ttft_unloaded_seconds"] <
+          plain["ttft_unloaded_seconds"]);
+    CHECK(answered(llama_70b + " --concurrency 8 --chunk 128")["ttft_unloaded_seconds"] > plain["ttft_unloaded_seconds"]);
+    CHECK(answered(llama_70b + " --concurrency 8 --draft 3 --acceptance 0.9")["tpot_seconds"] < plain["tpot_seconds"]);
+    CHECK(refused(llama_70b + " --acceptance 0.9") == "llmcost: --acceptance: needs --draft: tokens to keep\n");
+    CHECK(answered(llama_70b + " --concurrency 8 --batch-wait 20")["ttft_seconds"].get<double>() >
           plain["ttft_seconds"].get<double>() + 19 * plain["tpot_seconds"].get<double>());
-    const json stages = answered(llama + " --concurrency 8 --pp 2");
+    const json stages = answered(llama_70b + " --concurrency 8 --pp 2");
     CHECK(stages["devices"] == 8);
     CHECK(stages["weight_bytes_per_device"].get<double>() == plain["weight_bytes_per_device"].get<double>() / 2);
 }
@@ -158,7 +158,7 @@ TEST_CASE("runs are read as spreadsheets and data frames write them") {
 }
 
 TEST_CASE("a rate is answered as it was asked for, and nobody waits where all are served") {
-    const std::string slow = llama + " --rate 1 --input 1000 --output 200";
+    const std::string slow = llama_70b + " --rate 1 --input 1000 --output 200";
     CHECK(answered(slow)["requests_per_second"].get<double>() == doctest::Approx(1).epsilon(0.01));
     CHECK(printed(slow).find("waiting") == std::string::npos);
 }
@@ -246,7 +246,7 @@ TEST_CASE("a model that leaves no room in an engine's usual share of memory is g
     CHECK(j["ttft_seconds"].get<double>() == doctest::Approx(0.2158).epsilon(0.15));
     CHECK(j["tpot_seconds"].get<double>() == doctest::Approx(0.0171).epsilon(0.15));
     CHECK(printed(line).find(" requests if the engine may take all of it\n") != std::string::npos);
-    CHECK(printed(llama).find("all of it") == std::string::npos);
+    CHECK(printed(llama_70b).find("all of it") == std::string::npos);
 }
 
 TEST_CASE("a server that cannot be is refused") {
@@ -255,17 +255,17 @@ TEST_CASE("a server that cannot be is refused") {
               std::string::npos);
     CHECK(refused("serve --device h100 --model openai-community/gpt2")
               .find("needs 2048 positions and the model has 1024 (--input, --output)\n") != std::string::npos);
-    CHECK(refused(llama + " --input 2000000000 --output 2000000000").find("2147483647 tokens together") !=
+    CHECK(refused(llama_70b + " --input 2000000000 --output 2000000000").find("2147483647 tokens together") !=
           std::string::npos);
-    CHECK(refused(llama + " --input 2000000 --chunk 1").find("more than 4,096 chunks") != std::string::npos);
-    CHECK(refused(llama + " --pp 81") == "llmcost: --pp: 81 stages for a model of 80 layers: each needs one\n");
-    CHECK(answered(llama + " --pp 80")["devices"] == 320);
-    CHECK(refused(llama + " --ep 2") == "llmcost: --ep: this model has no routed experts that groups could share\n");
-    CHECK(refused(llama + " --sweep --rate 2").find("at a time") != std::string::npos);
-    CHECK(refused(llama + " --prefix-hit 2").find("expected a number from 0 to 1") != std::string::npos);
-    CHECK(refused(llama + " --batch 2").find("means nothing to llmcost serve") != std::string::npos);
+    CHECK(refused(llama_70b + " --input 2000000 --chunk 1").find("more than 4,096 chunks") != std::string::npos);
+    CHECK(refused(llama_70b + " --pp 81") == "llmcost: --pp: 81 stages for a model of 80 layers: each needs one\n");
+    CHECK(answered(llama_70b + " --pp 80")["devices"] == 320);
+    CHECK(refused(llama_70b + " --ep 2") == "llmcost: --ep: this model has no routed experts that groups could share\n");
+    CHECK(refused(llama_70b + " --sweep --rate 2").find("at a time") != std::string::npos);
+    CHECK(refused(llama_70b + " --prefix-hit 2").find("expected a number from 0 to 1") != std::string::npos);
+    CHECK(refused(llama_70b + " --batch 2").find("means nothing to llmcost serve") != std::string::npos);
     const std::string help = printed("serve --help");
     CHECK(help.find("--prefix-hit X") != std::string::npos);
     CHECK(help.find("--format text|json  ") != std::string::npos);
-    CHECK(refused(llama + " --format csv").find("expected one of text, json;") != std::string::npos);
+    CHECK(refused(llama_70b + " --format csv").find("expected one of text, json;") != std::string::npos);
 }

@@ -25,8 +25,6 @@ using llmcost::cli::option_table;
 
 namespace {
 
-bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
-
 std::string dashes_for_roff(std::string_view text) {
     std::string out;
     for (const char c : text) out += c == '-' ? std::string("\\-") : std::string(1, c);

@@ -16,8 +16,6 @@ using nlohmann::json;
 
 namespace {
 
-const std::string measured = " --calibration " LLMCOST_TEST_DIR "/../configs/calibrations";
-
 /// What a run says beside its answer.
 std::string note(const std::string& line, const surroundings& around = {}) {
     const outcome o = llmcost_line(line, around);

@@ -111,13 +111,14 @@ inline void compare_classes(comparison& c, const golden_file& golden, const mode
             c.equal(s.path, "class", std::string_view("no such module"), s.type);
 }
 
-inline void compare_figures(comparison& c, const std::string& where, const figures& expected, const llmcost::figures& got) {
+inline void compare_figures(comparison& c, const std::string& where, const golden_figures& expected,
+                            const llmcost::figures& got) {
     const std::vector<count> columns = columns_of(got);
     for (std::size_t i = 0; i < columns.size(); ++i) c.equal(where, figure_names[i], count(expected.values[i]), columns[i]);
 }
 
 /// What every module executed, its children included; a module that one side does not list has done nothing.
-inline void compare_modules(comparison& c, const std::string& kind, const std::map<std::string, figures>& modules,
+inline void compare_modules(comparison& c, const std::string& kind, const std::map<std::string, golden_figures>& modules,
                             const model_listing& listing) {
     const scopes_by_path scopes = by_path(listing);
     for (const auto& [path, expected] : modules) {

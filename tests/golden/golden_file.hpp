@@ -36,11 +36,11 @@ inline constexpr std::array<std::string_view, 14> figure_names{"ADD", "MULT", "D
                                                                "ERF", "TRIG", "POW", "NEG",  "CMP", "OUT", "WRITTEN"};
 
 /// Primitives executed, OUT and WRITTEN of a module (children included) or of a whole run, in operations or elements.
-struct figures {
+struct golden_figures {
     std::array<std::uint64_t, figure_names.size()> values{};
 
     [[nodiscard]] std::uint64_t operator[](figure which) const { return values[static_cast<std::size_t>(which)]; }
-    [[nodiscard]] bool operator==(const figures&) const = default;
+    [[nodiscard]] bool operator==(const golden_figures&) const = default;
 };
 
 /// Dimensions of a tensor, outermost first; empty for a scalar.
@@ -66,11 +66,11 @@ struct golden_run {
     std::uint64_t sequence = 0;          ///< new tokens
     std::uint64_t past = 0;              ///< tokens in the cache before the run
     std::uint64_t encoder_sequence = 0;  ///< 0 where there is no encoder-decoder
-    figures total;
+    golden_figures total;
     std::uint64_t torch_flops = 0;
-    std::map<std::string, std::uint64_t> unknown;           ///< calls without a price; such a run is not exact
-    std::optional<golden_cache> cache;                      ///< absent where the model returns none
-    std::optional<std::map<std::string, figures>> modules;  ///< by module path; absent where only totals were kept
+    std::map<std::string, std::uint64_t> unknown;                  ///< calls without a price; such a run is not exact
+    std::optional<golden_cache> cache;                             ///< absent where the model returns none
+    std::optional<std::map<std::string, golden_figures>> modules;  ///< by module path; absent where only totals were kept
 };
 
 /// The recorded forward and backward pass of loss = sum of logits, parameters and activations of one type.
@@ -101,7 +101,7 @@ struct golden_file {
     std::map<std::string, std::string> errors;  ///< by kind of run: why the reference could not make it
 };
 
-namespace detail {
+namespace golden_detail {
 
 /// Reads a golden line by line and knows where it stands.
 class golden_reader {
@@ -230,9 +230,9 @@ private:
         return paths;
     }
 
-    [[nodiscard]] figures columns(std::size_t first) const {
+    [[nodiscard]] golden_figures columns(std::size_t first) const {
         need(words_.size() == first + figure_names.size(), "one number per column");
-        figures row;
+        golden_figures row;
         for (std::size_t i = 0; i < row.values.size(); ++i) row.values[i] = number(first + i);
         return row;
     }
@@ -304,11 +304,11 @@ private:
     golden_file file_;
 };
 
-}  // namespace detail
+}  // namespace golden_detail
 
 /// Reads a golden from a stream; `source` names it in errors (`errc::bad_value`).
 [[nodiscard]] inline golden_file read_golden(std::istream& in, std::string source) {
-    return detail::golden_reader(in, std::move(source)).read();
+    return golden_detail::golden_reader(in, std::move(source)).read();
 }
 
 /// Reads `NAME.golden`; `errc::io` where it cannot be opened, `errc::bad_value` with the line where it is malformed.

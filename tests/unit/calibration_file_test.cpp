@@ -16,7 +16,7 @@ using namespace llmcost;
 
 namespace {
 
-std::string complaint(std::string_view text) {
+std::string complaint_of_calibration(std::string_view text) {
     try {
         (void)calibration_document(parse_config(text, "mine.json"));
         return "";
@@ -81,49 +81,52 @@ TEST_CASE("where a layer was not measured, less is certain") {
 }
 
 TEST_CASE("a bad calibration names the place") {
-    CHECK(complaint(good) == "");
-    CHECK(complaint(with("\"device\": \"h200_sxm\", ", "")) == "mine.json: /device: missing; expected a string");
-    CHECK(complaint(with("\"source\": \"us\", ", "")) == "mine.json: /source: missing; expected a string");
-    CHECK(complaint(with("\"us\"", "\"\"")) == "mine.json: /source: expected who measured, found \"\"");
+    CHECK(complaint_of_calibration(good) == "");
+    CHECK(complaint_of_calibration(with("\"device\": \"h200_sxm\", ", "")) ==
+          "mine.json: /device: missing; expected a string");
+    CHECK(complaint_of_calibration(with("\"source\": \"us\", ", "")) == "mine.json: /source: missing; expected a string");
+    CHECK(complaint_of_calibration(with("\"us\"", "\"\"")) == "mine.json: /source: expected who measured, found \"\"");
     // a misspelt key would count as one that is missing
-    CHECK(complaint(with("\"device\"", "\"devise\"")) ==
+    CHECK(complaint_of_calibration(with("\"device\"", "\"devise\"")) ==
           "mine.json: /devise: expected one of device, source, licence, kernels: \"h200_sxm\"");
-    CHECK(complaint(with("\"software\"", "\"soft\""))
+    CHECK(complaint_of_calibration(with("\"software\"", "\"soft\""))
               .starts_with("mine.json: /kernels/0/soft: expected one of family, software, "));
-    CHECK(complaint(with("\"held_out\"", "\"variat\": \"x\", \"held_out\""))
+    CHECK(complaint_of_calibration(with("\"held_out\"", "\"variat\": \"x\", \"held_out\""))
               .starts_with("mine.json: /kernels/0/variat: expected one of family, "));
-    CHECK(complaint(with("launch_us", "launch_ms")) ==
+    CHECK(complaint_of_calibration(with("launch_us", "launch_ms")) ==
           "mine.json: /kernels/0/roofline/launch_ms: expected one of launch_us, compute_efficiency, bandwidth_efficiency, "
           "smoothness: 2");
-    CHECK(complaint(with("\"median\"", "\"mean\"")) ==
+    CHECK(complaint_of_calibration(with("\"median\"", "\"mean\"")) ==
           "mine.json: /kernels/0/held_out/mean: expected one of rows, median, low, high: 0.05");
-    CHECK(complaint(with("\"units\"", "\"unit\"")) ==
+    CHECK(complaint_of_calibration(with("\"units\"", "\"unit\"")) ==
           "mine.json: /kernels/0/residual/unit: expected one of step, axes, sites, centres, units, sites_per_page, pages: "
           "\"1 2\"");
-    const std::string family = complaint(with("\"gemm\"", "\"gem\"")), operand = complaint(with("\"bfloat16\"", "\"bf17\""));
+    const std::string family = complaint_of_calibration(with("\"gemm\"", "\"gem\"")),
+                      operand = complaint_of_calibration(with("\"bfloat16\"", "\"bf17\""));
     CHECK(family.starts_with("mine.json: /kernels/0/family: expected one of gemm, batched_gemm, "));
     CHECK(family.ends_with(R"(, found "gem")"));
     CHECK(operand.starts_with("mine.json: /kernels/0/operand: expected one of float32, bfloat16, "));
     CHECK(operand.ends_with(R"(, found "bf17")"));
-    CHECK(complaint(with("0.8", "0")) ==
+    CHECK(complaint_of_calibration(with("0.8", "0")) ==
           "mine.json: /kernels/0/roofline/compute_efficiency: expected a positive number, neither tiny nor beyond a "
           "million, found 0");
-    CHECK(complaint(with("-0.2", "0.1")).starts_with("mine.json: /kernels/0/held_out/low: expected from -64 to 0"));
-    CHECK(complaint(with("\"residual\"", "\"held_out_sites\": {\"rows\": -1}, \"residual\""))
+    CHECK(complaint_of_calibration(with("-0.2", "0.1"))
+              .starts_with("mine.json: /kernels/0/held_out/low: expected from -64 to 0"));
+    CHECK(complaint_of_calibration(with("\"residual\"", "\"held_out_sites\": {\"rows\": -1}, \"residual\""))
               .starts_with("mine.json: /kernels/0/held_out_sites/rows: expected"));
-    CHECK(complaint(with("0.0078125", "9")) ==
+    CHECK(complaint_of_calibration(with("0.0078125", "9")) ==
           "mine.json: /kernels/0/residual/step: expected deviations up to 64 octaves, found 9");
-    CHECK(complaint(with("\"smoothness\": 2", "\"smoothness\": 1e300"))
+    CHECK(complaint_of_calibration(with("\"smoothness\": 2", "\"smoothness\": 1e300"))
               .starts_with("mine.json: /kernels/0/roofline/smoothness"));
-    CHECK(complaint(with("[1, 16]", "[16, 1]")) ==
+    CHECK(complaint_of_calibration(with("[1, 16]", "[16, 1]")) ==
           "mine.json: /kernels/0/residual/axes/0/1: expected more than the number before it, found 1");
-    CHECK(complaint(with("[1, 16]", "[]")) ==
+    CHECK(complaint_of_calibration(with("[1, 16]", "[]")) ==
           "mine.json: /kernels/0/residual/axes/0: expected numbers, found an empty array");
     CHECK(
-        complaint(with("[[1, 16]]", "[[1], [16]]")) ==
+        complaint_of_calibration(with("[[1, 16]]", "[[1], [16]]")) ==
         "mine.json: /kernels/0/residual/axes: expected a list of numbers for each axis of the family, found an array of 2");
-    const auto sites = [&](const std::string& text) { return complaint(with("64 64, 64 128", text)); };
-    const auto units = [&](const std::string& text) { return complaint(with("\"1 2\"", '"' + text + '"')); };
+    const auto sites = [&](const std::string& text) { return complaint_of_calibration(with("64 64, 64 128", text)); };
+    const auto units = [&](const std::string& text) { return complaint_of_calibration(with("\"1 2\"", '"' + text + '"')); };
     const std::string at = "mine.json: /kernels/0/residual/";
     CHECK(sites("64 64, 64") == at + "sites: expected a blank and another behind number 3, found \"64 64, 64\"");
     CHECK(sites("64 64 64 128") ==
@@ -134,19 +137,20 @@ TEST_CASE("a bad calibration names the place") {
     for (const char* none : {"", " 64 64", "64 -64, 64 128", "064 64, 64 128", "-0 64, 64 128", "64 64, 64 2147483648",
                              "64 64, 64 9223372036854775808", "64 64, 64 128 ", "64 64, 64 128,", "64 64, 64 128, "})
         CHECK(sites(none).starts_with(at + "sites: expected "));
-    CHECK(complaint(with("\"64 64, 64 128\"", "[64, 64, 64, 128]")) == at + "sites: expected a string, found an array of 4");
+    CHECK(complaint_of_calibration(with("\"64 64, 64 128\"", "[64, 64, 64, 128]")) ==
+          at + "sites: expected a string, found an array of 4");
     CHECK(units("1") == at + "units: expected a number for each of 2 sites, found \"1\"");
     CHECK(units("1 2 3") == at + "units: expected a number for each of 2 sites, found \"1 2 3\"");
     CHECK(units("1 0") == at + "units: expected whole numbers from 1 to 4096; none such is number 2, found \"1 0\"");
     CHECK(units("1 2 ") == at + "units: expected nothing, or a blank and another, behind number 2, found \"1 2 \"");
-    CHECK(complaint(with("\"-8 0\"", "\"-8 4097\"")) ==
+    CHECK(complaint_of_calibration(with("\"-8 0\"", "\"-8 4097\"")) ==
           at + "centres: expected whole numbers from -4096 to 4096; none such is number 2, found \"-8 4097\"");
-    CHECK(complaint(with("\"PR\"", "\"P\"")) ==
+    CHECK(complaint_of_calibration(with("\"PR\"", "\"P\"")) ==
           R"(mine.json: /kernels/0/residual/pages/1: expected a character per site and place on the axes, found "P")");
-    CHECK(complaint(with("\"PR\"", "\"P R\""))
+    CHECK(complaint_of_calibration(with("\"PR\"", "\"P R\""))
               .starts_with("mine.json: /kernels/0/residual/pages/1: expected a character per"));
-    CHECK(complaint(with("\"PR\"", "\"P!\""))
+    CHECK(complaint_of_calibration(with("\"PR\"", "\"P!\""))
               .starts_with("mine.json: /kernels/0/residual/pages/1: expected characters from #"));
-    CHECK(
-        complaint(with(", \"PR\"", "")).starts_with("mine.json: /kernels/0/residual/pages: expected a page for every site"));
+    CHECK(complaint_of_calibration(with(", \"PR\"", ""))
+              .starts_with("mine.json: /kernels/0/residual/pages: expected a page for every site"));
 }

@@ -29,7 +29,7 @@ std::array<config_node, 2> object_with(config_node value, std::string_view key =
 }
 
 template <class F>
-config_error thrown_by(F f) {
+config_error error_of(F f) {
     try {
         f();
     } catch (const config_error& problem) {
@@ -39,9 +39,9 @@ config_error thrown_by(F f) {
     return {config_problem::bad_value, "", ""};
 }
 
-std::string complaint(const config_node& value) {
+std::string complaint_of_node(const config_node& value) {
     const auto nodes = object_with(value);
-    return thrown_by([&] { (void)config_view{nodes, 0}.positive("heads"); }).what();
+    return error_of([&] { (void)config_view{nodes, 0}.positive("heads"); }).what();
 }
 
 }  // namespace
@@ -49,31 +49,32 @@ std::string complaint(const config_node& value) {
 TEST_CASE("a wrong value is named with its place, what was expected and what was found") {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-    CHECK(complaint({.type = kind::string, .string = "32"}) == "/heads: expected a positive integer, found \"32\"");
-    CHECK(complaint({.type = kind::null}) == "/heads: expected a positive integer, found null");
-    CHECK(complaint({.type = kind::boolean, .integer = 1}) == "/heads: expected a positive integer, found true");
-    CHECK(complaint({.type = kind::integer, .integer = 0}) == "/heads: expected a positive integer, found 0");
-    CHECK(complaint({.type = kind::integer, .integer = INT64_MIN}) ==
+    CHECK(complaint_of_node({.type = kind::string, .string = "32"}) == "/heads: expected a positive integer, found \"32\"");
+    CHECK(complaint_of_node({.type = kind::null}) == "/heads: expected a positive integer, found null");
+    CHECK(complaint_of_node({.type = kind::boolean, .integer = 1}) == "/heads: expected a positive integer, found true");
+    CHECK(complaint_of_node({.type = kind::integer, .integer = 0}) == "/heads: expected a positive integer, found 0");
+    CHECK(complaint_of_node({.type = kind::integer, .integer = INT64_MIN}) ==
           "/heads: expected a positive integer, found -9223372036854775808");
-    CHECK(complaint({.type = kind::integer, .integer = 2147483648}) ==
+    CHECK(complaint_of_node({.type = kind::integer, .integer = 2147483648}) ==
           "/heads: expected a positive integer, found 2147483648 (out of range: at most 2147483647)");
-    CHECK(complaint({.type = kind::real, .real = 0.5}) == "/heads: expected a positive integer, found 0.5");
-    CHECK(complaint({.type = kind::real, .real = 1e30, .string = "1000000000000000019884624838656"}) ==
+    CHECK(complaint_of_node({.type = kind::real, .real = 0.5}) == "/heads: expected a positive integer, found 0.5");
+    CHECK(complaint_of_node({.type = kind::real, .real = 1e30, .string = "1000000000000000019884624838656"}) ==
           "/heads: expected a positive integer, found 1000000000000000019884624838656 (out of range: at most 2147483647)");
-    CHECK(complaint({.type = kind::real, .real = -1e30, .string = "-1e30"}) ==
+    CHECK(complaint_of_node({.type = kind::real, .real = -1e30, .string = "-1e30"}) ==
           "/heads: expected a positive integer, found -1e30");
-    CHECK(complaint({.type = kind::real, .real = infinity, .string = "Infinity"}) ==
+    CHECK(complaint_of_node({.type = kind::real, .real = infinity, .string = "Infinity"}) ==
           "/heads: expected a positive integer, found Infinity");
-    CHECK(complaint({.type = kind::real, .real = nan, .string = "NaN"}) == "/heads: expected a positive integer, found NaN");
-    CHECK(complaint({.type = kind::array}) == "/heads: expected a positive integer, found an empty array");
-    CHECK(complaint({.type = kind::object}) == "/heads: expected a positive integer, found an empty object");
+    CHECK(complaint_of_node({.type = kind::real, .real = nan, .string = "NaN"}) ==
+          "/heads: expected a positive integer, found NaN");
+    CHECK(complaint_of_node({.type = kind::array}) == "/heads: expected a positive integer, found an empty array");
+    CHECK(complaint_of_node({.type = kind::object}) == "/heads: expected a positive integer, found an empty object");
 }
 
 TEST_CASE("integers beyond 64 bits and beyond exact doubles are out of range, not rounded") {
     for (const double large : {9007199254740994.0, 1e19, -1e19, 1e300}) {
         const auto nodes = object_with({.type = kind::real, .real = large, .string = "large"});
         const config_view config{nodes, 0};
-        const config_error problem = thrown_by([&] { (void)config.integer("heads"); });
+        const config_error problem = error_of([&] { (void)config.integer("heads"); });
         CHECK(problem.message() == "expected an integer, found large (out of range)");
         CHECK_FALSE(config.find("heads")->is_integer());
         CHECK(config.real("heads") == large);
@@ -86,29 +87,29 @@ TEST_CASE("each failure carries its problem") {
     const auto nodes = object_with({.type = kind::string, .string = "swish"}, "hidden_act");
     const config_view config{nodes, 0};
 
-    const config_error missing = thrown_by([&] { (void)config.string("model_type"); });
+    const config_error missing = error_of([&] { (void)config.string("model_type"); });
     CHECK(missing.problem() == config_problem::missing_key);
     CHECK(missing.pointer() == "/model_type");
     CHECK(missing.message() == "missing; expected a string");
     CHECK(std::string(missing.what()) == "/model_type: missing; expected a string");
 
-    const config_error bad = thrown_by([&] { llmcost::fail_value(config, "hidden_act", "an activation"); });
+    const config_error bad = error_of([&] { llmcost::fail_value(config, "hidden_act", "an activation"); });
     CHECK(bad.problem() == config_problem::bad_value);
     CHECK(std::string(bad.what()) == "/hidden_act: expected an activation, found \"swish\"");
 
-    const config_error absent = thrown_by([&] { llmcost::fail_value(config, "head_dim", "a divisor"); });
+    const config_error absent = error_of([&] { llmcost::fail_value(config, "head_dim", "a divisor"); });
     CHECK(absent.problem() == config_problem::missing_key);
     CHECK(std::string(absent.what()) == "/head_dim: missing; expected a divisor");
 
-    const config_error unsupported = thrown_by([&] { llmcost::fail_unsupported(config, "hidden_act", "nobody knows it"); });
+    const config_error unsupported = error_of([&] { llmcost::fail_unsupported(config, "hidden_act", "nobody knows it"); });
     CHECK(unsupported.problem() == config_problem::unsupported);
     CHECK(std::string(unsupported.what()) == "/hidden_act: nobody knows it: \"swish\"");
 
-    const config_error unknown = thrown_by([&] { llmcost::fail_unknown_model_type(config, "model_type", "no row for it"); });
+    const config_error unknown = error_of([&] { llmcost::fail_unknown_model_type(config, "model_type", "no row for it"); });
     CHECK(unknown.problem() == config_problem::unknown_model_type);
     CHECK(std::string(unknown.what()) == "/model_type: no row for it");
 
-    const config_error root = thrown_by([&] { llmcost::fail_value(config, "an array"); });
+    const config_error root = error_of([&] { llmcost::fail_value(config, "an array"); });
     CHECK(root.pointer().empty());
     CHECK(std::string(root.what()) == "expected an array, found an object");
 }
@@ -116,9 +117,9 @@ TEST_CASE("each failure carries its problem") {
 TEST_CASE("a scalar has no keys") {
     const auto nodes = object_with({.type = kind::string, .string = "yarn"}, "rope_scaling");
     const config_view scalar = *config_view{nodes, 0}.find("rope_scaling");
-    CHECK(std::string(thrown_by([&] { (void)scalar.find("factor"); }).what()) ==
+    CHECK(std::string(error_of([&] { (void)scalar.find("factor"); }).what()) ==
           "/rope_scaling: expected an object, found \"yarn\"");
-    CHECK(std::string(thrown_by([&] { (void)scalar.real("factor", 1.0); }).what()) ==
+    CHECK(std::string(error_of([&] { (void)scalar.real("factor", 1.0); }).what()) ==
           "/rope_scaling: expected an object, found \"yarn\"");
 }
 
@@ -134,7 +135,7 @@ TEST_CASE("pointers are RFC 6901 and name array elements by index") {
         {.type = kind::null, .key = "x", .parent = 5, .end = 7},
     }};
     const auto place = [&](std::uint32_t i) {
-        return std::string(thrown_by([&] { llmcost::fail_value(config_view{nodes, i}, "else"); }).pointer());
+        return std::string(error_of([&] { llmcost::fail_value(config_view{nodes, i}, "else"); }).pointer());
     };
     CHECK(place(0).empty());
     CHECK(place(1) == "/a~1b~0c");
@@ -147,22 +148,22 @@ TEST_CASE("pointers are RFC 6901 and name array elements by index") {
 
 TEST_CASE("what a configuration holds cannot steer a terminal nor flood it") {
     const std::string hostile = "\x1b[31m\r\n\t\"\\\x7f\u009b\u202e\u00e9\xff";
-    CHECK(complaint({.type = kind::string, .string = hostile}) ==
+    CHECK(complaint_of_node({.type = kind::string, .string = hostile}) ==
           "/heads: expected a positive integer, found "
           "\"\\u001b[31m\\u000d\\u000a\\u0009\\\"\\\\\\u007f\\u009b\\u202e\u00e9\\xff\"");
 
     const std::string flood(100000, 'x');
-    CHECK(complaint({.type = kind::string, .string = flood}) ==
+    CHECK(complaint_of_node({.type = kind::string, .string = flood}) ==
           "/heads: expected a positive integer, found \"" + std::string(48, 'x') + "...\"");
 
     // characters are not cut in half: 16 of 3 bytes fit, a 17th does not
     std::string euros;
     for (int i = 0; i < 1000; ++i) euros += "\u20ac";
-    CHECK(complaint({.type = kind::string, .string = euros}) ==
+    CHECK(complaint_of_node({.type = kind::string, .string = euros}) ==
           "/heads: expected a positive integer, found \"" + euros.substr(0, 48) + "...\"");
 
     const auto nodes = object_with({.type = kind::null}, flood);
-    const config_error problem = thrown_by([&] { (void)config_view{nodes, 0}.positive(flood.c_str()); });
+    const config_error problem = error_of([&] { (void)config_view{nodes, 0}.positive(flood.c_str()); });
     CHECK(problem.pointer() == "/" + std::string(48, 'x') + "...");
     CHECK(problem.message() == "expected a positive integer, found null");
 }
@@ -176,7 +177,7 @@ TEST_CASE("pointers and messages that do not fit are cut and stay ended") {
                     .parent = i == 0 ? 0 : i - 1,
                     .end = levels,
                     .size = i + 1 < levels ? 1U : 0U};
-    const config_error deep = thrown_by([&] { llmcost::fail_value(config_view{nodes, levels - 1}, "else"); });
+    const config_error deep = error_of([&] { llmcost::fail_value(config_view{nodes, levels - 1}, "else"); });
     CHECK(deep.pointer().starts_with(".../quite_a_long_key/quite"));
     CHECK(std::string_view(deep.pointer()).ends_with("..."));
     CHECK(deep.pointer().size() < 256);

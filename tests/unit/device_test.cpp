@@ -16,7 +16,7 @@ using namespace llmcost;
 
 namespace {
 
-std::string complaint(std::string_view text) {
+std::string complaint_of_device(std::string_view text) {
     try {
         const config_document file = parse_config(text, "mine.json");
         (void)file.read_with([](config_view root) { return read_device(root); });
@@ -71,25 +71,27 @@ TEST_CASE("a device of one's own") {
 
 TEST_CASE("a bad file of a device names the place") {
     const std::string memory = R"("memory": {"bandwidth_gbps": 100})";
-    CHECK(complaint(R"({"name": "x", )" + memory + "}") == "");
-    CHECK(complaint("{" + memory + "}") == "mine.json: /name: missing; expected a string");
-    CHECK(complaint(R"({"name": "x"})") == "mine.json: /memory: missing; expected the bandwidth of memory in GB/s");
-    CHECK(complaint(R"({"name": "x", "memory": {"gigabytes": 8}})") ==
+    CHECK(complaint_of_device(R"({"name": "x", )" + memory + "}") == "");
+    CHECK(complaint_of_device("{" + memory + "}") == "mine.json: /name: missing; expected a string");
+    CHECK(complaint_of_device(R"({"name": "x"})") ==
+          "mine.json: /memory: missing; expected the bandwidth of memory in GB/s");
+    CHECK(complaint_of_device(R"({"name": "x", "memory": {"gigabytes": 8}})") ==
           "mine.json: /memory/bandwidth_gbps: missing; expected the bandwidth of memory in GB/s");
-    CHECK(complaint(R"({"name": "x", "memory": {"bandwidth_gbps": -1}})") ==
+    CHECK(complaint_of_device(R"({"name": "x", "memory": {"bandwidth_gbps": -1}})") ==
           "mine.json: /memory/bandwidth_gbps: expected a positive number, neither tiny nor beyond a billion, found -1");
-    CHECK(complaint(R"({"name": "x", "memory": {"bandwidth_gbps": 0}})") ==
+    CHECK(complaint_of_device(R"({"name": "x", "memory": {"bandwidth_gbps": 0}})") ==
           "mine.json: /memory/bandwidth_gbps: expected a positive number, neither tiny nor beyond a billion, found 0");
-    CHECK(complaint(R"({"name": "x", "memory": {"bandwidth_gbps": 1e300}})")
+    CHECK(complaint_of_device(R"({"name": "x", "memory": {"bandwidth_gbps": 1e300}})")
               .starts_with(
                   "mine.json: /memory/bandwidth_gbps: expected a positive number, neither tiny nor beyond a billion"));
-    CHECK(complaint(R"({"name": "x", "memory": {"bandwidth": 100}})") ==
+    CHECK(complaint_of_device(R"({"name": "x", "memory": {"bandwidth": 100}})") ==
           "mine.json: /memory/bandwidth: expected gigabytes, bandwidth_gbps, cache_megabytes or type: 100");
-    CHECK(complaint(R"({"name": "x", "peak_tflops": {"bfloat16": 1}, )" + memory + "}") ==
+    CHECK(complaint_of_device(R"({"name": "x", "peak_tflops": {"bfloat16": 1}, )" + memory + "}") ==
           "mine.json: /peak_tflops/bfloat16: expected fp64, fp64_tensor, fp32, tf32, bf16, fp16, fp8, int8 or fp4: 1");
-    CHECK(complaint(R"({"name": "x", "watt": 1, )" + memory + "}").starts_with("mine.json: /watt: expected name, aliases"));
-    CHECK(complaint(R"({"name": "x", "peak_tflops": {"bf16": "fast"}, )" + memory + "}") ==
+    CHECK(complaint_of_device(R"({"name": "x", "watt": 1, )" + memory + "}")
+              .starts_with("mine.json: /watt: expected name, aliases"));
+    CHECK(complaint_of_device(R"({"name": "x", "peak_tflops": {"bf16": "fast"}, )" + memory + "}") ==
           R"(mine.json: /peak_tflops/bf16: expected a finite number, found "fast")");
-    CHECK(complaint(R"({"name": "x", "aliases": ["a", "b", "c"], )" + memory + "}") ==
+    CHECK(complaint_of_device(R"({"name": "x", "aliases": ["a", "b", "c"], )" + memory + "}") ==
           "mine.json: /aliases: expected at most two other names, found an array of 3");
 }

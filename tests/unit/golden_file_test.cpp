@@ -25,7 +25,7 @@ golden_file read_text(const std::string& text) {
 }
 
 /// The message of the error that reading throws; empty where it throws none.
-std::string complaint(const std::string& text) {
+std::string complaint_of_golden(const std::string& text) {
     try {
         (void)read_text(text);
     } catch (const llmcost::error& e) {
@@ -41,17 +41,17 @@ std::string parent_of(const std::string& path) {
 }
 
 void check_figures(const golden_run& run) {
-    std::map<std::string, figures> children;
+    std::map<std::string, golden_figures> children;
     for (const auto& [path, counts] : *run.modules) {
-        figures& sum = children[parent_of(path)];
+        golden_figures& sum = children[parent_of(path)];
         for (std::size_t i = 0; i < sum.values.size(); ++i) sum.values[i] += counts.values[i];
     }
     for (const auto& entry : children) {
         const auto& parent = entry.first;
-        const figures& sum = entry.second;
+        const golden_figures& sum = entry.second;
         CAPTURE(parent);
         REQUIRE((parent.empty() || run.modules->contains(parent)));
-        const figures& whole = parent.empty() ? run.total : run.modules->at(parent);
+        const golden_figures& whole = parent.empty() ? run.total : run.modules->at(parent);
         for (std::size_t i = 0; i < sum.values.size(); ++i) {
             CAPTURE(figure_names[i]);
             CHECK(sum.values[i] <= whole.values[i]);
@@ -173,25 +173,26 @@ TEST_CASE("runs, training and errors are read field by field") {
 
 TEST_CASE("a malformed golden names its line") {
     const std::string ok(head);
-    CHECK(complaint(ok + "runs 0\nend\n") == "");
-    CHECK(complaint("llmcost-golden 2\n") == "tiny.golden:1: expected llmcost-golden 1, found \"llmcost-golden 2\"");
-    CHECK(complaint("").starts_with("tiny.golden:0: "));
-    CHECK(complaint(ok + "runs 0\n").starts_with("tiny.golden:6: "));
-    CHECK(complaint(ok + "runs 1\nend\n").starts_with("tiny.golden:7: "));
-    CHECK(complaint(ok + "runs 0\nend\nend\n").starts_with("tiny.golden:8: "));
-    CHECK(complaint(ok + "colour red\nend\n").starts_with("tiny.golden:6: "));
-    CHECK(complaint(ok + "parameters -1\n").starts_with("tiny.golden:6: "));
-    CHECK(complaint(ok + "parameters 18446744073709551616\n").starts_with("tiny.golden:6: "));
-    CHECK(complaint(ok + "figures ADD MULT\n").starts_with("tiny.golden:6: "));
-    CHECK(complaint(ok + "tensors 2\n- a 3\nruns 0\n").starts_with("tiny.golden:8: "));
-    CHECK(complaint(ok + "tensors 1\n- a.[0-1] 3\n").starts_with("tiny.golden:7: "));
-    CHECK(complaint(ok + "tensors 2\n- a 3\n- a 3\n").starts_with("tiny.golden:8: "));
-    CHECK(complaint(ok + "tensors 2\n- a.[1-0] 3\n").starts_with("tiny.golden:7: "));
-    CHECK(complaint(ok + "tensors 2\n- a.[0-1 3\n").starts_with("tiny.golden:7: "));
-    CHECK(complaint(ok + "runs 1\ntorch_flops 4\n").starts_with("tiny.golden:7: "));
-    CHECK(complaint(ok + "runs 1\nrun decode 2 1 30\n").starts_with("tiny.golden:7: "));
-    CHECK(complaint(ok + "runs 1\nrun decode 2 1 30 0\ntotal 1 2 3\n").starts_with("tiny.golden:8: "));
-    CHECK(complaint(ok + "runs 1\nrun decode 2 1 30 0\ncache 2 1\n- 1 2\n").starts_with("tiny.golden:9: "));
+    CHECK(complaint_of_golden(ok + "runs 0\nend\n") == "");
+    CHECK(complaint_of_golden("llmcost-golden 2\n") ==
+          "tiny.golden:1: expected llmcost-golden 1, found \"llmcost-golden 2\"");
+    CHECK(complaint_of_golden("").starts_with("tiny.golden:0: "));
+    CHECK(complaint_of_golden(ok + "runs 0\n").starts_with("tiny.golden:6: "));
+    CHECK(complaint_of_golden(ok + "runs 1\nend\n").starts_with("tiny.golden:7: "));
+    CHECK(complaint_of_golden(ok + "runs 0\nend\nend\n").starts_with("tiny.golden:8: "));
+    CHECK(complaint_of_golden(ok + "colour red\nend\n").starts_with("tiny.golden:6: "));
+    CHECK(complaint_of_golden(ok + "parameters -1\n").starts_with("tiny.golden:6: "));
+    CHECK(complaint_of_golden(ok + "parameters 18446744073709551616\n").starts_with("tiny.golden:6: "));
+    CHECK(complaint_of_golden(ok + "figures ADD MULT\n").starts_with("tiny.golden:6: "));
+    CHECK(complaint_of_golden(ok + "tensors 2\n- a 3\nruns 0\n").starts_with("tiny.golden:8: "));
+    CHECK(complaint_of_golden(ok + "tensors 1\n- a.[0-1] 3\n").starts_with("tiny.golden:7: "));
+    CHECK(complaint_of_golden(ok + "tensors 2\n- a 3\n- a 3\n").starts_with("tiny.golden:8: "));
+    CHECK(complaint_of_golden(ok + "tensors 2\n- a.[1-0] 3\n").starts_with("tiny.golden:7: "));
+    CHECK(complaint_of_golden(ok + "tensors 2\n- a.[0-1 3\n").starts_with("tiny.golden:7: "));
+    CHECK(complaint_of_golden(ok + "runs 1\ntorch_flops 4\n").starts_with("tiny.golden:7: "));
+    CHECK(complaint_of_golden(ok + "runs 1\nrun decode 2 1 30\n").starts_with("tiny.golden:7: "));
+    CHECK(complaint_of_golden(ok + "runs 1\nrun decode 2 1 30 0\ntotal 1 2 3\n").starts_with("tiny.golden:8: "));
+    CHECK(complaint_of_golden(ok + "runs 1\nrun decode 2 1 30 0\ncache 2 1\n- 1 2\n").starts_with("tiny.golden:9: "));
 }
 
 TEST_CASE("a golden that is not there is an io error") {

@@ -32,7 +32,7 @@ model model_of(const std::string& text) {
 }
 
 // what is said of a configuration, or that it is accepted; every message must be fit for a terminal
-std::string refusal(const std::string& text) {
+std::string refusal_of_model(const std::string& text) {
     try {
         (void)model_of(text);
     } catch (const error& problem) {
@@ -73,9 +73,9 @@ private:
 TEST_CASE("numbers of layers that no integer holds are out of range") {
     const std::string range = " (out of range: at most 2147483647)";
     for (const char* n : {"1000000000000000000", "2147483648", "1e30", "1000000000000000000000000000000"})
-        CHECK(refusal(R"({"model_type": "llama", "num_hidden_layers": )"s + n + "}") ==
+        CHECK(refusal_of_model(R"({"model_type": "llama", "num_hidden_layers": )"s + n + "}") ==
               "x.json: /num_hidden_layers: expected a positive integer, found "s + n + range);
-    CHECK(refusal(R"({"model_type": "llama", "num_hidden_layers": -1})") ==
+    CHECK(refusal_of_model(R"({"model_type": "llama", "num_hidden_layers": -1})") ==
           "x.json: /num_hidden_layers: expected a positive integer, found -1");
 }
 
@@ -102,8 +102,8 @@ TEST_CASE("rules for more layers than a plan holds are refused, not cut") {
     for (const char* rule :
          {R"("deepseek_v3", "first_k_dense_replace": 550)", R"("qwen2", "max_window_layers": 550)",
           R"("qwen3_moe", "mlp_only_layers": [550])", R"("lfm2", "full_attn_idxs": [550])", R"("gemma2")"}) {
-        CHECK(refusal(R"({"model_type": )"s + rule + R"(, "num_hidden_layers": 600})") == why);
-        CHECK(refusal(R"({"model_type": )"s + rule + R"(, "num_hidden_layers": 512})") == "accepted");
+        CHECK(refusal_of_model(R"({"model_type": )"s + rule + R"(, "num_hidden_layers": 600})") == why);
+        CHECK(refusal_of_model(R"({"model_type": )"s + rule + R"(, "num_hidden_layers": 512})") == "accepted");
     }
 }
 
@@ -138,7 +138,7 @@ TEST_CASE("a number that is read refuses everything but numbers in its range") {
 
 TEST_CASE("heads that do not divide are refused with what would") {
     const auto says = [](const std::string& config, const std::string& what) {
-        CHECK(refusal("{\"model_type\": " + config + "}") == "x.json: " + what);
+        CHECK(refusal_of_model("{\"model_type\": " + config + "}") == "x.json: " + what);
     };
     says(R"("llama", "num_attention_heads": 32, "num_key_value_heads": 5)",
          "/num_key_value_heads: expected a divisor of num_attention_heads, found 5");
@@ -170,7 +170,7 @@ TEST_CASE("heads that do not divide are refused with what would") {
 }
 
 TEST_CASE("lists of layers have one entry per layer, and entries that the type knows") {
-    const auto says = [](const std::string& config) { return refusal("{\"model_type\": " + config + "}"); };
+    const auto says = [](const std::string& config) { return refusal_of_model("{\"model_type\": " + config + "}"); };
     const std::string wrong_length =
         "x.json: /layer_types: expected a list with one kind per hidden layer, found an array of ";
     CHECK(says(R"("qwen2", "num_hidden_layers": 3, "layer_types": ["full_attention"])") == wrong_length + "1");
@@ -188,7 +188,7 @@ TEST_CASE("lists of layers have one entry per layer, and entries that the type k
 
 // one look per layer or entry at such a list would take minutes
 TEST_CASE("lists of a million entries are read once") {
-    const auto says = [](const std::string& config) { return refusal("{\"model_type\": " + config + "}"); };
+    const auto says = [](const std::string& config) { return refusal_of_model("{\"model_type\": " + config + "}"); };
     const std::string ones = repeated("1", million);
     CHECK(says(R"("lfm2", "num_hidden_layers": 512, "full_attn_idxs": )" + ones) == "accepted");
     CHECK(says(R"("qwen3_moe", "num_hidden_layers": 512, "mlp_only_layers": )" + ones) == "accepted");
@@ -205,8 +205,8 @@ TEST_CASE("labels are counted, and as many as a file may hold") {
         return text;
     };
     CHECK(model_of(labels(300'000)).dims.num_labels == 300'000);
-    CHECK(refusal(labels(million)) == "x.json: expected at most 4194304 bytes");
-    CHECK(refusal(R"({"model_type": "vit", "id2label": ["a", "b"]})") ==
+    CHECK(refusal_of_model(labels(million)) == "x.json: expected at most 4194304 bytes");
+    CHECK(refusal_of_model(R"({"model_type": "vit", "id2label": ["a", "b"]})") ==
           "x.json: /id2label: expected an object, found an array of 2");
 }
 
@@ -216,31 +216,31 @@ TEST_CASE("nesting ends where the reader says") {
         for (std::size_t i = 0; i < n; ++i) text += "{\"a\": ";
         return text + "1" + std::string(n, '}') + "}";
     };
-    CHECK(refusal(nested(63)) == "accepted");
-    CHECK(refusal(nested(64)).ends_with("expected at most 64 levels of arrays and objects"));
-    CHECK(refusal(nested(500'000)).ends_with("expected at most 64 levels of arrays and objects"));
+    CHECK(refusal_of_model(nested(63)) == "accepted");
+    CHECK(refusal_of_model(nested(64)).ends_with("expected at most 64 levels of arrays and objects"));
+    CHECK(refusal_of_model(nested(500'000)).ends_with("expected at most 64 levels of arrays and objects"));
 }
 
 TEST_CASE("rotated parts are parts") {
     const std::string expected = "/partial_rotary_factor: expected a part of a head above 0 and up to 1, found ";
     for (const char* factor : {"0", "-0.5", "1.5", "1e300"}) {
         const std::string entry = R"("partial_rotary_factor": )"s + factor;
-        CHECK(refusal(R"({"model_type": "phi3", )" + entry + "}") == "x.json: " + expected + factor);
-        CHECK(refusal(R"({"model_type": "stablelm", "rope_parameters": {)" + entry + "}}") ==
+        CHECK(refusal_of_model(R"({"model_type": "phi3", )" + entry + "}") == "x.json: " + expected + factor);
+        CHECK(refusal_of_model(R"({"model_type": "stablelm", "rope_parameters": {)" + entry + "}}") ==
               "x.json: /rope_parameters" + expected + factor);
     }
     for (const char* factor : {"NaN", "Infinity", "1e400"})
-        CHECK(refusal(R"({"model_type": "phi3", "rope_scaling": {"partial_rotary_factor": )"s + factor + "}}") ==
+        CHECK(refusal_of_model(R"({"model_type": "phi3", "rope_scaling": {"partial_rotary_factor": )"s + factor + "}}") ==
               "x.json: /rope_scaling/partial_rotary_factor: expected a finite number, found "s + factor);
-    CHECK(refusal(R"({"model_type": "llama", "rope_scaling": "linear"})") ==
+    CHECK(refusal_of_model(R"({"model_type": "llama", "rope_scaling": "linear"})") ==
           "x.json: /rope_scaling: expected an object, found \"linear\"");
-    CHECK(refusal(R"({"model_type": "lfm2", "block_ffn_dim_multiplier": 1e300})") ==
+    CHECK(refusal_of_model(R"({"model_type": "lfm2", "block_ffn_dim_multiplier": 1e300})") ==
           "x.json: /block_ffn_dim_multiplier: expected a factor that gives a width up to 2147483647, found 1e300");
 }
 
 TEST_CASE("widths that no layer could add up are refused by the key that makes them") {
     const auto says = [](const std::string& config, const std::string& key) {
-        CHECK(refusal("{\"model_type\": " + config + "}")
+        CHECK(refusal_of_model("{\"model_type\": " + config + "}")
                   .starts_with("x.json: " + key + ": makes a width beyond 2147483647 features"));
     };
     says(R"("llama", "num_attention_heads": 2147483647, "head_dim": 2147483646)", "/head_dim");
@@ -253,15 +253,15 @@ TEST_CASE("widths that no layer could add up are refused by the key that makes t
 }
 
 TEST_CASE("control characters never reach the terminal") {
-    CHECK(refusal("{\"model_type\": \"\\u001b[2Jlla\\u0007ma\"}")
+    CHECK(refusal_of_model("{\"model_type\": \"\\u001b[2Jlla\\u0007ma\"}")
               .starts_with("x.json: /model_type: \"\\u001b[2Jlla\\u0007ma\" is not known; nearest: llama, "));
-    CHECK(refusal("{\"model_type\": \"llama\", \"hidden_act\": \"\\u009b31m\\u202e\"}") ==
+    CHECK(refusal_of_model("{\"model_type\": \"llama\", \"hidden_act\": \"\\u009b31m\\u202e\"}") ==
           "x.json: /hidden_act: no layer describes this activation function: \"\\u009b31m\\u202e\"");
-    CHECK(refusal("{\"model_type\": \"llama\", \"torch_dtype\": \"\\u0000\"}").find('\0') == std::string::npos);
+    CHECK(refusal_of_model("{\"model_type\": \"llama\", \"torch_dtype\": \"\\u0000\"}").find('\0') == std::string::npos);
 }
 
 TEST_CASE("a key that stands twice is refused") {
-    CHECK(refusal(R"({"model_type": "llama", "hidden_size": 64, "hidden_size": 128})") ==
+    CHECK(refusal_of_model(R"({"model_type": "llama", "hidden_size": 64, "hidden_size": 128})") ==
           "x.json: /hidden_size: duplicated key");
 }
 
@@ -293,7 +293,7 @@ TEST_CASE("a large file is refused before it costs time or memory") {
     std::istream in(&spaces);
     CHECK_THROWS_AS((void)read_config_file(in, "-"), error);
     CHECK(spaces.blocks < 80);
-    CHECK(refusal(std::string(std::size_t{100} << 20, '[')) == "x.json: expected at most 4194304 bytes");
+    CHECK(refusal_of_model(std::string(std::size_t{100} << 20, '[')) == "x.json: expected at most 4194304 bytes");
 }
 
 TEST_CASE("what the fuzzer of models kept still holds") {

@@ -34,7 +34,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-std::string refusal(std::string_view text, const config_limits& limits = {}) {
+std::string refusal_of_text(std::string_view text, const config_limits& limits = {}) {
     return thrown_by([&] { (void)parse_config(text, "x.json", limits); });
 }
 
@@ -72,14 +72,14 @@ TEST_CASE("a long string is the one that is written, wherever it stands, and wha
             CHECK(std::isnan(root.array("b")[1].node().real));
             CHECK(root.string("c") == "d");
             const std::size_t characters = text.size() - (written[0] == '\xC3' ? 1 : 0);
-            CHECK(refusal(text + ",}").starts_with("x.json:1:" + std::to_string(characters + 2) + ": "));
-            CHECK(refusal(text + ",\"c\":1}") == "x.json: /c: duplicated key");
-            CHECK(refusal(text + ",\"" + plain + "\":1}").ends_with(": duplicated key"));
+            CHECK(refusal_of_text(text + ",}").starts_with("x.json:1:" + std::to_string(characters + 2) + ": "));
+            CHECK(refusal_of_text(text + ",\"c\":1}") == "x.json: /c: duplicated key");
+            CHECK(refusal_of_text(text + ",\"" + plain + "\":1}").ends_with(": duplicated key"));
         }
         const std::string before = std::string(4096, ' ') + "{\"a\":\"";
         const std::string place = "x.json:1:" + std::to_string(before.size() + length + 1) + ": ";
-        CHECK(refusal(before + plain).starts_with(place));
-        CHECK(refusal(before + plain + "\n\"}").starts_with(place));
+        CHECK(refusal_of_text(before + plain).starts_with(place));
+        CHECK(refusal_of_text(before + plain + "\n\"}").starts_with(place));
     }
 }
 
@@ -140,14 +140,16 @@ TEST_CASE("infinities and NaN are read however they are written") {
 }
 
 TEST_CASE("what only looks like an infinity is refused") {
-    CHECK(refusal("{\"a\": Infinityx}") == "x.json:1:7: invalid JSON: syntax error while parsing value - invalid literal");
-    CHECK(refusal("{\"a\": +Infinity}") == "x.json:1:7: invalid JSON: syntax error while parsing value - invalid literal");
-    CHECK(refusal("{\"a\": NaN NaN}").starts_with("x.json:1:11: invalid JSON"));
-    CHECK(refusal("{NaN: 1}").starts_with("x.json:1:"));
-    CHECK(refusal("{\"a\": inf}").starts_with("x.json:1:7: invalid JSON"));
-    CHECK(refusal("{\"a\": 0x1p9999}").starts_with("x.json:1:"));
-    CHECK(refusal("{\"a\": NaN, \"b\": 01e999}").starts_with("x.json:1:"));
-    CHECK(refusal("{\"a\": NaN, \"b\": 1.e999}").starts_with("x.json:1:19: invalid JSON"));
+    CHECK(refusal_of_text("{\"a\": Infinityx}") ==
+          "x.json:1:7: invalid JSON: syntax error while parsing value - invalid literal");
+    CHECK(refusal_of_text("{\"a\": +Infinity}") ==
+          "x.json:1:7: invalid JSON: syntax error while parsing value - invalid literal");
+    CHECK(refusal_of_text("{\"a\": NaN NaN}").starts_with("x.json:1:11: invalid JSON"));
+    CHECK(refusal_of_text("{NaN: 1}").starts_with("x.json:1:"));
+    CHECK(refusal_of_text("{\"a\": inf}").starts_with("x.json:1:7: invalid JSON"));
+    CHECK(refusal_of_text("{\"a\": 0x1p9999}").starts_with("x.json:1:"));
+    CHECK(refusal_of_text("{\"a\": NaN, \"b\": 01e999}").starts_with("x.json:1:"));
+    CHECK(refusal_of_text("{\"a\": NaN, \"b\": 1.e999}").starts_with("x.json:1:19: invalid JSON"));
 }
 
 TEST_CASE("whole numbers beyond 64 bits become reals and are refused as integers") {
@@ -171,50 +173,50 @@ TEST_CASE("whole numbers beyond 64 bits become reals and are refused as integers
 }
 
 TEST_CASE("what is not JSON is refused with line and column") {
-    CHECK(refusal("{\"a\":1,}") ==
+    CHECK(refusal_of_text("{\"a\":1,}") ==
           "x.json:1:8: invalid JSON: syntax error while parsing object key - unexpected '}'; expected string literal");
-    CHECK(refusal("{\n  \"\u00e9\": tru\n}").starts_with("x.json:2:11: invalid JSON: "));
-    CHECK(refusal("{\"a\":1} x").starts_with("x.json:1:9: "));
-    CHECK(refusal("{\"a\":1").starts_with("x.json:1:7: "));
-    CHECK(refusal("{'a':1}").starts_with("x.json:1:2: "));
-    CHECK(refusal("// c\n{}").starts_with("x.json:1:1: "));
-    CHECK(refusal("{}\0{}"s) == "x.json:1:3: invalid JSON: a NUL character");
-    CHECK(refusal("{\"a\":\"x\0y\"}"s) == "x.json:1:8: invalid JSON: a NUL character");
-    CHECK(refusal("{\"a\":\"x\ny\"}").starts_with("x.json:1:8: "));
-    CHECK(refusal("{\"a\":\"\xff\"}").starts_with("x.json:1:7: invalid JSON: "));
-    CHECK(refusal("{\"a\":\"\\ud800\"}").starts_with("x.json:1:13: "));
-    CHECK(refusal("\x1b[31m").find('\x1b') == std::string::npos);
-    CHECK(refusal("") == "x.json: expected a JSON object, found nothing");
-    CHECK(refusal(" \r\n\t") == "x.json: expected a JSON object, found nothing");
-    CHECK(refusal("\xEF\xBB\xBF\n") == "x.json: expected a JSON object, found nothing");
-    CHECK(refusal("\xFF\xFE{\0}\0"s) == "x.json: expected UTF-8, found UTF-16");
-    CHECK(refusal("[]") == "x.json: expected a JSON object, found an empty array");
-    CHECK(refusal("32") == "x.json: expected a JSON object, found 32");
-    CHECK(refusal("NaN") == "x.json: expected a JSON object, found NaN");
-    CHECK(refusal("{\"__float__\": \"NaN\"}") == "x.json: expected a JSON object, found NaN");
+    CHECK(refusal_of_text("{\n  \"\u00e9\": tru\n}").starts_with("x.json:2:11: invalid JSON: "));
+    CHECK(refusal_of_text("{\"a\":1} x").starts_with("x.json:1:9: "));
+    CHECK(refusal_of_text("{\"a\":1").starts_with("x.json:1:7: "));
+    CHECK(refusal_of_text("{'a':1}").starts_with("x.json:1:2: "));
+    CHECK(refusal_of_text("// c\n{}").starts_with("x.json:1:1: "));
+    CHECK(refusal_of_text("{}\0{}"s) == "x.json:1:3: invalid JSON: a NUL character");
+    CHECK(refusal_of_text("{\"a\":\"x\0y\"}"s) == "x.json:1:8: invalid JSON: a NUL character");
+    CHECK(refusal_of_text("{\"a\":\"x\ny\"}").starts_with("x.json:1:8: "));
+    CHECK(refusal_of_text("{\"a\":\"\xff\"}").starts_with("x.json:1:7: invalid JSON: "));
+    CHECK(refusal_of_text("{\"a\":\"\\ud800\"}").starts_with("x.json:1:13: "));
+    CHECK(refusal_of_text("\x1b[31m").find('\x1b') == std::string::npos);
+    CHECK(refusal_of_text("") == "x.json: expected a JSON object, found nothing");
+    CHECK(refusal_of_text(" \r\n\t") == "x.json: expected a JSON object, found nothing");
+    CHECK(refusal_of_text("\xEF\xBB\xBF\n") == "x.json: expected a JSON object, found nothing");
+    CHECK(refusal_of_text("\xFF\xFE{\0}\0"s) == "x.json: expected UTF-8, found UTF-16");
+    CHECK(refusal_of_text("[]") == "x.json: expected a JSON object, found an empty array");
+    CHECK(refusal_of_text("32") == "x.json: expected a JSON object, found 32");
+    CHECK(refusal_of_text("NaN") == "x.json: expected a JSON object, found NaN");
+    CHECK(refusal_of_text("{\"__float__\": \"NaN\"}") == "x.json: expected a JSON object, found NaN");
 
-    const std::string endless = refusal("{\"a\": \"" + std::string(1000000, 'x'));
+    const std::string endless = refusal_of_text("{\"a\": \"" + std::string(1000000, 'x'));
     CHECK(endless.starts_with("x.json:1:1000008: invalid JSON: "));
     CHECK(endless.size() < 200);
 }
 
 TEST_CASE("a byte order mark is not part of the text") {
     CHECK(parse_config("\xEF\xBB\xBF{\"a\": 1}", "x.json").root().positive("a") == 1);
-    CHECK(refusal("\xEF\xBB\xBF{a}").starts_with("x.json:1:2: "));
-    CHECK(refusal("\xEF\xBB\xBF\xEF\xBB\xBF{}").starts_with("x.json:1:"));
+    CHECK(refusal_of_text("\xEF\xBB\xBF{a}").starts_with("x.json:1:2: "));
+    CHECK(refusal_of_text("\xEF\xBB\xBF\xEF\xBB\xBF{}").starts_with("x.json:1:"));
 }
 
 TEST_CASE("a key that stands twice is refused") {
-    CHECK(refusal(R"({"a": {"b": 1, "c": 2, "b": 3}})") == "x.json: /a/b: duplicated key");
-    CHECK(refusal(R"({"ab": 1, "a\u0062": 2})") == "x.json: /ab: duplicated key");
-    CHECK(refusal(R"({"": 1, "": 2})") == "x.json: /: duplicated key");
-    CHECK(refusal(R"({"l": [0, {"x/y": 1, "x/y": 1}]})") == "x.json: /l/1/x~1y: duplicated key");
+    CHECK(refusal_of_text(R"({"a": {"b": 1, "c": 2, "b": 3}})") == "x.json: /a/b: duplicated key");
+    CHECK(refusal_of_text(R"({"ab": 1, "a\u0062": 2})") == "x.json: /ab: duplicated key");
+    CHECK(refusal_of_text(R"({"": 1, "": 2})") == "x.json: /: duplicated key");
+    CHECK(refusal_of_text(R"({"l": [0, {"x/y": 1, "x/y": 1}]})") == "x.json: /l/1/x~1y: duplicated key");
     CHECK(parse_config(R"({"a": {"b": 1}, "b": {"a": 1}})", "x.json").root().size() == 2);
 
     std::string many = "{";
     for (int i = 0; i < 5000; ++i) many += "\"k" + std::to_string(i) + "\": 0, ";
     CHECK(parse_config(many + "\"k5000\": 0}", "x.json").root().size() == 5001);
-    CHECK(refusal(many + "\"k2500\": 0}") == "x.json: /k2500: duplicated key");
+    CHECK(refusal_of_text(many + "\"k2500\": 0}") == "x.json: /k2500: duplicated key");
 }
 
 TEST_CASE("limits hold") {
@@ -225,19 +227,19 @@ TEST_CASE("limits hold") {
         return text + "}";
     };
     CHECK(parse_config(nested(64), "x.json").root().size() == 1);
-    CHECK(refusal(nested(65)).ends_with("/0: expected at most 64 levels of arrays and objects"));
-    CHECK(refusal(std::string(3000000, '[')).ends_with("expected at most 64 levels of arrays and objects"));
-    CHECK(refusal(R"({"a": {"b": [[]]}})", {.depth = 3}) ==
+    CHECK(refusal_of_text(nested(65)).ends_with("/0: expected at most 64 levels of arrays and objects"));
+    CHECK(refusal_of_text(std::string(3000000, '[')).ends_with("expected at most 64 levels of arrays and objects"));
+    CHECK(refusal_of_text(R"({"a": {"b": [[]]}})", {.depth = 3}) ==
           "x.json: /a/b/0: expected at most 3 levels of arrays and objects");
 
     CHECK(parse_config("{\"a\": [1, 2]}", "x.json", {.nodes = 4}).root().size() == 1);
-    CHECK(refusal("{\"a\": [1, 2, 3]}", {.nodes = 4}) == "x.json: expected at most 4 values");
+    CHECK(refusal_of_text("{\"a\": [1, 2, 3]}", {.nodes = 4}) == "x.json: expected at most 4 values");
     CHECK(parse_config("{\"a\":1}", "x.json", {.text = 7}).root().size() == 1);
-    CHECK(refusal("{\"a\":1} ", {.text = 7}) == "x.json: expected at most 7 bytes");
+    CHECK(refusal_of_text("{\"a\":1} ", {.text = 7}) == "x.json: expected at most 7 bytes");
 
     std::string flood = "{\"a\":[0";
     while (flood.size() < 4000000) flood += ",0";
-    CHECK(refusal(flood + "]}") == "x.json: expected at most 1048576 values");
+    CHECK(refusal_of_text(flood + "]}") == "x.json: expected at most 1048576 values");
 }
 
 TEST_CASE("megabytes of labels are read and counted") {

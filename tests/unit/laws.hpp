@@ -154,7 +154,7 @@ template <class Holds>
 }
 
 /// The figures, or nothing where they or the model's positions do not suffice; anything else that happens is a failure.
-[[nodiscard]] inline std::optional<llmcost::figures> counted(const model& m, const workload& load) {
+[[nodiscard]] inline std::optional<llmcost::figures> counted_unless_overflow(const model& m, const workload& load) {
     try {
         return count_model(m, load);
     } catch (const overflow_error&) {
