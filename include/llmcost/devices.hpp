@@ -74,15 +74,4 @@ inline constexpr device devices[]{
     return nullptr;
 }
 
-namespace detail {
-consteval bool device_names_are_unique() {
-    for (const device& a : devices)
-        for (const device& b : devices)
-            for (const string_ref name : b.names)
-                if (&a != &b && !name.empty() && answers_to(a, name)) return false;
-    return true;
-}
-static_assert(device_names_are_unique());
-}  // namespace detail
-
 }  // namespace llmcost

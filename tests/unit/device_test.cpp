@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <filesystem>
 #include <iterator>
@@ -36,6 +37,14 @@ static_assert(find_device("h100_sxm")->peak(dtype::bfloat16) == 989.4e12);
 static_assert(find_device("h100_sxm")->peak(dtype::float8_e4m3fn) == 1979e12);
 static_assert(find_device("a100_sxm")->peak(dtype::float8_e4m3fn) == 0);
 static_assert(find_device("h100_sxm")->peak(dtype::float64) == 67e12);
+
+TEST_CASE("no two devices answer to one name") {
+    for (const device& d : devices)
+        for (const string_ref name : d.names)
+            if (!name.empty())
+                CHECK(std::count_if(std::begin(devices), std::end(devices),
+                                    [&](const device& other) { return answers_to(other, name); }) == 1);
+}
 
 TEST_CASE("the table of devices is what their files say") {
     std::size_t files = 0;

@@ -246,12 +246,15 @@ inline parsed_json parse_json(std::string_view text, std::string_view name, cons
     const shortened_text shortened(text);
     std::vector<special_number> specials;
     json_builder plain(shortened, name, limits, specials);
-    if (nlohmann::json::sax_parse(shortened.view().begin(), shortened.view().end(), &plain)) return plain.take();
+    const auto read = [](std::string_view all, json_builder& into) {
+        return nlohmann::json::sax_parse(all.data(), all.data() + all.size(), &into);
+    };
+    if (read(shortened.view(), plain)) return plain.take();
     std::string replaced;
     specials = replace_special_numbers(shortened.view(), replaced);
     if (specials.empty()) throw *plain.failure();
     json_builder second(shortened, name, limits, specials);
-    if (!nlohmann::json::sax_parse(replaced.begin(), replaced.end(), &second)) throw *second.failure();
+    if (!read(replaced, second)) throw *second.failure();
     return second.take();
 }
 
