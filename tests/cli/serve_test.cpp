@@ -109,6 +109,29 @@ TEST_CASE("requests at a rate, cached prefixes, chunks, proposed tokens and stag
     CHECK(stages["weight_bytes_per_device"].get<double>() == plain["weight_bytes_per_device"].get<double>() / 2);
 }
 
+TEST_CASE("what nobody measured on a device is said") {
+    const std::string line = "serve --model meta-llama/Llama-3.1-8B --device ", none = "no calibration: datasheet and ";
+    const std::string map = "not measured here: elementwise bfloat16 map; another device's kernels or typical ";
+    CHECK(has(printed(line + "gaudi3"), "\n  " + none));
+    CHECK(has(printed(line + "gaudi3 --sweep"), '\n' + none));
+    CHECK(has(printed(line + "h200 --calibration none"), none));
+    CHECK(has(printed(line + "h200 --calibration " LLMCOST_TEST_DIR
+                             "/../configs/calibrations/l40s/gemm/trtllm-1.3.0rc20/fp8.json"),
+              none));
+    CHECK(has(printed(line + "h200 --engine vllm" + measured), "\n  " + map));
+    CHECK(answered(line + "h200 --engine vllm" + measured)["not_measured"] == json{"elementwise bfloat16 map"});
+    CHECK(answered(line + "gaudi3 --sweep")["not_measured"].size() == 4);
+    const std::string borrowed = line + "b200 --engine trtllm" + measured;
+    CHECK(has(answered(borrowed)["not_measured"].dump(), "\"generation_attention bfloat16\""));
+    CHECK(has(printed("latency --training --model meta-llama/Llama-3.1-8B --device gaudi3"), '\n' + none));
+
+    const std::string row = "model_path,system,isl,osl,batch_size,tp_size\nmeta-llama/Llama-3.1-70B,gaudi3,100,100,1,8\n";
+    const outcome rows = llmcost_line("serve --configs " LLMCOST_TEST_DIR "/fit/serving" + measured, {.in = row});
+    CHECK(rows.code == 0);
+    CHECK(rows.err ==
+          "llmcost: system: nothing was measured on gaudi3: datasheet and typical efficiencies (--calibration)\n");
+}
+
 TEST_CASE("measured runs come back with predictions that are near them") {
     const std::string line = "serve --configs " LLMCOST_TEST_DIR "/fit/serving" + measured;
     std::istringstream rows(llmcost_line(line, {.in = runs()}).out);

@@ -256,6 +256,20 @@ inline placement read_placement(const named_options& given, const arguments& oth
     return p;
 }
 
+/// Which of its kernels nobody measured on a placement's device, as a line; empty where all were.
+inline std::string line_on_measurements(const placement& p) {
+    if (p.kernels->found_nothing()) return "no calibration: datasheet and typical efficiencies (--calibration)\n";
+    std::string words;
+    for (const std::string& kernel : p.kernels->unmeasured()) words += (words.empty() ? "" : ", ") + kernel;
+    return words.empty() ? words
+                         : "not measured here: " + words + "; another device's kernels or typical efficiencies stand in\n";
+}
+inline void put_unmeasured(json_writer& json, const placement& p) {
+    json.key("not_measured").array();
+    for (const std::string& kernel : p.kernels->unmeasured()) json.value(kernel);
+    json.end_array();
+}
+
 /// Says which other software's kernels stand in for the engine's.
 inline void note_stand_ins(const placement& p, const streams& io) {
     for (const std::string& note : p.kernels->notes()) io.err << "llmcost: --engine: " << note << '\n';

@@ -68,6 +68,19 @@ public:
         }
         return known->second = kernel;
     }
+    /// What was asked for so far and nobody measured on this device: kernels of another or typical efficiencies answer.
+    [[nodiscard]] std::set<std::string> unmeasured() const {
+        std::set<std::string> words;
+        for (const auto& [asked, kernel] : found_)
+            if (kernel == nullptr || kernel->of_another_device)
+                words.insert(measured_words(*asked.first, *find_operand(asked.second.operand), asked.second.variant));
+        return words;
+    }
+    /// Whether measurements said nothing of all that was asked for so far, of this device or of another.
+    [[nodiscard]] bool found_nothing() const {
+        return !found_.empty() &&
+               std::all_of(found_.begin(), found_.end(), [](const auto& known) { return known.second == nullptr; });
+    }
     /// Which other software's kernels were found so far, one note for each.
     [[nodiscard]] std::vector<std::string> notes() {
         std::vector<std::string> all;

@@ -266,6 +266,7 @@ inline std::string training_json(const placement& p, const workload& load, const
     if (!images) json.member("sequence", load.sequence);
     json.member("state_bytes", t.states).member("saved_bytes", t.kept);
     if (p.on->memory_gigabytes > 0) json.member("fits", training_note(p, t).empty());
+    put_unmeasured(json, p);
     return json.end_object().text() + '\n';
 }
 
@@ -290,7 +291,7 @@ inline std::string training_text(const placement& p, const workload& load, const
     out += formatted("\n  memory %.4g GB of weights, gradients and AdamW's states, at most %.4g GB kept for backward\n",
                      t.states / 1e9, t.kept / 1e9);
     if (const std::string note = training_note(p, t); !note.empty()) out += "  " + note + '\n';
-    return out + "nothing is recomputed; gradients are not summed over replicas\n";
+    return out + line_on_measurements(p) + "nothing is recomputed; gradients are not summed over replicas\n";
 }
 
 inline std::string latency_help() {

@@ -146,6 +146,7 @@ inline std::string serve_text(const placement& p, const serving_load& load, cons
         line("energy (about)", formatted("%.0f W per device, %.3g J per output token", f.watts, f.joules_per_token));
     if (p.price_per_hour > 0) line("money", formatted("%.3g per million output tokens", money_per_million(p, f)));
     if (p.grams_per_kwh > 0) line("carbon", formatted("%.3g g CO2 per million output tokens", grams_per_million(p, f)));
+    if (const std::string measured = line_on_measurements(p); !measured.empty()) out += "  " + measured;
     if (p.by.name.empty()) out += "  no --engine: kernels alone, without the engine's own time\n";
     return out;
 }
@@ -176,7 +177,7 @@ inline std::string sweep_text(const placement& p, const std::vector<std::pair<se
                right(formatted("%.0f", f.tokens_per_second), 11) +
                right(formatted("%.0f", f.tokens_per_second / f.devices), 12) +
                right(formatted("%.3g", f.joules_per_token), 10) + '\n';
-    return out;
+    return out + line_on_measurements(p);
 }
 
 /// The answer for one load, for as many requests as keep to a level, or for more and more of them.
@@ -195,7 +196,9 @@ inline std::string served(const named_options& given, const placement& p, servin
         if (text) return sweep_text(p, all);
         json.object().member("model", p.who.name).member("device", p.on->names[0]).key("sweep").array();
         for (const auto& [at, f] : all) json.object(), put_figures(json, p, at, f), json.end_object();
-        return json.end_array().end_object().text() + '\n';
+        json.end_array();
+        put_unmeasured(json, p);
+        return json.end_object().text() + '\n';
     }
     serving_figures f;
     if (given.has(sv_slo)) {
@@ -222,6 +225,7 @@ inline std::string served(const named_options& given, const placement& p, servin
     json.member("device", p.on->names[0]).member("engine", p.by.name).member("dtype", p.how.products->name);
     json.member("cache_dtype", p.how.cache->name)
         .member("weight_bytes_per_device", on.weights() / static_cast<double>(load.pipeline));
+    put_unmeasured(json, p);
     return json.end_object().text() + '\n';
 }
 

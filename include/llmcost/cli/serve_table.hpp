@@ -57,8 +57,12 @@ public:
     [[nodiscard]] std::string priced(std::istream& in, std::ostream& notes) {
         std::string out = read_header(in) + ",predicted_ttft_ms,predicted_tpot_ms\n";
         while (next(in)) out += rows_.line() + of_row([&] { return predictions(read_row(), notes); }) + '\n';
-        for (const auto& [of, kernels] : kernels_)
+        for (const auto& [of, kernels] : kernels_) {
             for (const std::string& note : kernels->notes()) notes << "llmcost: backend: " << note << '\n';
+            if (kernels->found_nothing())
+                notes << "llmcost: system: nothing was measured on " << printable(kernels->on().names[0])
+                      << ": datasheet and typical efficiencies (--calibration)\n";
+        }
         return out;
     }
 
