@@ -76,6 +76,10 @@ constexpr void check_device_keys(config_view object, string_ref group) {
     d.title = file.string("name");
     d.vendor = file.string("vendor", "");
     d.names[0] = key.empty() ? d.title : key;
+    for (const char c : d.title)  // folders of calibrations have it
+        if (static_cast<unsigned char>(c) < 0x20 || c == '/' || c == 0x7f)
+            fail_value(file, "name", "a name without '/' and control characters");
+    if (d.title.empty() || d.title == "." || d.title == "..") fail_value(file, "name", "a name");
     detail::check_device_keys(file, "");
     if (const auto aliases = file.optional_array("aliases")) {
         if (aliases->size() >= device::most_names) fail_value(*aliases, "at most two other names");

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 // Prompts and sequences that decode in one step.
@@ -145,6 +146,43 @@ TEST_CASE("a state space's chains are launched once for all groups, however long
     CHECK(launches({{8, 64, 0}, {1, 3, 0}}) == launches({{8, 64, 0}}));
     CHECK(launches({{8, 64, 0}, {2, 3, 0}}) == launches({{8, 64, 0}}));
     CHECK(launches({{1, 3, 0}, {8, 64, 0}}) == launches({{8, 64, 0}}));
+}
+
+TEST_CASE("what parameters alone make is read and computed once for all groups") {
+    const auto done = [](issue issued, std::initializer_list<group> groups) {
+        execution how;
+        how.issued = issued;
+        std::vector<model_kernel> step;
+        for (const group& g : groups)
+            join_step(step, kernels_of(models::mamba_2_8b, {.batch = g.batch, .sequence = g.sequence, .past = g.past}, how));
+        double bytes = 0, flops = 0;
+        for (const model_kernel& k : step) {
+            const kernel_work work = k.shape.work();
+            bytes += static_cast<double>(k.times) * work.bytes, flops += static_cast<double>(k.times) * work.flops;
+        }
+        return std::pair{bytes, flops};
+    };
+    for (const issue issued : {issue::graph, issue::eager})  // nothing of a state space reads how many tokens it has seen
+        CHECK(done(issued, {{3, 1, 7}, {1, 1, 8}, {4, 1, 900}}) == done(issued, {{8, 1, 7}}));
+}
+
+TEST_CASE("operations that look alike in one group are launched once with another's") {
+    const auto launches = [](std::initializer_list<group> groups) {
+        execution how;
+        how.issued = issue::eager;
+        std::vector<model_kernel> step;
+        for (const group& g : groups)
+            join_step(step,
+                      kernels_of(models::llama_3_2_1b, {.batch = g.batch, .sequence = g.sequence, .past = g.past}, how));
+        std::int64_t all = 0;
+        for (const model_kernel& k : step) all += k.launch == model_kernel::own_launch ? k.times : 0;
+        return all;
+    };
+    // of 64 tokens behind none both products of attention multiply 64 by 64, and one behind none looks like many others
+    CHECK(launches({{2, 64, 0}, {3, 5, 0}}) == launches({{2, 63, 0}, {3, 5, 0}}));
+    CHECK(launches({{3, 5, 0}, {2, 64, 0}}) == launches({{3, 5, 0}, {2, 63, 0}}));
+    CHECK(launches({{3, 5, 0}, {2, 64, 0}, {1, 9, 0}}) == launches({{3, 5, 0}, {2, 63, 0}, {1, 9, 0}}));
+    CHECK(launches({{84, 1, 9}, {1, 1, 4}}) == launches({{84, 1, 9}, {2, 1, 4}}));
 }
 
 TEST_CASE("a group that grows beside others takes no less") {

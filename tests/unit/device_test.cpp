@@ -82,6 +82,9 @@ TEST_CASE("a bad file of a device names the place") {
     const std::string memory = R"("memory": {"bandwidth_gbps": 100})";
     CHECK(complaint_of_device(R"({"name": "x", )" + memory + "}") == "");
     CHECK(complaint_of_device("{" + memory + "}") == "mine.json: /name: missing; expected a string");
+    for (const char* name : {"", ".", "..", "a/b", "x\\u0000", "x\\ny"})
+        CHECK(complaint_of_device(R"({"name": ")" + std::string(name) + "\", " + memory + "}")
+                  .starts_with("mine.json: /name: expected a name"));
     CHECK(complaint_of_device(R"({"name": "x"})") ==
           "mine.json: /memory: missing; expected the bandwidth of memory in GB/s");
     CHECK(complaint_of_device(R"({"name": "x", "memory": {"gigabytes": 8}})") ==

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -18,6 +19,8 @@ public:
 
     void executed(const recorder& r, const operation& o) override {
         last_elements_ = static_cast<std::int64_t>(o.output.elements);
+        const bool shared = of_parameters(o);
+        mark(o, shared);
         if (o.kind == op::constant || o.output.elements == 0) return;
         const op_price& price = price_of(o.kind);
         const std::int64_t width = o.output.rank > 0 ? o.output.dim(-1) : 1, rows = last_elements_ / width;
@@ -26,10 +29,7 @@ public:
         else if (is_norm(o.kind) || is_softmax(o.kind))
             emit(path_, is_norm(o.kind) ? "norm" : "softmax", {rows, width}, how_.unquantised());
         else
-            emit(path_, "elementwise",
-                 {rows, width, as_size(o.elements_read() + o.elements_written()),
-                  price.torch_flops != 0 ? 0 : as_size(additions_of(o)), price.torch_flops != 0 ? as_size(o.work) : 0},
-                 how_.unquantised(), price.name);
+            map(o, rows, width, shared);
         out_.back().times = static_cast<std::int64_t>(r.times().to_64());
     }
 
@@ -39,6 +39,22 @@ private:
     }
     static bool is_softmax(op kind) noexcept { return kind == op::softmax || kind == op::log_softmax; }
 
+    void map(const operation& o, std::int64_t rows, std::int64_t width, bool shared) {
+        const op_price& price = price_of(o.kind);
+        emit(path_, "elementwise",
+             {rows, width, as_size(o.elements_read() + o.elements_written()),
+              price.torch_flops != 0 ? 0 : as_size(additions_of(o)), price.torch_flops != 0 ? as_size(o.work) : 0},
+             how_.unquantised(), price.name);
+        model_kernel& k = out_.back();
+        if (shared) {
+            std::copy_n(k.shape.sizes, most_operator_sizes, k.of_parameters);
+        } else if (price.read == reads::inputs) {
+            count parameters;
+            for (int i = 0; i < o.input_count; ++i)
+                if (of_parameters(*o.inputs[i])) parameters += count(o.inputs[i]->distinct_elements());
+            k.of_parameters[moved] = as_size(parameters);
+        }
+    }
     void product(const operation& o) {
         const auto results = static_cast<std::int64_t>(o.output.elements);
         const auto k = static_cast<std::int64_t>((o.work / count(o.output.elements)).to_64());

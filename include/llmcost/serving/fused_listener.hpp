@@ -41,6 +41,7 @@ public:
         const std::ptrdiff_t maker = made_by_[from];
         for (std::size_t s = to; s < most_storages && s <= highest_; ++s) made_by_[s] = outside;
         made_by_[to] = maker;
+        of_parameters_[to] = of_parameters_[from];
         highest_ = to;
     }
 
@@ -53,6 +54,7 @@ public:
             else
                 link(r, o);
         }
+        mark(o, of_parameters(o));
         made(o.output, fused_ == 0 && chain_ >= 0 && o.kind != op::constant && weight_of(o) == nullptr ? chain_ : outside);
     }
 
@@ -60,9 +62,7 @@ public:
     void finish() { end_chain(); }
 
 private:
-    static constexpr std::size_t most_storages = 2048;
     static constexpr std::ptrdiff_t outside = -1;
-    static constexpr std::size_t moved = 2;  ///< of elementwise: elements read and written
     struct mergeable {
         std::int64_t parent;
         std::int32_t storage;
@@ -148,7 +148,8 @@ private:
         if (chain_ < 0) {
             chain_ = chains_++;
             chain_name_ = path_;
-            chain_elements_ = {}, chain_additions_ = 0, chain_products_ = 0,
+            chain_elements_ = {}, chain_additions_ = 0, chain_products_ = 0;
+            shared_elements_ = {}, shared_additions_ = 0, shared_products_ = 0;
             chain_times_ = static_cast<std::int64_t>(r.times().to_64());
             chain_reads_.clear();
         }
@@ -161,11 +162,13 @@ private:
             if (in.storage != value::no_storage && chain_of(in.storage) == chain_) continue;
             if (in.storage != value::no_storage && has_read(in.storage)) continue;
             chain_elements_ += count(in.distinct_elements());
+            if (of_parameters(in)) shared_elements_ += count(in.distinct_elements());
         }
-        if (price_of(o.kind).torch_flops != 0)
-            chain_products_ += static_cast<double>(o.work);
-        else
-            chain_additions_ += additions_of(o);
+        const bool multiplies = price_of(o.kind).torch_flops != 0;
+        const double work = multiplies ? static_cast<double>(o.work) : additions_of(o);
+        (multiplies ? chain_products_ : chain_additions_) += work;
+        last_is_shared_ = of_parameters(o);
+        if (last_is_shared_) (multiplies ? shared_products_ : shared_additions_) += work;
         chain_last_ = count(o.output.elements);
         chain_width_ = o.output.rank > 0 ? o.output.size[o.output.rank - 1] : 1;
         chain_last_storage_ = o.output.storage;
@@ -183,6 +186,10 @@ private:
              {rows, width, as_size(chain_elements_ + chain_last_), as_size(chain_additions_), as_size(chain_products_)},
              how_.unquantised(), "map");
         out_.back().times = chain_times_;
+        std::int64_t* const shared = out_.back().of_parameters;
+        if (last_is_shared_) shared[0] = rows, shared_elements_ += chain_last_;
+        shared[moved] = as_size(shared_elements_);
+        shared[additions] = as_size(shared_additions_), shared[products] = as_size(shared_products_);
         written_.push_back({chain_, chain_last_storage_, out_.size() - 1});
         chain_ = -1;
     }
@@ -194,10 +201,13 @@ private:
             const std::ptrdiff_t maker = chain_of(s);
             if (maker < 0 || maker == chain_) continue;
             made_by_[static_cast<std::size_t>(s)] = outside;  // once
-            for (const chain_output& w : written_)
-                if (w.chain == maker && w.last != s)
-                    out_[w.kernel].shape.sizes[moved] =
-                        as_size(count(out_[w.kernel].shape.sizes[moved]) + count(o.inputs[i]->distinct_elements()));
+            const count elements(o.inputs[i]->distinct_elements());
+            for (const chain_output& w : written_) {
+                if (w.chain != maker || w.last == s) continue;
+                model_kernel& k = out_[w.kernel];
+                k.shape.sizes[moved] = as_size(count(k.shape.sizes[moved]) + elements);
+                if (of_parameters(*o.inputs[i])) k.of_parameters[moved] = as_size(count(k.of_parameters[moved]) + elements);
+            }
         }
     }
     [[nodiscard]] std::ptrdiff_t chain_of(std::int32_t s) const noexcept { return made_by_[static_cast<std::size_t>(s)]; }
@@ -226,6 +236,9 @@ private:
     std::int64_t chain_width_ = 1;
     double chain_additions_ = 0, chain_products_ = 0;
     count chain_elements_, chain_last_;
+    double shared_additions_ = 0, shared_products_ = 0;  ///< of the chain's, what parameters alone make
+    count shared_elements_;
+    bool last_is_shared_ = false;
     std::int32_t chain_last_storage_ = value::no_storage;
     int fused_ = 0;
 };

@@ -46,7 +46,8 @@ struct model_kernel {
     std::string name;  ///< path of its module, `*` for the layer; of merged ones with `+`
     operator_shape shape{};
     std::int64_t times = 1;
-    std::ptrdiff_t launch = own_launch;  ///< the place in its step of the kernel in whose launch it goes
+    std::int64_t of_parameters[most_operator_sizes]{};  ///< what of its sizes parameters alone make: once for all groups
+    std::ptrdiff_t launch = own_launch;                 ///< the place in its step of the kernel in whose launch it goes
 
     static constexpr std::ptrdiff_t own_launch = -1;
 
@@ -54,7 +55,7 @@ struct model_kernel {
     friend bool operator==(const model_kernel& a, const model_kernel& b) noexcept {
         if (a.shape.family != b.shape.family || a.shape.operand != b.shape.operand) return false;
         for (std::size_t i = 0; i < a.shape.family->size_count; ++i)
-            if (a.shape.sizes[i] != b.shape.sizes[i]) return false;
+            if (a.shape.sizes[i] != b.shape.sizes[i] || a.of_parameters[i] != b.of_parameters[i]) return false;
         return a.shape.variant == b.shape.variant && a.name == b.name;
     }
 };

@@ -61,6 +61,24 @@ public:
 protected:
     ~placed_listener() = default;
 
+    static constexpr std::size_t most_storages = 2048;
+    static constexpr std::size_t moved = 2, additions = 3, products = 4;  ///< sizes of elementwise
+
+    /// Whether a tensor is a parameter or computed of parameters alone, but not which of its rows somebody picked.
+    [[nodiscard]] bool of_parameters(const value& v) const noexcept {
+        return v.requires_grad || (v.storage != value::no_storage && of_parameters_[static_cast<std::size_t>(v.storage)]);
+    }
+    [[nodiscard]] bool of_parameters(const operation& o) const noexcept {
+        bool all = o.input_count > 0 && o.kind != op::constant && price_of(o.kind).read != reads::picked;
+        for (int i = 0; all && i < o.input_count; ++i) all = of_parameters(*o.inputs[i]);
+        return all;
+    }
+    /// Marks the output of an operation whose inputs are parameters, or not.
+    void mark(const operation& o, bool are_parameters) noexcept {
+        if (o.output.storage != value::no_storage)
+            of_parameters_[static_cast<std::size_t>(o.output.storage)] = are_parameters;
+    }
+
     /// Before a sum over devices is written down.
     virtual void before_collective() {}
 
@@ -132,6 +150,7 @@ protected:
     std::vector<model_kernel>& out_;
     const execution& how_;
     std::vector<open_module> open_;
+    bool of_parameters_[most_storages]{};
     std::string path_;
     std::int64_t modules_ = 0, last_elements_ = 0;
     int blocks_ = 0;

@@ -18,7 +18,7 @@ namespace detail {
 
 /// Whether two kernels of one step belong to one module.
 inline bool same_module(const model_kernel& a, const model_kernel& b) noexcept {
-    return a.name == b.name && a.times == b.times && a.shape.variant == b.shape.variant;
+    return a.name == b.name && a.shape.variant == b.shape.variant;
 }
 /// Whether a size adds up where two kernels become one: rows and what goes with them; of sequences their number.
 constexpr bool adds_up(const operator_family& family, std::size_t size) noexcept {
@@ -46,11 +46,32 @@ inline bool joins(const model_kernel& a, const model_kernel& b) noexcept {
     return same;
 }
 /// A chain with as many elements in rows that are as wide as another's.
-inline void match_rows(operator_shape& map, const operator_shape& other) {
-    std::int64_t elements = 0;
-    if (__builtin_mul_overflow(map.sizes[0], map.sizes[1], &elements)) report_overflow();
-    map.sizes[0] = elements / other.sizes[1] + (elements % other.sizes[1] != 0 ? 1 : 0);
-    map.sizes[1] = other.sizes[1];
+inline void match_rows(model_kernel& map, const operator_shape& other) {
+    std::int64_t elements = 0, &rows = map.shape.sizes[0], &width = map.shape.sizes[1];
+    if (__builtin_mul_overflow(rows, width, &elements)) report_overflow();
+    rows = elements / other.sizes[1] + (elements % other.sizes[1] != 0 ? 1 : 0);
+    width = other.sizes[1];
+    map.of_parameters[0] = std::min(map.of_parameters[0], rows);
+}
+/// Adds one size of a kernel to that of another, what parameters alone make of it once.
+inline void add_size(model_kernel& all, const model_kernel& k, std::size_t size) {
+    std::int64_t &sum = all.shape.sizes[size], &shared = all.of_parameters[size];
+    const std::int64_t own = sum - shared;
+    shared = std::max(shared, k.of_parameters[size]);
+    if (__builtin_add_overflow(own, k.shape.sizes[size] - k.of_parameters[size], &sum) ||
+        __builtin_add_overflow(sum, shared, &sum))
+        report_overflow();
+}
+
+/// Leaves a kernel of a step so many of its runs; the others stand behind it.
+inline void split(std::vector<model_kernel>& step, std::vector<bool>& joined, std::size_t place, std::int64_t times) {
+    model_kernel others = step[place];
+    others.times -= times, step[place].times = times;
+    const auto behind = static_cast<std::ptrdiff_t>(place) + 1;
+    for (model_kernel& k : step)
+        if (k.launch >= behind) ++k.launch;
+    step.insert(step.begin() + behind, std::move(others));
+    joined.insert(joined.begin() + behind, false);
 }
 
 }  // namespace detail
@@ -61,23 +82,30 @@ inline void match_rows(operator_shape& map, const operator_shape& other) {
 /// of other lengths go in the launch of those before them, and those that decode in that of prompts where these take them.
 inline void join_step(std::vector<model_kernel>& all, std::vector<model_kernel> more,
                       taken_decodes beside_prompts = taken_decodes::no) {
-    std::vector<bool> joined(all.size());
+    std::vector<bool> joined(all.size());  // each kernel of those before with one of this group
     for (model_kernel& k : more) {
-        std::size_t i = 0;
-        while (i < joined.size() && (joined[i] || !detail::joins(all[i], k))) ++i;
-        if (i < joined.size()) {
-            joined[i] = true;
-            if (detail::maps(k)) detail::match_rows(k.shape, all[i].shape);
-            for (std::size_t s = 0; s < k.shape.family->size_count; ++s)
-                if (detail::adds_up(*k.shape.family, s) &&
-                    __builtin_add_overflow(all[i].shape.sizes[s], k.shape.sizes[s], &all[i].shape.sizes[s]))
-                    report_overflow();
-            continue;
+        // operations that look alike in one group are one kernel of more runs, in another they may differ
+        const auto meet = [&](std::size_t i) {
+            if (all[i].times > k.times) detail::split(all, joined, i, k.times);
+            k.times -= all[i].times, joined[i] = true;
+        };
+        for (std::size_t i = 0; i < joined.size() && k.times > 0; ++i) {
+            if (joined[i] || !detail::joins(all[i], k)) continue;
+            meet(i);
+            model_kernel part = k;
+            if (detail::maps(part)) detail::match_rows(part, all[i].shape);
+            for (std::size_t s = 0; s < part.shape.family->size_count; ++s)
+                if (detail::adds_up(*part.shape.family, s)) detail::add_size(all[i], part, s);
         }
-        for (std::size_t before = 0; before < joined.size(); ++before)  // not its own group's: those are other layers
-            if (all[before].launch == model_kernel::own_launch && detail::shares_launch(all[before], k, beside_prompts))
-                k.launch = static_cast<std::ptrdiff_t>(before);
-        all.push_back(std::move(k));
+        for (std::size_t before = 0; before < joined.size() && k.times > 0; ++before) {
+            if (joined[before] || all[before].launch != model_kernel::own_launch ||
+                !detail::shares_launch(all[before], k, beside_prompts))
+                continue;
+            meet(before);
+            model_kernel& part = all.emplace_back(k);
+            part.times = all[before].times, part.launch = static_cast<std::ptrdiff_t>(before);
+        }
+        if (k.times > 0) all.push_back(std::move(k));
     }
 }
 
@@ -195,12 +223,16 @@ private:
         for (const std::int64_t length : sizes(1)) {
             operator_shape some = alike(length, 0, INT64_MAX);
             bool has_length = false;  // else longer ones are as many
-            for (std::size_t i = 0; i < by_past.size(); ++i) {
-                if (by_past[i]->sizes[1] < length) continue;
-                has_length = has_length || by_past[i]->sizes[1] == length;
-                some.sizes[0] += by_past[i]->sizes[0], some.sizes[past] = by_past[i]->sizes[past];
+            const auto count_in = [&] {
                 if (has_length) most = std::max(most, predicted(some));
+            };
+            for (const operator_shape* next : by_past) {
+                if (next->sizes[1] < length) continue;
+                if (next->sizes[past] != some.sizes[past]) count_in();  // of as many tokens the most sequences
+                has_length = has_length || next->sizes[1] == length;
+                some.sizes[0] += next->sizes[0], some.sizes[past] = next->sizes[past];
             }
+            count_in();
         }
         return most;
     }
