@@ -59,7 +59,7 @@ public:
         while (next(in)) out += rows_.line() + of_row([&] { return predictions(read_row(), notes); }) + '\n';
         for (const auto& [of, kernels] : kernels_) {
             for (const std::string& note : kernels->notes()) notes << "llmcost: backend: " << note << '\n';
-            if (kernels->found_nothing())
+            if (kernels->found_nothing() && calibration_ != "none")
                 notes << "llmcost: system: nothing was measured on " << printable(kernels->on().names[0])
                       << ": datasheet and typical efficiencies (--calibration)\n";
         }
