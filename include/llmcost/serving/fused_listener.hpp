@@ -36,12 +36,12 @@ public:
         }
     }
     void fused_ends(const recorder&) override { --fused_; }
-    void renamed(const recorder&, std::int32_t before, std::int32_t now) override {
+    void renamed(const recorder& r, std::int32_t before, std::int32_t now) override {
+        placed_listener::renamed(r, before, now);
         const auto from = static_cast<std::size_t>(before), to = static_cast<std::size_t>(now);
         const std::ptrdiff_t maker = made_by_[from];
         for (std::size_t s = to; s < most_storages && s <= highest_; ++s) made_by_[s] = outside;
         made_by_[to] = maker;
-        of_parameters_[to] = of_parameters_[from];
         highest_ = to;
     }
 

@@ -58,6 +58,10 @@ public:
         open_.pop_back();
     }
 
+    void renamed(const recorder&, std::int32_t before, std::int32_t now) override {
+        of_parameters_[static_cast<std::size_t>(now)] = of_parameters_[static_cast<std::size_t>(before)];
+    }
+
 protected:
     ~placed_listener() = default;
 
