@@ -41,9 +41,29 @@ private:
     std::int64_t asked_;
 };
 
+/// Thrown where a word names no part of a model, or a parameter whose tensor is counted under another name.
+class scope_error : public std::exception {
+public:
+    scope_error(const char* word, std::size_t size, bool tied) noexcept : tied_(tied) {
+        for (std::size_t i = 0; i < size && i + 1 < sizeof word_; ++i) word_[i] = word[i];
+    }
+    [[nodiscard]] const char* what() const noexcept override {
+        return tied_ ? "this parameter is tied: its tensor is counted where it is named first"
+                     : "the model has no role, class, module or parameter of this name";
+    }
+    /// What was asked for; cut after 255 bytes.
+    [[nodiscard]] const char* word() const noexcept { return word_; }
+    [[nodiscard]] bool tied() const noexcept { return tied_; }
+
+private:
+    char word_[256]{};
+    bool tied_;
+};
+
 // Not constexpr on purpose: reached in a constant expression, the call is the compile error.
 [[noreturn]] inline void report_overflow() { throw overflow_error{}; }
 [[noreturn]] inline void report_positions(std::int64_t held, std::int64_t asked) { throw workload_error{held, asked}; }
+[[noreturn]] inline void report_scope(const char* word, std::size_t size, bool tied) { throw scope_error{word, size, tied}; }
 [[noreturn]] inline void report_description(const char* sentence) { throw description_error{sentence}; }
 
 /// Any integer type: `std::integral`, without its header.

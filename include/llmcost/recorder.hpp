@@ -32,6 +32,8 @@ public:
     [[nodiscard]] constexpr const ledger& sums() const noexcept { return sums_; }
     /// Whether the scope that was asked for has been met.
     [[nodiscard]] constexpr bool found() const noexcept { return selection_.found(); }
+    /// Whether all that was met of it are parameters that are counted under other names.
+    [[nodiscard]] constexpr bool only_tied() const noexcept { return selection_.only_tied(); }
     /// Whether layers are walked one by one instead of kind by kind.
     [[nodiscard]] constexpr bool lists_layers() const noexcept { return listener_ != nullptr || selection_.names_a_layer(); }
     /// How often what is described now happens.
@@ -139,7 +141,7 @@ public:
         value v = dense(sizes, activation_type());
         v.requires_grad = true;
         wants_gradient(v, parameter_times_);
-        if (active_) {
+        if (active_ || selection_.meets_parameter(name, false)) {
             const count n = count(v.elements) * parameter_times_;
             sums_.parameters += n;
             sums_.active_parameters += n * count(used) / count(of);
@@ -151,6 +153,7 @@ public:
     constexpr value tied(literal name, extents sizes) {
         value v = dense(sizes, activation_type());
         v.requires_grad = true;
+        (void)selection_.meets_parameter(name, true);
         if (listener_ != nullptr && parameter_times_ != count{}) listener_->parameter(*this, name, v, true);
         return v;
     }

@@ -55,32 +55,87 @@ struct module_info {
     bool leaf = false;
 };
 
-/// Which part of a model is asked for: a role, or a module path in which `*` stands for one segment.
+/// Whether a path is one that a pattern means; `*` stands for any letters within one segment.
+[[nodiscard]] constexpr bool matches_pattern(string_ref pattern, string_ref path) noexcept {
+    std::size_t p = 0, s = 0, star = string_ref::npos, resume = 0;
+    while (s < path.size()) {
+        if (p < pattern.size() && pattern[p] == '*') {
+            star = p++, resume = s;
+        } else if (p < pattern.size() && pattern[p] == path[s]) {
+            ++p, ++s;
+        } else if (star != string_ref::npos && path[resume] != '.') {
+            p = star + 1, s = ++resume;
+        } else {
+            return false;
+        }
+    }
+    while (p < pattern.size() && pattern[p] == '*') ++p;
+    return p == pattern.size();
+}
+
+/// The class in a word such as `torch.nn.Linear`, `nn.Linear`, `Linear`; empty for a word that is a path.
+[[nodiscard]] constexpr string_ref class_in(string_ref word) noexcept {
+    for (const string_ref module : {string_ref("torch.nn."), string_ref("nn."), string_ref("transformers.")})
+        if (word.starts_with(module)) {
+            word.remove_prefix(module.size());
+            break;
+        }
+    return word.find('.') == string_ref::npos ? word : string_ref{};
+}
+
+/// What a word names.
+enum class scope_kind : std::uint8_t {
+    role,       ///< every outermost module with this purpose
+    type,       ///< every outermost module of this class
+    path,       ///< the module with this path, or the outermost ones of a pattern
+    parameter,  ///< the parameter with this name, or those of a pattern
+};
+
+/// Which part of a model is asked for: a role, or a word that is understood as the command does: a role, else a class, else
+/// a path or pattern, else a parameter.
 ///
-/// A path that names a layer by its number (`model.layers.12.mlp`) is found only by a walk that lists every layer.
+/// A role that a model lacks is nothing, a word that names nothing is an error. The word is not copied: it must live on.
 class scope_query {
 public:
     constexpr scope_query() noexcept = default;
     constexpr explicit scope_query(role what) noexcept : role_(what) {}
-    constexpr explicit scope_query(string_ref path) noexcept
-        : role_(role_from(path)), path_(role_ == role::none ? path : string_ref{}) {
-        if (!path_.empty()) segments_ = 1;
-        for (const char c : path_) segments_ += c == '.' ? 1 : 0;
+    constexpr explicit scope_query(string_ref word) noexcept : scope_query(scope_kind::role, word) {
+        if (role_ == role::none) kind_ = class_in(word).empty() ? scope_kind::path : scope_kind::type;
     }
+    /// A word that is understood in this one way.
+    constexpr scope_query(scope_kind kind, string_ref word) noexcept
+        : role_(kind == scope_kind::role ? role_from(word) : role::none), kind_(kind), by_word_(true), word_(word) {
+        segments_ = 1;
+        for (const char c : word) segments_ += c == '.' ? 1 : 0;
+    }
+    /// A string that ends with the expression would leave a query into nothing.
+    template <string_like S>
+    requires(!__is_trivially_copyable(S)) explicit scope_query(const S&& temporary) = delete;
 
     [[nodiscard]] constexpr role what() const noexcept { return role_; }
-    [[nodiscard]] constexpr bool by_path() const noexcept { return segments_ != 0; }
+    [[nodiscard]] constexpr scope_kind kind() const noexcept { return kind_; }
+    [[nodiscard]] constexpr string_ref word() const noexcept { return word_; }
+    /// Whether it was asked for by a word, which must name something.
+    [[nodiscard]] constexpr bool by_word() const noexcept { return by_word_; }
+    /// The next way to understand the word, after one in which it named nothing; false after the last.
+    [[nodiscard]] constexpr bool understood_otherwise() noexcept {
+        if (kind_ == scope_kind::role || kind_ == scope_kind::parameter) return false;
+        kind_ = kind_ == scope_kind::type ? scope_kind::path : scope_kind::parameter;
+        return true;
+    }
     [[nodiscard]] constexpr int segments() const noexcept { return segments_; }
-    /// Whether a segment is a number, so that layers must be told apart.
+    /// Whether a segment is a number or may be a part of one, so that layers must be told apart.
     [[nodiscard]] constexpr bool names_a_layer() const noexcept {
+        if (kind_ != scope_kind::path && kind_ != scope_kind::parameter) return false;
         for (int i = 0; i < segments_; ++i) {
             const string_ref s = segment(i);
-            if (!s.empty() && s.front() >= '0' && s.front() <= '9') return true;
+            const bool part = s.size() > 1 && s.find('*') != string_ref::npos;
+            if (!s.empty() && (part || (s.front() >= '0' && s.front() <= '9'))) return true;
         }
         return false;
     }
     [[nodiscard]] constexpr string_ref segment(int i) const noexcept {
-        string_ref rest = path_;
+        string_ref rest = word_;
         for (;; --i) {
             const auto dot = rest.find('.');
             if (i == 0) return rest.substr(0, dot);
@@ -90,7 +145,9 @@ public:
 
 private:
     role role_ = role::all;
-    string_ref path_{};
+    scope_kind kind_ = scope_kind::role;
+    bool by_word_ = false;
+    string_ref word_{};
     int segments_ = 0;
 };
 

@@ -17,9 +17,13 @@ public:
         active_ = !selecting() || query_.what() == role::transformer;
     }
 
-    [[nodiscard]] constexpr bool selecting() const noexcept { return query_.by_path() || query_.what() != role::all; }
+    [[nodiscard]] constexpr bool selecting() const noexcept {
+        return query_.kind() != scope_kind::role || query_.what() != role::all;
+    }
     [[nodiscard]] constexpr bool active() const noexcept { return active_; }
     [[nodiscard]] constexpr bool found() const noexcept { return found_ || !selecting(); }
+    /// Whether all that was found are parameters whose tensors are counted under other names.
+    [[nodiscard]] constexpr bool only_tied() const noexcept { return found_ && tied_ && !untied_; }
     [[nodiscard]] constexpr bool names_a_layer() const noexcept { return query_.names_a_layer(); }
 
     constexpr void enter(const module_info& m) {
@@ -29,34 +33,57 @@ public:
             found_ = true;
             return;
         }
-        bool hit = m.what == query_.what();
-        if (query_.by_path()) {
-            step_into(m.name);
-            hit = at_the_end();
-            if (m.index >= 0) step_into(count_text{count(m.index)}.view());
-            hit = hit || at_the_end();  // a list is the sum of its items
+        bool hit = false;
+        switch (query_.kind()) {
+            case scope_kind::role: hit = m.what != role::none && m.what == query_.what(); break;
+            case scope_kind::type: hit = is_type(m); break;
+            case scope_kind::path: hit = step_into(m); break;
+            case scope_kind::parameter: (void)step_into(m); break;
         }
         if (hit && !active_) active_ = found_ = true, switched_at_ = depth_;
     }
     constexpr void leave(const module_info& m) {
         if (switched_at_ == depth_) active_ = !active_, switched_at_ = 0;
         --depth_;
-        if (query_.by_path() && !is_empty(m.name)) {
+        if (follows_paths() && !is_empty(m.name)) {
             segments_ -= m.index >= 0 ? 2 : 1;
             if (matched_ > segments_) matched_ = segments_;
         }
     }
+    /// Whether a parameter of the module that the walk is in counts by itself.
+    constexpr bool meets_parameter(literal name, bool tied) {
+        if (query_.kind() != scope_kind::parameter || segments_ + 1 != query_.segments() || matched_ != segments_)
+            return false;
+        if (!matches_pattern(query_.segment(segments_), name)) return false;
+        found_ = true;
+        (tied ? tied_ : untied_) = true;
+        return !tied;
+    }
 
 private:
+    [[nodiscard]] constexpr bool follows_paths() const noexcept {
+        return query_.kind() == scope_kind::path || query_.kind() == scope_kind::parameter;
+    }
+    [[nodiscard]] constexpr bool is_type(const module_info& m) const noexcept {
+        const string_ref type = class_in(query_.word()), prefix = m.type.prefix, base = m.type.base;
+        if (type.size() == prefix.size() + base.size() && type.starts_with(prefix) && type.substr(prefix.size()) == base)
+            return !type.empty();
+        return m.index >= 0 && type == "ModuleList";  // lists are entered nowhere: they are met in their items
+    }
     [[nodiscard]] constexpr bool at_the_end() const noexcept {
         return segments_ == query_.segments() && matched_ == segments_;
     }
+    /// Goes one module further; says whether the path ends there.
+    constexpr bool step_into(const module_info& m) {
+        if (is_empty(m.name)) return false;  // the root has no name
+        step_into(string_ref(m.name));
+        const bool hit = at_the_end();  // a list is the sum of its items
+        if (m.index >= 0) step_into(count_text{count(m.index)}.view());
+        return hit || at_the_end();
+    }
     constexpr void step_into(string_ref segment) {
-        if (segment.empty()) return;  // the root has no name
-        if (matched_ == segments_ && segments_ < query_.segments()) {
-            const string_ref wanted = query_.segment(segments_);
-            if (wanted == segment || wanted == "*") ++matched_;
-        }
+        if (matched_ == segments_ && segments_ < query_.segments() && matches_pattern(query_.segment(segments_), segment))
+            ++matched_;
         ++segments_;
     }
 
@@ -67,6 +94,8 @@ private:
     int matched_ = 0;
     bool active_ = true;
     bool found_ = false;
+    bool tied_ = false;
+    bool untied_ = false;
 };
 
 }  // namespace llmcost

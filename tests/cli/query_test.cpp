@@ -178,7 +178,7 @@ TEST_CASE("what does not exist is never a zero") {
 }
 
 TEST_CASE("patterns stay within one part of a path") {
-    using llmcost::cli::matches_pattern;
+    using llmcost::matches_pattern;
     CHECK(matches_pattern("a.*.c", "a.b.c"));
     CHECK(matches_pattern("a.*.c", "a..c"));
     CHECK(matches_pattern("*_proj", "up_proj"));

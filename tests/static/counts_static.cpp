@@ -66,7 +66,21 @@ static_assert(count_model(untied, request).add == whole.add);
 static_assert(count_model(llama_3_2_1b, request, scope_query{"model.layers.3.mlp.up_proj"}).params == count(8192 * 2048));
 static_assert(count_model(llama_3_2_1b, request, scope_query{"model.layers.*.mlp.up_proj"}).params ==
               count(16 * 8192 * 2048));
-static_assert(count_model(llama_3_2_1b, request, scope_query{"model.layers.16.mlp"}) == figures{});
+static_assert(count_model(llama_3_2_1b, request, scope_query{"model.layers.1*.mlp.up_proj"}).params ==
+              count(7 * 8192 * 2048));
+
+// a class by either name, and a parameter by its own, as the command understands words
+static_assert(count_model(llama_3_2_1b, request, scope_query{"torch.nn.Embedding"}).params == count(128'256 * 2'048));
+static_assert(count_model(llama_3_2_1b, request, scope_query{"LlamaMLP"}) ==
+              count_model(llama_3_2_1b, request, scope_query{role::mlp}));
+static_assert(count_model(llama_3_2_1b, request, scope_query{"ModuleList"}) ==
+              count_model(llama_3_2_1b, request, scope_query{"model.layers"}));
+static_assert(count_model(llama_3_2_1b, request, scope_query{"model.layers.1.mlp.up_proj.weight"}).params ==
+              count(8192 * 2048));
+static_assert(count_model(llama_3_2_1b, request, scope_query{"model.layers.*.input_layernorm.weight"}).params ==
+              count(16 * 2048));
+// a role that the model lacks is nothing
+static_assert(count_model(llama_3_2_1b, request, scope_query{role::experts}) == figures{});
 
 // cells of the cache: 16 layers, keys and values, 8 heads of 64; decoding one token after 1000
 static_assert(count_model(llama_3_2_1b, {.sequence = 1, .past = 1000}).cache == count(16 * 2 * 8 * 64 * 1001));

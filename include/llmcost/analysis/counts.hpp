@@ -81,14 +81,19 @@ struct storage_types {
     return f;
 }
 
-/// Counts one forward pass of a model, or the part of it that a role or path names.
+/// Counts one forward pass of a model, or the part of it that a role or word names; of a parameter there are params and
+/// active_params alone.
 ///
-/// No allocation; throws `overflow_error` where a figure passes 128 bits.
+/// No allocation; throws `overflow_error` where a figure passes 128 bits, `scope_error` for a word that names nothing.
 [[nodiscard]] constexpr figures count_model(const model& m, const workload& load, scope_query asked = {}) {
     const storage_types types = types_of(m, load);
-    trace t{resolved(load, types), nullptr, asked};
-    m.describe(t);
-    return whole_figures_of(t.sums(), types);
+    for (;;) {
+        trace t{resolved(load, types), nullptr, asked};
+        m.describe(t);
+        if (t.only_tied()) report_scope(asked.word().data(), asked.word().size(), true);
+        if (t.found() || !asked.by_word()) return whole_figures_of(t.sums(), types);
+        if (!asked.understood_otherwise()) report_scope(asked.word().data(), asked.word().size(), false);
+    }
 }
 
 }  // namespace llmcost

@@ -67,8 +67,8 @@ public:
     static constexpr std::size_t monomials = 10;
 
     constexpr closed_form() noexcept = default;
-    constexpr closed_form(const model& m, const workload& around)
-        : types_(types_of(m, around)), load_(resolved(around, types_)) {
+    constexpr closed_form(const model& m, const workload& around, scope_query asked = {})
+        : types_(types_of(m, around)), load_(resolved(around, types_)), asked_(asked) {
         region_ = region_of(m, load_);
         exact_ = !load_.training && region_.contains(load_) && choose_base() && interpolate(m) && holds(m);
     }
@@ -188,7 +188,7 @@ private:
             for (std::size_t k = 0; k < monomials; ++k) {
                 if (!has(exponents[k])) continue;
                 const point p{base_.batch + n, base_.a + exponents[k].a, base_.b + exponents[k].b, base_.c + exponents[k].c};
-                pack(count_model(m, workload_at(p)), samples[n][k]);
+                pack(count_model(m, workload_at(p), asked_), samples[n][k]);
                 for (const wide sample : samples[n][k])
                     if (sample < 0 || sample >= largest_sample) return false;
             }
@@ -285,10 +285,11 @@ private:
         }
         return same(m, load_);
     }
-    constexpr bool same(const model& m, const workload& w) const { return (*this)(w) == count_model(m, w); }
+    constexpr bool same(const model& m, const workload& w) const { return (*this)(w) == count_model(m, w, asked_); }
 
     storage_types types_{};
     workload load_{};
+    scope_query asked_{};
     region region_{};
     point base_{};
     grid steps_{};

@@ -81,7 +81,7 @@ inline const reading& column(const job_reading& r, std::size_t i) {
 [[nodiscard]] inline bool is_asked(const question& q, const model_listing& seen, std::size_t i) {
     if (!q.asked.scope || q.asked.scope->is_all()) return true;
     const scope_word& scope = *q.asked.scope;
-    const std::string_view type = class_in(scope.word);
+    const string_ref type = class_in(scope.word);
     const role what = role_from(scope.word);
     for (auto at = static_cast<std::ptrdiff_t>(i); at >= 0; at = seen.scopes[static_cast<std::size_t>(at)].parent) {
         const scope_figures& s = seen.scopes[static_cast<std::size_t>(at)];

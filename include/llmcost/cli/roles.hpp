@@ -19,12 +19,12 @@ using role_chain = std::vector<role>;
 namespace detail {
 
 /// Sums modules by the chain of roles that they stand in; keeps no module by itself.
-class role_listener final : public path_listener {
+class role_listener final : public bounded_listener {
 public:
     role_listener(std::vector<role_chain>& chains, std::vector<ledger>& sums) : chains_(chains), sums_(sums) {}
 
     void enter(const recorder& r, const module_info& m) override {
-        path_listener::enter(r, m);
+        bounded_listener::enter(r, m);
         if (depth() == 1) root_ = std::string(m.type.prefix) + std::string(m.type.base);
         if (m.what == role::none || (!chain_.empty() && chain_.back() == m.what)) return;
         chain_.push_back(m.what);
@@ -40,7 +40,7 @@ public:
             open_.pop_back();
             chain_.pop_back();
         }
-        path_listener::leave(r, m);
+        bounded_listener::leave(r, m);
     }
     void parameter(const recorder&, literal, const value&, bool tied) override { tied_ = tied_ || tied; }
 

@@ -1,0 +1,13 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+// error: scope_query
+#include <string>
+
+#include <llmcost/scope.hpp>
+
+#ifdef MISUSE
+const llmcost::scope_query asked{std::string("model.layers.0")};
+#else
+const std::string word = "model.layers.0";
+const llmcost::scope_query asked{word};
+#endif

@@ -1,0 +1,12 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+// error: report_scope
+#include <llmcost/llmcost.hpp>
+#include <llmcost/models.hpp>
+
+#ifdef MISUSE
+constexpr llmcost::scope_query asked{"attnn"};
+#else
+constexpr llmcost::scope_query asked{"attn"};
+#endif
+static_assert(llmcost::count_model(llmcost::models::llama_3_2_1b, {}, asked).params > llmcost::count{});
