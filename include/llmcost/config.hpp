@@ -28,6 +28,15 @@ struct config_node {
 
 class config_view;
 
+/// Is told which keys of which objects are asked for, whether they are there or not.
+class config_listener {
+public:
+    virtual void asked(const config_view& object, string_ref key) = 0;
+
+protected:
+    ~config_listener() = default;
+};
+
 /// Throws `bad_value`: `expected <expected>, found <the value>`; of the view itself, or of one of its keys (`missing_key`
 /// where there is none).
 ///
@@ -101,9 +110,13 @@ public:
     using kind = config_node::kind;
 
     constexpr config_view() noexcept = default;  // no node: what an empty `maybe` holds
-    constexpr config_view(const config_node* nodes, std::uint32_t index) noexcept : nodes_(nodes), index_(index) {}
+    constexpr config_view(const config_node* nodes, std::uint32_t index, config_listener* ear = nullptr) noexcept
+        : nodes_(nodes), index_(index), listener_(ear) {}
     template <class Nodes>
     constexpr config_view(const Nodes& nodes, std::uint32_t index) noexcept : config_view(nodes.data(), index) {}
+
+    /// The same value; `ear` is told of the keys that it and what it leads to are asked for.
+    [[nodiscard]] constexpr config_view heard_by(config_listener& ear) const noexcept { return {nodes_, index_, &ear}; }
 
     [[nodiscard]] constexpr const config_node& node() const noexcept { return nodes_[index_]; }
     [[nodiscard]] constexpr const config_node* nodes() const noexcept { return nodes_; }
@@ -136,8 +149,9 @@ public:
     /// The value of a key; nothing where an object has none. A null is found.
     [[nodiscard]] constexpr maybe<config_view> find(string_ref key) const {
         if (!is_object() && !is_null()) fail_value(*this, "an object");
+        if (listener_ != nullptr) listener_->asked(*this, key);
         for (std::uint32_t child = index_ + 1, left = size(); left > 0; --left, child = nodes_[child].end)
-            if (nodes_[child].key == key) return config_view{nodes_, child};
+            if (nodes_[child].key == key) return config_view{nodes_, child, listener_};
         return {};
     }
     [[nodiscard]] constexpr bool contains(string_ref key) const { return find(key).has_value(); }
@@ -270,6 +284,7 @@ private:
 
     const config_node* nodes_ = nullptr;
     std::uint32_t index_ = 0;
+    config_listener* listener_ = nullptr;
 };
 
 constexpr config_view config_iterator::operator*() const noexcept { return config_view{nodes_, index_}; }

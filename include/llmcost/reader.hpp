@@ -136,12 +136,28 @@ constexpr maybe<config_view> rope_parameters(config_view config) {
     const auto older = config.optional_object("rope_scaling");
     return older && older->size() > 0 ? older : config.optional_object("rope_parameters");
 }
+constexpr bool has_type_of_rope(config_view parameters, literal type) {
+    for (const literal key : {"rope_type", "type"})
+        if (const auto found = parameters.find(key); found && found->is_string()) return found->as_string() == type;
+    return false;
+}
 constexpr bool has_rope_type(config_view config, literal type) {
     const auto place = rope_parameters(config);
-    if (!place) return false;
-    for (const literal key : {"rope_type", "type"})
-        if (const auto found = place->find(key); found && found->is_string()) return found->as_string() == type;
-    return false;
+    return place && has_type_of_rope(*place, type);
+}
+
+/// Refuses what the parameters of single kinds of layers say beyond constants: all layers are described by one rule.
+constexpr void check_rope_of_kinds(config_view config) {
+    const auto place = rope_parameters(config);
+    if (!place) return;
+    for (const config_view kind : *place) {
+        if (!kind.is_object()) continue;
+        for (const literal type : {"dynamic", "longrope"})
+            if (has_type_of_rope(kind, type))
+                fail_unsupported(kind, "frequencies of one kind of layers that follow the input");
+        if (kind.real("partial_rotary_factor", 1) != 1)
+            fail_unsupported(kind, "partial_rotary_factor", "rotates a part of the heads of one kind of layers");
+    }
 }
 
 constexpr frequency_rule read_frequency_rule(config_view config) {
@@ -332,7 +348,8 @@ constexpr shape read_shape(const architecture& row, config_view config) {
         const double part = row.joins_rotated ? detail::read_partial_rotary_factor(config, 1.0) : 1.0;
         if (s.rotary_dim == 0) s.rotary_dim = static_cast<std::int64_t>(static_cast<double>(s.head_dim) * part);
     }
-    if (row.rotated != rotation::none) s.frequencies = detail::read_frequency_rule(config);
+    if (row.rotated != rotation::none)
+        detail::check_rope_of_kinds(config), s.frequencies = detail::read_frequency_rule(config);
     if (row.read != nullptr)
         row.read(config, s);
     else

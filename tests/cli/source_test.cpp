@@ -206,3 +206,30 @@ TEST_CASE("the golden's file read through a pipe is the golden's file") {
     CHECK(printed("--config -" + query, {.in = read_file(config_of("meta-llama__Llama-3.2-1B"))}) ==
           printed("--config " + config_of("meta-llama__Llama-3.2-1B") + query));
 }
+
+// what Transformers 5 writes of a model whose files say rope_theta and rope_local_base_freq
+TEST_CASE("rotary parameters of single kinds of layers that are constants change nothing") {
+    const std::string kinds =
+        R"({"model_type":"gemma3_text","num_hidden_layers":6,"rope_parameters":{"full_attention":{"rope_type":"linear",)"
+        R"("factor":8.0,"rope_theta":1e6},"sliding_attention":{"rope_type":"default","rope_theta":1e4}}})";
+    CHECK(printed("--config - --format csv", {.in = kinds}) ==
+          printed("--config - --format csv", {.in = R"({"model_type":"gemma3_text","num_hidden_layers":6})"}));
+}
+
+TEST_CASE("a key that nothing reads is listed, and told where it is nearly one that is read") {
+    const std::string odd = tiny(R"(,"hidden_sze":64,"bos_token_id":1,"rope_scaling":null,"use_cache":false)");
+    const outcome told = llmcost_line("--config - --format csv params", {.in = odd});
+    CHECK(told.code == 0);
+    CHECK(told.out == tiny_params);
+    CHECK(told.err == "llmcost: standard input: /hidden_sze: nothing reads this key; nearest: hidden_size\n");
+    CHECK(llmcost_line("--config - --unused --format csv", {.in = odd}).out ==
+          "key,value,nearest\n/hidden_sze,64,hidden_size\n/bos_token_id,1,\n");
+    CHECK(llmcost_line("--config - --unused --format json", {.in = tiny(R"(,"bos_token_id":1)")}).out ==
+          "{\n  \"unused\": [\n    {\n      \"key\": \"/bos_token_id\",\n      \"value\": \"1\",\n      \"nearest\": null\n "
+          "   "
+          "}\n  ]\n}\n");
+    CHECK(llmcost_line("--config - --set num_hidden_layerz=2 params", {.in = tiny()})
+              .err.find("/num_hidden_layerz: nothing reads this key; nearest: num_hidden_layers\n") != std::string::npos);
+    CHECK(printed("--config -", {.in = tiny(R"(,"use_cache":false)")}).find("cache counted, though use_cache is false") !=
+          std::string::npos);
+}

@@ -37,7 +37,7 @@ room(analysis  "analysis/.+"                              ${engine} layers walks
 room(models    "models\\.hpp"                             ${engine} config layers walks arch)
 room(umbrella  "llmcost\\.hpp"                            ${core})
 room(error     "error\\.hpp")
-room(report    "report/.+"                                ${engine} layers walks analysis error)
+room(report    "report/.+"                                ${engine} config layers walks analysis error)
 room(bundled   "bundled(\\.hpp|/.+)"                      words config)
 room(json      "(json|detail/json_.+)\\.hpp"              ${core} umbrella error)
 room(hub       "(hub|detail/hub_.+)\\.hpp"                version error)

@@ -147,6 +147,8 @@ TEST_CASE("heads that do not divide are refused with what would") {
     says(R"("llama", "head_dim": 7)", "/head_dim: leaves no even number of rotated elements in a head: 7");
     says(R"("llama", "head_dim": 2, "rope_scaling": {"rope_type": "dynamic", "factor": 2.5})",
          "/rope_scaling/factor: dynamic rope divides by zero where two elements of a head are rotated: 2.5");
+    says(R"("llama", "rope_parameters": {"full_attention": {"rope_type": "dynamic", "factor": 2.0}})",
+         "/rope_parameters/full_attention: frequencies of one kind of layers that follow the input");
     says(R"("llama", "rope_scaling": {"type": "dynamic"})", "/rope_scaling/factor: missing; expected a finite number");
     says(R"("gpt2", "n_head": 7)", "/n_head: expected a divisor of hidden_size, found 7");
     says(R"("bert", "num_attention_heads": 7)", "/num_attention_heads: expected a divisor of hidden_size, found 7");

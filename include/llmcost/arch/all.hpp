@@ -20,6 +20,7 @@
 #include <llmcost/arch/opt.hpp>
 #include <llmcost/arch/t5.hpp>
 #include <llmcost/arch/vit.hpp>
+#include <llmcost/detail/config_edit_distance.hpp>
 #include <llmcost/string_ref.hpp>
 
 namespace llmcost {
@@ -54,24 +55,6 @@ static_assert(architectures_are_sorted(), "rows stand in the order of their mode
 }
 
 namespace detail {
-
-/// Edit distance of two short names; at most 64 letters of each count.
-constexpr int edit_distance(string_ref a, string_ref b) noexcept {
-    a = a.substr(0, 64), b = b.substr(0, 64);
-    int row[65]{};
-    for (std::size_t j = 0; j <= b.size(); ++j) row[j] = static_cast<int>(j);
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-        int diagonal = row[0];
-        row[0] = static_cast<int>(i);
-        for (std::size_t j = 1; j <= b.size(); ++j) {
-            const int replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-            diagonal = row[j];
-            const int shifted = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            row[j] = replaced < shifted ? replaced : shifted;
-        }
-    }
-    return row[b.size()];
-}
 
 /// Says which known types are nearest to an unknown one.
 [[noreturn]] inline void fail_nearest(config_view config, string_ref type) {

@@ -202,7 +202,7 @@ inline placement read_placement(const named_options& given, const arguments& oth
     if (!given.has(detail::ex_device)) refuse("--device", "say which: a name of llmcost devices, or a file");
     placement p;
     const found_config found = find_config(others, io);
-    p.subject = model_of(found.document, others);
+    p.subject = read_subject_of(found, others, io.err).subject;
     p.who = found.who;
     const detail::stored_as stored =
         given.has(detail::ex_dtype) ? detail::stored_as{} : found.document.read_with(detail::stored_as_of);

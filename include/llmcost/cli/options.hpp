@@ -15,7 +15,7 @@ enum class option : std::uint8_t {
     model, config, part, set, revision, offline,
     batch, sequence, past, encoder_sequence, requests, input, output, logits, attention,
     dtype, activation_dtype, cache_dtype, training,
-    format, scopes, tensors, tree, depth, color, no_color, completion, man, help, version,
+    format, scopes, tensors, tree, depth, unused, color, no_color, completion, man, help, version,
     how_many
 };
 // clang-format on
@@ -60,6 +60,7 @@ inline constexpr std::array<option_row, option_count> option_table{{
     {option::tensors,          "--tensors",          value_kind::none,   "",      "every parameter with its shape",                        ""},
     {option::tree,             "--tree",             value_kind::none,   "",      "modules as a tree, like layers folded",                 ""},
     {option::depth,            "--depth",            value_kind::number, "N",     "levels of the tree",                                    ""},
+    {option::unused,           "--unused",           value_kind::none,   "",      "keys of the configuration nothing reads",          ""},
     {option::color,            "--color",            value_kind::none,   "",      "colour even where no terminal is",                      ""},
     {option::no_color,         "--no-color",         value_kind::none,   "",      "no colour on a terminal",                               ""},
     {option::completion,       "--completion",       value_kind::choice, "bash|zsh|fish", "print completions for a shell",                 ""},

@@ -28,6 +28,7 @@ struct question {
     bool tree = false;
     std::int64_t depth = -1;  ///< of the tree; -1: all of it
     bool color = false;
+    bool declines_cache = false;  ///< the configuration says `use_cache: false`
     std::vector<std::string> overrides{};  ///< what `--set` changed, printable
     std::vector<phase> phases{};
 };

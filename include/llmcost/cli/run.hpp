@@ -108,6 +108,26 @@ inline std::string completion(const arguments& args) {
     return shell == 0 ? bash_completion() : shell == 1 ? zsh_completion() : fish_completion();
 }
 
+/// The keys that nothing reads, in a table.
+inline std::string unused_keys_text(const std::vector<unused_key>& keys, output_format format) {
+    if (format == output_format::json) {
+        json_writer json;
+        json.object().key("unused").array();
+        for (const unused_key& key : keys) {
+            json.object().member("key", key.pointer).member("value", key.value).key("nearest");
+            if (key.nearest.empty())
+                json.null().end_object();
+            else
+                json.value(key.nearest).end_object();
+        }
+        json.end_array().end_object();
+        return json.text() + "\n";
+    }
+    table t{{{"key"}, {"value"}, {"nearest"}}, {}};
+    for (const unused_key& key : keys) t.rows.push_back({printable(key.pointer), printable(key.value), key.nearest});
+    return written(t, format);
+}
+
 /// What the program writes to `io.out`.
 inline std::string output_of(const arguments& args, const streams& io) {
     if (args.has(option::help)) return help_text();
@@ -121,8 +141,11 @@ inline std::string output_of(const arguments& args, const streams& io) {
     (void)read_job(args);  // what is wrong with the options is said before anything is read or downloaded
     const bool color = wants_color(args, io);
     const found_config found = find_config(args, io);
-    question q = understand(args, model_of(found.document, args), found.who);
+    const read_subject read = read_subject_of(found, args, io.err);
+    if (args.has(option::unused)) return unused_keys_text(read.unused, format);
+    question q = understand(args, read.subject, found.who);
     q.color = color;
+    q.declines_cache = read.declines_cache;
     std::string text = answer(q);
     if (found.remarkable && !q.asked.empty() && q.format == output_format::text)
         io.err << "llmcost: " << found.who.source << '\n';

@@ -4,10 +4,12 @@
 
 #include <filesystem>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <llmcost/arch/all.hpp>
 #include <llmcost/bundled/all.hpp>
@@ -16,6 +18,7 @@
 #include <llmcost/hub.hpp>
 #include <llmcost/json.hpp>
 #include <llmcost/report/json_report.hpp>
+#include <llmcost/report/unused_keys.hpp>
 
 // Finds the configuration that a command line names.
 namespace llmcost::cli {
@@ -139,22 +142,47 @@ inline found_config from_name(const arguments& args, const streams& io) {
     return {};
 }
 
+/// A model, and what of its configuration no figure follows.
+struct read_subject {
+    model subject;
+    std::vector<unused_key> unused;
+    bool declines_cache = false;  ///< `use_cache` is false
+};
+
 /// The model of a configuration, or of the part that `--part` names; errors name the file and the place in it.
-[[nodiscard]] inline model model_of(const config_document& document, const arguments& args) {
-    if (args.has(option::part))
-        return document.read_with([&](config_view root) {
-            model m = read_model(root.object(std::string(args.text(option::part)).c_str()));
-            if (m.dims.type == dtype::unspecified) m.dims.type = llmcost::detail::read_dtype(root);  // said for all parts
-            return m;
+///
+/// A key that is nearly one that is read is told to `notes`: it is more likely misspelt than meant for others.
+[[nodiscard]] inline read_subject read_subject_of(const found_config& found, const arguments& args, std::ostream& notes) {
+    const config_document& document = found.document;
+    key_usage usage;
+    read_subject out{};
+    const auto read = [&](config_view object) {
+        const config_view place = object.heard_by(usage);
+        out.subject = read_model(place);
+        out.declines_cache = !place.boolean("use_cache", true);
+        out.unused = usage.unused(place);
+    };
+    if (args.has(option::part)) {
+        document.read_with([&](config_view root) {
+            read(root.object(std::string(args.text(option::part)).c_str()));
+            dtype& type = out.subject.dims.type;
+            if (type == dtype::unspecified) type = llmcost::detail::read_dtype(root);  // said for all parts
         });
-    try {
-        return document.read_with([](config_view root) { return read_model(root); });
-    } catch (const error& e) {
-        const std::string_view part =
-            e.code() == errc::unknown_model_type ? known_part(document.root()) : std::string_view{};
-        if (part.empty()) throw;
-        throw error(e.code(), {}, std::string(e.what()) + "; known is what it holds: --part " + printable(part));
+    } else {
+        try {
+            document.read_with(read);
+        } catch (const error& e) {
+            const std::string_view part =
+                e.code() == errc::unknown_model_type ? known_part(document.root()) : std::string_view{};
+            if (part.empty()) throw;
+            throw error(e.code(), {}, std::string(e.what()) + "; known is what it holds: --part " + printable(part));
+        }
     }
+    for (const unused_key& key : out.unused)
+        if (!key.nearest.empty())
+            notes << "llmcost: " << found.who.name << ": " << printable(key.pointer)
+                  << ": nothing reads this key; nearest: " << key.nearest << '\n';
+    return out;
 }
 
 }  // namespace llmcost::cli

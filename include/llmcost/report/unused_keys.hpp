@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <llmcost/config.hpp>
+#include <llmcost/detail/config_edit_distance.hpp>
+
+namespace llmcost {
+
+/// A key that nothing reads: its place, and the key that it may have been meant to be (empty: none is near).
+struct unused_key {
+    std::string pointer;
+    std::string value;
+    std::string nearest;
+};
+
+/// Remembers which keys of a configuration a reader asks for, and tells those that it does not.
+///
+///     key_usage read; model m = read_model(root.heard_by(read)); read.unused(root);
+class key_usage final : public config_listener {
+public:
+    void asked(const config_view& object, string_ref key) override {
+        for (object_keys& known : objects_)
+            if (known.index == object.index()) return add(known, key);
+        objects_.push_back({object.index(), {}});
+        add(objects_.back(), key);
+    }
+
+    /// The keys that were not asked for, of the root and of the objects in which any was asked for.
+    [[nodiscard]] std::vector<unused_key> unused(config_view root) const {
+        std::vector<unused_key> out;
+        for (const object_keys& asked : objects_) {
+            const config_view object{root.nodes(), asked.index};
+            for (const config_view child : object) {
+                if (has(asked, child.key())) continue;
+                out.push_back({pointer_of(child), value_of(child), nearest(asked, child.key())});
+            }
+        }
+        return out;
+    }
+
+private:
+    struct object_keys {
+        std::uint32_t index;
+        std::vector<std::string> keys;
+    };
+    static bool has(const object_keys& in, string_ref key) {
+        return std::any_of(in.keys.begin(), in.keys.end(), [&](const std::string& k) { return key == k; });
+    }
+    static void add(object_keys& to, string_ref key) {
+        if (!has(to, key)) to.keys.emplace_back(std::string_view(key));
+    }
+    /// The key that is within a letter in five of this one, or empty.
+    static std::string nearest(const object_keys& asked, string_ref key) {
+        constexpr std::size_t longest = 64;  // of any key that is read
+        std::string best;
+        int least = static_cast<int>(std::min<std::size_t>(key.size(), longest) / 5) + 1;
+        if (key.size() > longest) return best;
+        for (const std::string& known : asked.keys) {
+            const int distance = detail::edit_distance(key, known);
+            if (distance < least) least = distance, best = known;
+        }
+        return best;
+    }
+    static std::string pointer_of(config_view at) {
+        char buffer[512];
+        detail::bounded_text out(buffer);
+        detail::put_pointer(out, at);
+        return std::string(std::string_view(out.view()));
+    }
+    static std::string value_of(config_view at) {
+        char buffer[256];
+        detail::bounded_text out(buffer);
+        detail::put_value(out, at);
+        return std::string(std::string_view(out.view()));
+    }
+
+    std::vector<object_keys> objects_;
+};
+
+}  // namespace llmcost
