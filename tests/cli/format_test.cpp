@@ -33,6 +33,16 @@ std::vector<std::string> lines_of(const std::string& text) {
     return lines;
 }
 
+std::vector<std::string> split(const std::string& text, char at) {
+    std::vector<std::string> parts(1);
+    for (const char c : text)
+        if (c == at)
+            parts.emplace_back();
+        else
+            parts.back() += c;
+    return parts;
+}
+
 }  // namespace
 
 TEST_CASE("the JSON contract") {
@@ -81,8 +91,26 @@ TEST_CASE("the JSON contract") {
         CHECK_MESSAGE(backward[columns[i].first] == g.trainings.at(0).backward[i], columns[i].first);
     CHECK(backward["flops"] == g.trainings.at(0).backward[0] + g.trainings.at(0).backward[1]);
     CHECK(!d.contains("query"));
+    CHECK(totals["saved_bytes"] == g.trainings.at(0).saved_bytes);
+    CHECK(d["scopes"][0]["saved_bytes"].is_null());
     const json plain = answer(llama);
+    CHECK(plain["totals"]["saved_bytes"].is_null());
     for (const char* part : {"scopes", "tensors", "tied", "training", "query"}) CHECK(!plain.contains(part));
+}
+
+TEST_CASE("roles and what has none add up to the totals") {
+    for (const char* more : {" --batch 3 --sequence 67", " --input 10 --output 3"}) {
+        const json d = answer("--config " + config_of("google-t5__t5-small") + more);
+        for (const char* figure : {"mult", "add", "written", "params", "active", "weight_bytes", "cache", "cache_bytes"}) {
+            std::uint64_t sum = 0;
+            for (const json& line : d["roles"])
+                if (line["scope"].get<std::string>().find('/') == std::string::npos)
+                    sum += line[figure].get<std::uint64_t>();
+            CHECK_MESSAGE(sum == d["totals"][figure], figure);
+        }
+        CHECK(d["roles"].back()["scope"] == "other");
+        CHECK(d["roles"][0]["saved_bytes"].is_null());
+    }
 }
 
 TEST_CASE("a query is added to the contract") {
@@ -139,14 +167,26 @@ TEST_CASE("a whole request in JSON") {
 
 TEST_CASE("the front page as a table") {
     const auto rows = lines_of(printed("--model meta-llama/Llama-3.2-1B --batch 16 --sequence 200 --format csv"));
-    REQUIRE(rows.size() == 8);
+    REQUIRE(rows.size() == 9);
     CHECK(rows[0].starts_with("scope,add,mult,div,"));
     CHECK(rows[1].starts_with("all,3996241920000,3998410374400,"));
-    const std::vector<std::string> roles{"all", "embedding", "attn", "mlp", "norm", "rotary", "head"};
+    const std::vector<std::string> roles{"all", "embedding", "attn", "mlp", "norm", "rotary", "head", "other"};
     for (std::size_t i = 0; i < roles.size(); ++i) CHECK(rows[i + 1].starts_with(roles[i] + ','));
     CHECK(lines_of(printed(llama + " --format csv --input 10 --output 2"))[3].starts_with("all,total,"));
     CHECK(printed(llama + " --format markdown params attn") ==
           "| scope | params |\n| --- | ---: |\n| attn | 167,772,160 |\n");
+}
+
+// the golden's training step
+TEST_CASE("a training step is in the table, too") {
+    const auto rows = lines_of(printed(llama + " --batch 3 --sequence 67 --training --dtype float32 --format csv"));
+    CHECK(
+        rows[0].ends_with(",saved_bytes,backward_add,backward_mult,backward_div,backward_sqrt,backward_exp,backward_log,"
+                          "backward_tanh,backward_erf,backward_trig,backward_pow,backward_neg,backward_cmp,backward_flops,"
+                          "backward_torch_flops"));
+    CHECK(rows[1].find(",717563300,") != std::string::npos);
+    CHECK(rows[1].ends_with(",997070733312"));
+    CHECK(rows[2].ends_with(",,,,,,,,,,,,,,,"));
 }
 
 TEST_CASE("every module by its path") {
@@ -206,7 +246,15 @@ TEST_CASE("the module tree") {
           "module                                    PARAMS\n"
           "model.layers.0-15.mlp  16 × LlamaMLP  50,331,648\n");
     CHECK(lines_of(printed(llama + " --tree --depth 3 --format csv params"))[6] ==
-          "model.layers.0-15,LlamaDecoderLayer,,16,60821504");
+          "model.layers.0-15,LlamaDecoderLayer,,3,16,60821504");
+    // 16 layers of two norms of 2048 each, and one behind them
+    std::uint64_t norms = 0;
+    for (const std::string& row : lines_of(printed(llama + " --tree --format csv params"))) {
+        const std::vector<std::string> cells = split(row, ',');
+        REQUIRE(cells.size() >= 6);
+        if (cells[1] == "LlamaRMSNorm") norms += std::stoull(cells[4]) * std::stoull(cells[5]);
+    }
+    CHECK(norms == 33 * 2048);
     // all layers, each by itself
     CHECK(lines_of(printed(llama + " --tree --scopes params")).size() ==
           2 + golden("meta-llama__Llama-3.2-1B").classes.size());
@@ -225,6 +273,6 @@ TEST_CASE("layers that differ are not folded together") {
         if (row.find("Gemma2DecoderLayer") != std::string::npos)
             layers.push_back(row.substr(row.find("Gemma2DecoderLayer")));
     // window 4096: 4095 positions of 2 x 4 heads x 256; else 5001
-    CHECK(layers == std::vector<std::string>{"Gemma2DecoderLayer,,13,8386560", "Gemma2DecoderLayer,,13,10242048"});
+    CHECK(layers == std::vector<std::string>{"Gemma2DecoderLayer,,3,13,8386560", "Gemma2DecoderLayer,,3,13,10242048"});
     CHECK(lines_of(printed(sliding + "params")).size() + 1 == rows.size());
 }

@@ -14,6 +14,12 @@
 // The page that answers what people ask first, in 80 columns.
 namespace llmcost::cli {
 
+/// A figure under the name of a column.
+struct named_count {
+    std::string name;
+    count value;
+};
+
 namespace detail {
 
 /// The metrics of the page's table.
@@ -105,10 +111,28 @@ inline std::string phases_table(const question& q, const job_reading& r) {
     return out + dim(q, "the cache is what it holds at the end of each") + '\n';
 }
 
-inline std::string training_line(const question& q) {
+inline figures training_step(const question& q) {
     workload step = q.work.base;
     step.training = true;
-    const figures f = count_model(q.subject, step);
+    return count_model(q.subject, step);
+}
+
+/// A training step's own figures by the names of columns.
+inline std::vector<named_count> training_figures(const question& q) {
+    const figures f = training_step(q);
+    figures backward;
+    static_cast<primitives<count>&>(backward) = f.backward;
+    backward.torch_flops = f.backward_torch_flops;
+    std::vector<named_count> out{{"saved_bytes", f.saved_bytes}};
+    for (std::size_t i = 0; i < primitive_kinds; ++i)
+        out.push_back({"backward_" + std::string(metrics[i].name), metrics[i].of(backward)});
+    for (const std::string_view name : {"flops", "torch_flops"})
+        out.push_back({"backward_" + std::string(name), find_metric(name)->of(backward)});
+    return out;
+}
+
+inline std::string training_line(const question& q) {
+    const figures f = training_step(q);
     const std::vector<std::string> parts{
         "Training step: " + in_bytes(f.saved_bytes) + " kept for backward",
         "FLOPs " + scaled(f.flops()) + " forward, " + scaled(f.backward.add + f.backward.mult) + " backward",
@@ -118,6 +142,7 @@ inline std::string training_line(const question& q) {
 
 /// What the figures rest on: source, convention, workload, element types, assumptions.
 inline std::string provenance(const question& q, const roles_read& read) {
+    const bool caches = read.sums.total.front().cache != count{};
     const workload& load = q.work.base;
     std::vector<std::string> parts{q.who.source};
     for (const std::string& set : q.overrides) parts.push_back("with " + set);
@@ -137,6 +162,7 @@ inline std::string provenance(const question& q, const roles_read& read) {
     const std::int64_t tokens = load.past + load.sequence + std::max<std::int64_t>(q.work.output - 1, 0);
     if (most > 0 && tokens > most && q.work.kind != job_kind::requests && !reads_pixels(q.subject))
         parts.emplace_back("longer than the context");
+    if (q.declines_cache && caches) parts.emplace_back("cache counted, though use_cache is false");
     if (q.subject.dims.quantized) parts.emplace_back("quantization_config not applied");
     return wrapped(parts, page_width);
 }
@@ -163,7 +189,9 @@ inline std::string provenance(const question& q, const roles_read& read) {
     return out + detail::dim(q, "ask on: mult attn · --tree · --input 1000 --output 200 · llmcost --help") + '\n';
 }
 
-/// The figures of the front page as a table: the whole model, then every role.
+/// The figures of the front page as a table: the whole model, then every role, then what has none.
+///
+/// With a training step its bytes and its backward pass stand behind them; they are a whole model's.
 [[nodiscard]] inline table front_table(const question& q) {
     const roles_read read = read_roles(q);
     const auto names = detail::column_names(read.sums);
@@ -171,20 +199,21 @@ inline std::string provenance(const question& q, const roles_read& read) {
     table t{{{"scope"}}, {}};
     if (names.size() > 1) t.columns.push_back({"phase"});
     for (const metric* m : list) t.columns.push_back({std::string(m->name), true});
-    const auto add = [&](const std::string& scope, std::size_t place) {
+    const std::vector<named_count> step = q.work.training ? detail::training_figures(q) : std::vector<named_count>{};
+    for (const named_count& f : step) t.columns.push_back({f.name, true});
+    const auto add = [&](const std::string& scope, const auto& figures_in) {
         for (std::size_t i = 0; i < names.size(); ++i) {
             std::vector<std::string> row{scope};
             if (names.size() > 1) row.push_back(names[i]);
-            for (const metric* m : list) row.push_back(digits(m->of(detail::column(read.sums, i)[place])));
+            for (const metric* m : list) row.push_back(digits(m->of(figures_in(detail::column(read.sums, i)))));
+            for (const named_count& f : step) row.push_back(scope == "all" ? digits(f.value) : "");
             t.rows.push_back(std::move(row));
         }
     };
-    add("all", 0);
-    for (std::size_t line = 0; line < read.chains.size(); ++line) {
-        std::string scope;
-        for (const role what : read.chains[line]) scope += (scope.empty() ? "" : "/") + std::string(name_of(what));
-        add(scope, read.places[line]);
-    }
+    add("all", [](const reading& r) { return r.front(); });
+    for (std::size_t line = 0; line < read.chains.size(); ++line)
+        add(read.path(line), [&](const reading& r) { return read.at(r, line); });
+    if (!read.chains.empty()) add("other", [&](const reading& r) { return read.rest(r); });
     return t;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <llmcost/cli/answers.hpp>
+#include <llmcost/cli/roles.hpp>
 #include <llmcost/report/json_report.hpp>
 #include <llmcost/report/json_writer.hpp>
 
@@ -56,6 +57,21 @@ inline void write_query(json_writer& json, const question& q) {
         json.end_array();
     }
     json.end_object();
+}
+
+/// `"roles": [{"scope", every metric}]`: the lines of the front page, what has no role as `other`.
+inline void write_roles(json_writer& json, const question& q) {
+    const roles_read read = read_roles(q);
+    const reading& total = read.sums.total;
+    json.key("roles").array();
+    const auto write = [&](std::string_view scope, const figures& f) {
+        json.object().member("scope", scope);
+        llmcost::detail::write_figures(json, f);
+        json.end_object();
+    };
+    for (std::size_t line = 0; line < read.chains.size(); ++line) write(read.path(line), read.at(total, line));
+    if (!read.chains.empty()) write("other", read.rest(total));
+    json.end_array();
 }
 
 inline void write_types(json_writer& json, const question& q) {
@@ -183,10 +199,10 @@ inline std::string job_report(const question& q) {
         all.scopes = scopes;
         report = detail::job_report(all);
     }
-    if (q.asked.empty()) return report;
     json_writer more;
     more.object();
-    detail::write_query(more, q);
+    detail::write_roles(more, q);
+    if (!q.asked.empty()) detail::write_query(more, q);
     more.end_object();
     return detail::with_members(std::move(report), more);
 }

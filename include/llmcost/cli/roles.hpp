@@ -102,13 +102,19 @@ struct roles_read {
     [[nodiscard]] const figures& at(const reading& r, std::size_t line) const { return r[places[line]]; }
     [[nodiscard]] std::string name(std::size_t line) const { return std::string(name_of(chains[line].back())); }
     [[nodiscard]] std::size_t depth(std::size_t line) const { return chains[line].size() - 1; }
+    /// A line's roles from the outermost inwards: `encoder/attn`.
+    [[nodiscard]] std::string path(std::size_t line) const {
+        std::string out;
+        for (const role what : chains[line]) out += (out.empty() ? "" : "/") + std::string(name_of(what));
+        return out;
+    }
     /// What no line at the top holds: residual sums, masks, what modules without a role do themselves.
     [[nodiscard]] figures rest(const reading& r) const {
         figures rest = r.front();
         for (std::size_t i = 0; i < chains.size(); ++i) {
             if (depth(i) > 0) continue;
             for (const auto f : detail::work_figures) rest.*f -= at(r, i).*f;
-            rest.params -= at(r, i).params;
+            for (const auto f : detail::held_figures) rest.*f -= at(r, i).*f;
         }
         return rest;
     }

@@ -32,7 +32,10 @@ inline constexpr std::array<count figures::*, 15> work_figures{
     &figures::neg, &figures::cmp,  &figures::out, &figures::written, &figures::torch_flops,
 };
 inline constexpr std::array<count figures::*, 2> cache_figures{&figures::cache, &figures::cache_bytes};
-static_assert(sizeof(figures) == (work_figures.size() + cache_figures.size() + 5 + primitive_kinds) * sizeof(count),
+/// The figures that a model holds whatever it does, and its cache.
+inline constexpr std::array<count figures::*, 5> held_figures{
+    &figures::params, &figures::active_params, &figures::weight_bytes, &figures::cache, &figures::cache_bytes};
+static_assert(sizeof(figures) == (work_figures.size() + held_figures.size() + 2 + primitive_kinds) * sizeof(count),
               "a new figure: say above whether it is summed; parameters, bytes of weights and figures of training are not");
 
 /// Whether three points of a figure lie on one line: x at `i` of `n` steps from a to b.

@@ -21,7 +21,8 @@ struct tree_line {
     std::string type;
     role what = role::none;
     int depth = 0;
-    std::int64_t times = 1;      ///< how many modules the line stands for
+    std::int64_t times = 1;      ///< how many modules of its parent the line stands for
+    std::int64_t modules = 1;    ///< how many of the whole tree: parents may stand for several
     std::vector<count> figures;  ///< of one of them
 };
 
@@ -79,7 +80,7 @@ public:
             std::string name = whole ? segment(tops[t]) : numbers.size() > 1 ? folded : first;
             const bool one_list = star != std::string::npos && folded.find('*', star + 1) == std::string::npos;
             if (numbers.size() > 1 && one_list) name.replace(star, 1, ranges(numbers));
-            add(tops[t], std::move(name), 0, static_cast<std::int64_t>(numbers.size()));
+            add(tops[t], std::move(name), 0, static_cast<std::int64_t>(numbers.size()), 1);
         }
         return std::move(lines_);
     }
@@ -106,9 +107,10 @@ private:
         for (const std::size_t child : children_[i]) key += '/' + segment(child) + ':' + std::to_string(kinds_[child]);
         return known_.try_emplace(std::move(key), known_.size()).first->second;
     }
-    void add(std::size_t i, std::string name, int depth, std::int64_t times) {
+    void add(std::size_t i, std::string name, int depth, std::int64_t times, std::int64_t parents) {
         const scope_figures& s = read_.seen.scopes[i];
-        lines_.push_back({std::move(name), s.path, s.type, s.what, depth, times, figures_of(i)});
+        const std::int64_t modules = times * parents;
+        lines_.push_back({std::move(name), s.path, s.type, s.what, depth, times, modules, figures_of(i)});
         if (question_.depth >= 0 && depth >= question_.depth) return;
         std::vector<bool> done(children_[i].size());
         for (std::size_t c = 0; c < children_[i].size(); ++c) {
@@ -121,7 +123,7 @@ private:
                 alike.push_back(segment(children_[i][d]));
                 done[d] = true;
             }
-            add(first, number ? ranges(alike) : alike[0], depth + 1, static_cast<std::int64_t>(alike.size()));
+            add(first, number ? ranges(alike) : alike[0], depth + 1, static_cast<std::int64_t>(alike.size()), modules);
         }
     }
 
@@ -145,13 +147,16 @@ private:
 }
 
 /// The module tree; a line that stands for several modules says how many and has the figures of one of them.
+///
+/// As data every line says its depth and how many modules of the whole tree it stands for, so that figures times
+/// `modules`, over the lines of one depth, add up.
 [[nodiscard]] inline table tree_table(const question& q) {
     const bool text = q.format == output_format::text;
     table t;
     if (text)
         t.columns.push_back({"module"});
     else
-        t.columns = {{"path"}, {"class"}, {"role"}, {"modules", true}};
+        t.columns = {{"path"}, {"class"}, {"role"}, {"depth", true}, {"modules", true}};
     for (const metric* m : listed_metrics(q.asked)) t.columns.push_back({text ? title_of(*m) : std::string(m->name), true});
     for (const tree_line& line : tree_lines(q)) {
         std::vector<std::string> row;
@@ -163,7 +168,8 @@ private:
             const std::string parent = line.path.substr(0, line.path.rfind('.') + 1);
             const std::string several = line.depth == 0 ? line.name : parent + line.name;
             row = {line.times > 1 ? several : line.path, line.type,
-                   line.what == role::none ? "" : std::string(name_of(line.what)), std::to_string(line.times)};
+                   line.what == role::none ? "" : std::string(name_of(line.what)), std::to_string(line.depth),
+                   std::to_string(line.modules)};
         }
         for (const count n : line.figures) row.push_back(digits(n));
         t.rows.push_back(std::move(row));

@@ -26,8 +26,15 @@ struct json_parts {
 
 namespace detail {
 
-inline void write_figures(json_writer& json, const figures& f) {
-    for (const metric& m : metrics) json.member(m.name, m.of(f));
+/// Whether the bytes that autograd keeps are among figures, or nobody asked.
+enum class saved_figure : bool { unknown, known };
+
+inline void write_figures(json_writer& json, const figures& f, saved_figure saved = saved_figure::unknown) {
+    for (const metric& m : metrics)
+        if (m.name == "saved_bytes" && saved == saved_figure::unknown)
+            json.key(m.name).null();
+        else
+            json.member(m.name, m.of(f));
 }
 
 /// The primitives of a whole step's backward pass, and its FLOPs.
@@ -65,6 +72,11 @@ inline void write_sizes(json_writer& json, const std::vector<std::int64_t>& size
                                              json_parts parts) {
     const storage_types types = types_of(m, load);
     const model_listing listing = list_model(m, load);
+    workload step = load;
+    step.training = true;
+    const figures trained = parts.training ? count_model(m, step) : figures{};
+    figures totals = listing.total;
+    totals.saved_bytes = trained.saved_bytes;
     json_writer json;
     json.object();
     json.key("model").object();
@@ -73,7 +85,7 @@ inline void write_sizes(json_writer& json, const std::vector<std::int64_t>& size
     json.member("source", who.source).end_object();
     detail::write_workload(json, load, types);
     json.key("totals").object();
-    detail::write_figures(json, listing.total);
+    detail::write_figures(json, totals, static_cast<detail::saved_figure>(parts.training));
     json.end_object();
     json.key("cache_layers").array();
     for (const cached_layer& layer : listing.cache) {
@@ -105,14 +117,12 @@ inline void write_sizes(json_writer& json, const std::vector<std::int64_t>& size
         json.end_array();
     }
     if (parts.training) {
-        workload step = load;
-        step.training = true;
-        const figures f = count_model(m, step);
-        json.key("training").object().member("saved_bytes", f.saved_bytes);
-        json.key("torch_flops").object().member("forward", f.torch_flops).member("backward", f.backward_torch_flops);
+        json.key("training").object().member("saved_bytes", trained.saved_bytes);
+        json.key("torch_flops").object().member("forward", trained.torch_flops);
+        json.member("backward", trained.backward_torch_flops);
         json.end_object();
         json.key("backward");
-        detail::write_backward(json, f.backward);
+        detail::write_backward(json, trained.backward);
         json.end_object();
     }
     json.end_object();
