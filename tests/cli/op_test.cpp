@@ -329,6 +329,15 @@ TEST_CASE("what cannot be priced is said") {
         refused("op gemm --device h200 --dtype bf17 --m 1 --n 1 --k 1").starts_with("llmcost: --dtype: no operand 'bf17'"));
     CHECK(refused("op gemm --device h200 --format csv --m 1 --n 1 --k 1") ==
           "llmcost: --format: expected one of text, json; found 'csv'\n");
+    // bfloat16 is no operand of this device; the products that a map adds up are of it, its additions are not
+    CHECK(refused("op elementwise --device t4 --m 1 --k 10 --products 1000") ==
+          "llmcost: t4: no peak for bfloat16 in its datasheet; it has float32, float16, int8: say --dtype float16\n");
+    CHECK(refused("op elementwise --device t4 --dtype bf16", {.in = "m,k,products\n1,10,0\n1,10,1000\n"})
+              .starts_with("llmcost: line 3: t4: no peak for bfloat16"));
+    CHECK(has(printed("op elementwise --device t4 --m 1 --k 10 --products 1000 --dtype float16"), "µs"));
+    CHECK(refused("op elementwise --device apple_m5_max_40c --m 1 --k 10 --additions 1000") ==
+          "llmcost: apple_m5_max_40c: no peak of its vector units (float32) in its datasheet\n");
+    CHECK(has(printed("op elementwise --device apple_m5_max_40c --m 1 --k 10"), "µs"));
     const auto table = [](const std::string& text) { return refused("op gemm --device h200 --dtype bf16", {.in = text}); };
     CHECK(table("") == "llmcost: standard input: expected CSV with a header, found nothing\n");
     CHECK(table("m,n\n1,2\n") == "llmcost: line 1: expected a column 'k'\n");

@@ -182,6 +182,13 @@ TEST_CASE("a grid is made rising along both axes") {
 }
 
 // by hand: pairs that causal attention sees
+TEST_CASE("parts beyond every integer are divided among units") {
+    constexpr device d{.units = 2};
+    constexpr double many = 1e30;  // a conversion to an integer would be undefined
+    static_assert(occupied_flops(d, {.flops = 1, .parts = many, .largest_part = 1, .smallest_part = 1}) == many);
+    CHECK(occupied_flops(d, {.flops = 1, .parts = 3, .largest_part = 1, .smallest_part = 1}) == 4);
+}
+
 TEST_CASE("attention's work is its visible pairs") {
     CHECK(detail::visible_pairs(4, 0, 0) == 10);
     CHECK(detail::visible_pairs(4, 6, 0) == 34);

@@ -183,6 +183,7 @@ inline const operator_family& family_of(std::string_view word) {
     const chosen_kernel found = shelf.choose_near(choice);
     words.found("", choice, found);
     shape.operand = found.operand, shape.variant = found.variant;
+    kernel_shelf::check_priced(*found.on, shape);
     const latency_estimate e = estimate(*found.on, shape, found.kernel);
     return format == "json" ? detail::op_json(shape, found, e) : detail::op_text(shape, found, e);
 }

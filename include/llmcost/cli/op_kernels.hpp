@@ -99,12 +99,7 @@ public:
         any.family = &family_, any.operand = found.operand, any.variant = found.variant;
         for (std::size_t i = 0; i < family_.size_count; ++i)
             any.sizes[i] = family_.sizes[i].role == size_role::given ? family_.sizes[i].otherwise : 1;
-        const kernel_work work = any.work();
-        if (!can_price(*found.on, work))
-            refuse(std::string(found.on->names[0]), work.between_devices
-                                                        ? "no bandwidth of links in its datasheet"
-                                                        : "no peak for " + std::string(found.operand->name) +
-                                                              " in its datasheet; " + operands_of(*found.on, type_by));
+        check_priced(*found.on, any, type_by);
         const auto best_at = [&](const std::filesystem::path& path) -> const kernel_calibration* {
             const calibration_document* file = calibration_at(path, *found.on);
             return file == nullptr ? nullptr : best_of(*file, found, asked);
@@ -129,6 +124,16 @@ public:
             if (own && !includes_host(*here, any)) break;
         }
         return found;
+    }
+    /// Throws where the device's datasheet lacks what an operator of these sizes asks for.
+    static void check_priced(const device& on, const operator_shape& shape, std::string_view type_by = "--dtype") {
+        const kernel_work work = shape.work();
+        if (can_price(on, work)) return;
+        const bool peak = work.unit != nullptr && !(on.*work.unit > 0);
+        refuse(std::string(on.names[0]),
+               peak ? "no peak for " + std::string(shape.operand->name) + " in its datasheet; " + operands_of(on, type_by)
+               : work.additions > 0 && !(on.fp32 > 0) ? "no peak of its vector units (float32) in its datasheet"
+                                                      : "no bandwidth of links in its datasheet");
     }
     /// The same where another word's kernel may stand in (`stand_ins`).
     [[nodiscard]] chosen_kernel choose_near(kernel_choice asked, std::string_view type_by = "--dtype") {

@@ -68,9 +68,9 @@ enum class taken_decodes : std::uint8_t {
     if (!work.between_devices) return d.memory_bandwidth;
     return d.link_bandwidth > 0 ? d.link_bandwidth : d.pcie_bandwidth;
 }
-/// Whether the datasheet has the peak and the bandwidth that some work asks for.
+/// Whether the datasheet has the peaks and the bandwidth that some work asks for; additions are done at the peak of float32.
 [[nodiscard]] constexpr bool can_price(const device& d, const kernel_work& work) noexcept {
-    return (work.unit == nullptr || d.*work.unit > 0) && bandwidth_of(d, work) > 0;
+    return (work.unit == nullptr || d.*work.unit > 0) && (work.additions == 0 || d.fp32 > 0) && bandwidth_of(d, work) > 0;
 }
 
 /// Seconds that some work needs at a datasheet's peak, and at its bandwidth.
@@ -84,12 +84,15 @@ struct datasheet_seconds {
 [[nodiscard]] constexpr double occupied_flops(const device& d, const kernel_work& work) noexcept {
     const auto units = static_cast<double>(d.units);
     if (units == 0 || work.parts == 0) return work.flops;
-    double waves = static_cast<double>(static_cast<std::uint64_t>(work.parts / units));
+    constexpr double whole = 9007199254740992;  // 2^53: from here on every double is one
+    double waves = work.parts / units;
+    if (waves < whole) waves = static_cast<double>(static_cast<std::uint64_t>(waves));
     if (waves * units < work.parts) ++waves;
     const double of_one = work.largest_part > waves * work.smallest_part ? work.largest_part : waves * work.smallest_part;
     return of_one * units > work.flops ? of_one * units : work.flops;
 }
-/// An addition takes the place of two FLOPs of a vector unit's peak, which counts fused products and sums.
+/// An addition takes the place of two FLOPs of a vector unit's peak, which counts fused products and sums; a step on a
+/// device whose datasheet has no such peak has them for nothing beside its bytes.
 [[nodiscard]] constexpr datasheet_seconds seconds_of(const device& d, const kernel_work& work) noexcept {
     const double flops = occupied_flops(d, work);
     const double of_unit = work.unit == nullptr ? 0 : flops / (d.*work.unit * 1e12);
