@@ -12,9 +12,11 @@ namespace llmcost {
 /// Thrown where a count would pass 128 bits, a tensor 2^63 elements or a list what can be walked; nothing ever wraps.
 class overflow_error : public std::exception {
 public:
-    [[nodiscard]] const char* what() const noexcept override {
-        return "overflow: a count beyond 2^128, a tensor beyond 2^63 elements or a list beyond 4096 layers";
-    }
+    explicit overflow_error(const char* sentence) noexcept : sentence_(sentence) {}
+    [[nodiscard]] const char* what() const noexcept override { return sentence_; }
+
+private:
+    const char* sentence_;
 };
 
 /// Thrown where a description is wrong: shapes that do not meet, a view that is none.
@@ -61,7 +63,10 @@ private:
 };
 
 // Not constexpr on purpose: reached in a constant expression, the call is the compile error.
-[[noreturn]] inline void report_overflow() { throw overflow_error{}; }
+[[noreturn]] inline void report_overflow(
+    const char* sentence = "overflow: a count beyond 2^128, a tensor beyond 2^63 elements or a list beyond 4096 layers") {
+    throw overflow_error{sentence};
+}
 [[noreturn]] inline void report_positions(std::int64_t held, std::int64_t asked) { throw workload_error{held, asked}; }
 [[noreturn]] inline void report_scope(const char* word, std::size_t size, bool tied) { throw scope_error{word, size, tied}; }
 [[noreturn]] inline void report_description(const char* sentence) { throw description_error{sentence}; }
@@ -121,7 +126,7 @@ public:
     [[nodiscard]] constexpr wide to_wide() const noexcept { return value_; }
     [[nodiscard]] constexpr bool fits_64() const noexcept { return (value_ >> 64) == 0; }
     [[nodiscard]] constexpr std::uint64_t to_64() const {
-        if (!fits_64()) report_overflow();
+        if (!fits_64()) report_overflow("overflow: a figure beyond 2^64 where a number of 64 bits is needed");
         return static_cast<std::uint64_t>(value_);
     }
     [[nodiscard]] explicit constexpr operator double() const noexcept {
