@@ -2,6 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#if __cplusplus < 202002L
+#error "llmcost needs C++20: compile with -std=c++20"
+#include <llmcost/needs_c++20>  // no such file: the compiler stops here
+#endif
+
 #include <cstddef>
 #include <cstdint>
 

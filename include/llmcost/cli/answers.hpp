@@ -136,7 +136,7 @@ inline const reading& column(const job_reading& r, std::size_t i) {
         std::string sizes;
         count elements(1);
         for (const std::int64_t n : tensor.sizes)
-            sizes += (sizes.empty() ? "" : "x") + std::to_string(n), elements *= count(n);
+            sizes.append(sizes.empty() ? "" : "x").append(std::to_string(n)), elements *= count(n);
         t.rows.push_back({tensor.name, sizes, type, digits(elements)});
     }
     for (const std::string& name : listing.tied) t.rows.push_back({name, "tied", type, "0"});

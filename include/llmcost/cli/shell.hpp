@@ -17,7 +17,7 @@ namespace detail {
 /// The words that may stand where an option's value does; empty where anything may.
 inline std::string value_words(const option_row& row) {
     std::string out;
-    const auto add = [&](std::string_view word) { out += (out.empty() ? "" : " ") + std::string(word); };
+    const auto add = [&](std::string_view word) { out.append(out.empty() ? "" : " ").append(word); };
     if (row.kind == value_kind::choice) each_choice(row.value, add);
     if (row.kind == value_kind::dtype)
         for (const dtype_row& type : dtype_table) add(type.name);
