@@ -80,6 +80,14 @@ TEST_CASE("loopback is this machine by name") {
     CHECK_FALSE(loopback("http://localhost.example/"));
     CHECK_FALSE(loopback("http://127.0.0.1.example/"));
     CHECK_FALSE(loopback("http://128.0.0.1/"));
+    CHECK(loopback("http://127.255.0.9/"));
+    // what is no address of four octets is looked up in DNS, which may lead anywhere
+    for (const std::string host : {"127.0.0.1.1", "127.999.1.1", "127.0.0.256", "127.0.0.1.", "127..0.1", "127.0.0.08"}) {
+        CAPTURE(host);
+        const auto url = parse_url(curl(), "http://" + host + "/");
+        if (url && url->host == host) CHECK_FALSE(url->loopback());
+        CHECK_FALSE(is_loopback_address(host));
+    }
 }
 
 TEST_CASE("a redirect never leaves https and stays at home over http") {
@@ -122,6 +130,8 @@ TEST_CASE("a token is withheld from an endpoint over open http") {
     };
     CHECK(withheld("http://mirror.example", "t"));
     CHECK_FALSE(withheld("http://mirror.example", ""));
+    CHECK(withheld("http://127.0.0.1.1", "t"));
+    CHECK(withheld("http://127.999.1.1", "t"));
     CHECK_FALSE(withheld("https://mirror.example", "t"));
     CHECK_FALSE(withheld("http://127.0.0.1:8080", "t"));
     CHECK_FALSE(withheld("http://localhost", "t"));

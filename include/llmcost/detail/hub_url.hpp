@@ -3,14 +3,29 @@
 #pragma once
 
 #include <llmcost/detail/hub_curl.hpp>
+#include <llmcost/detail/hub_headers.hpp>
 #include <llmcost/error.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace llmcost::detail::hub {
+
+/// True for exactly four decimal octets that start with 127; anything else that looks like it is a name for DNS.
+inline bool is_loopback_address(std::string_view host) {
+    int octets = 0;
+    bool first = false;
+    bool valid = true;
+    split(host, '.', [&](std::string_view part) {
+        const auto octet = part.size() <= 3 ? parse_number(part) : std::nullopt;
+        valid = valid && octet && *octet <= 255 && (part.size() == 1 || part.front() != '0');
+        if (octets++ == 0) first = octet == std::uint64_t{127};
+    });
+    return valid && first && octets == 4;
+}
 
 /// A URL taken apart by libcurl, so that what is checked here is what it will connect to.
 struct http_url {
@@ -25,10 +40,7 @@ struct http_url {
     }
 
     /// True where the host is this machine by its very name, so that nothing leaves it.
-    bool loopback() const {
-        if (host == "localhost" || host == "[::1]") return true;
-        return host.starts_with("127.") && host.find_first_not_of("0123456789.") == std::string::npos;
-    }
+    bool loopback() const { return host == "localhost" || host == "[::1]" || is_loopback_address(host); }
 };
 
 /// Takes an absolute URL apart, or one relative to `base`; nothing for what is no http or https URL.
