@@ -184,6 +184,11 @@ TEST_CASE("a redirect that breaks the rules is not followed") {
                                    "http://user:secret@127.0.0.1" + port + "/x",
                                    "http://example.invalid/x",
                                    "http://127.0.0.1.example.invalid/x",
+                                   "http://user:sec@secret@127.0.0.1" + port + "/x?sig=secret",
+                                   "http://user:secret?@127.0.0.1" + port + "/x",
+                                   "//user:secret@127.0.0.1" + port + "/x",
+                                   "http:user:secret@127.0.0.1" + port + "/x",
+                                   "user name:secret@127.0.0.1" + port + "/x",
                                    "http:///x",
                                    "http://127.0.0.1" + port + "/a b",
                                    "http://127.0.0.1" + port + "/\x1b[31m",
@@ -196,6 +201,7 @@ TEST_CASE("a redirect that breaks the rules is not followed") {
         CHECK(thrown.code() == errc::network);
         CHECK(contains(thrown.what(), "a redirect that is not followed"));
         CHECK_FALSE(contains(thrown.what(), "\x1b"));
+        CHECK_FALSE(contains(thrown.what(), "secret"));
         CHECK(hub.requests().size() == 1);
         CHECK(files_below(folder.path()).empty());
     }
@@ -251,6 +257,19 @@ TEST_CASE("the token file serves where no token is given, and may be missing") {
     options.token = "other";
     static_cast<void>(download({"org/name"}, "config.json", options));
     CHECK(hub.requests().back().field("authorization") == "Bearer other");
+}
+
+TEST_CASE("a proxy that cannot be used is told of without its password") {
+    const temporary_folder folder;
+    const char* const before = std::getenv("http_proxy");
+    const std::string kept = before == nullptr ? "" : before;
+    for (const char* const proxy : {"carrier-pigeon://me:secret@127.0.0.1:1", "http://me:secret@127.0.0.1:port"}) {
+        ::setenv("http_proxy", proxy, 1);
+        const llmcost::error thrown = error_of([&] { return download_with_token("http://hub.invalid", folder); });
+        CHECK(thrown.code() == errc::network);
+        CHECK_FALSE(contains(thrown.what(), "secret"));
+    }
+    before == nullptr ? ::unsetenv("http_proxy") : ::setenv("http_proxy", kept.c_str(), 1);
 }
 
 TEST_CASE("what stays on this machine goes through no proxy") {

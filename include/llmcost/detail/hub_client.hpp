@@ -88,8 +88,8 @@ public:
             const std::string target(answer.header.get("location"));
             const auto next = parse_url(curl_, target, &url);
             if (target.empty() || !next || !may_follow(url, *next)) {
-                const std::string shown = next ? next->place : printable(target.substr(0, target.find('?')), 80);
-                throw error(errc::network, url.place, "a redirect that is not followed, to \"" + shown + '"');
+                throw error(errc::network, url.place,
+                            "a redirect that is not followed, to " + (next ? '"' + next->place + '"' : shown(target)));
             }
             const bool leaves = !url.same_origin(*next);
             if (head && leaves && !answer.header.get("x-repo-commit").empty()) {
@@ -112,6 +112,12 @@ private:
         }
         const std::uint64_t status = answer.header.status();
         return status == 408 || status == 429 || (status >= 500 && status <= 504 && status != 501);
+    }
+
+    /// What a message may show of a text that is no URL: no query, and nothing of what may hold a password.
+    static std::string shown(const std::string& target) {
+        if (target.find('@') != std::string::npos) return "a place that may name a user and a password, so it is not shown";
+        return '"' + printable(target.substr(0, target.find_first_of("?#")), 80) + '"';
     }
 
     http_url read_endpoint() const {

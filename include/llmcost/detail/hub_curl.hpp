@@ -158,7 +158,9 @@ public:
         state.answer.code = curl_.easy_perform(easy_.get());
         curl_.easy_reset(easy_.get());
         if (state.answer.code != CURLE_OK && !state.stopped) {
-            state.answer.failure = message[0] != '\0' ? message : curl_.easy_strerror(state.answer.code);
+            // libcurl quotes a proxy that it cannot use whole, the password with it
+            const bool shown = message[0] != '\0' && std::string_view(message).find('@') == std::string_view::npos;
+            state.answer.failure = shown ? message : curl_.easy_strerror(state.answer.code);
         }
         return std::move(state.answer);
     }
