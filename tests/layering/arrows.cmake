@@ -37,10 +37,11 @@ room(analysis  "analysis/.+"                              ${engine} layers walks
 room(models    "models\\.hpp"                             ${engine} config layers walks arch)
 room(umbrella  "llmcost\\.hpp"                            ${core})
 room(error     "error\\.hpp")
+room(files     "detail/regular_file\\.hpp"               error)
 room(report    "report/.+"                                ${engine} config layers walks analysis error)
 room(bundled   "bundled(\\.hpp|/.+)"                      words config)
 room(json      "(json|detail/json_.+)\\.hpp"              ${core} umbrella error)
-room(hub       "(hub|detail/hub_.+)\\.hpp"                version error)
+room(hub       "(hub|detail/hub_.+)\\.hpp"                version error files)
 room(cli       "cli(\\.hpp|/.+)"                          ${core} umbrella error report bundled json hub devices latency kernels serving)
 # architecture, reader, and the walks that many types share: decoder, encoder, ...
 room(walks     "[a-z0-9_]+\\.hpp"                         ${engine} config layers)
@@ -48,8 +49,9 @@ room(walks     "[a-z0-9_]+\\.hpp"                         ${engine} config layer
 # too slow to include for everybody who plans with numbers
 set(heavy iostream sstream filesystem regex functional ranges map string vector string_view array span optional algorithm
     concepts compare exception type_traits)
-set(boundaries error report bundled json hub cli kernels fit serving cuda)
+set(boundaries error files report bundled json hub cli kernels fit serving cuda)
 set(outside_json "^nlohmann/")
+set(outside_files "\\.h$")
 set(outside_hub "^curl/|\\.h$")
 set(outside_cli "\\.h$")
 

@@ -3,15 +3,15 @@
 #pragma once
 
 #include <llmcost/detail/hub_text.hpp>
+#include <llmcost/detail/regular_file.hpp>
 #include <llmcost/error.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -57,16 +57,11 @@ struct hub_options {
     }
 };
 
-/// The token that the file at `path` holds, without blanks around it; throws `io` where it cannot be read.
+/// The token that the file at `path` holds, without blanks around it; throws `io` where it is no regular file.
 [[nodiscard]] inline std::string read_token_file(const std::filesystem::path& path) {
-    constexpr std::streamsize most = 4097;  // one more than check_token lets through
-    std::ifstream in(path, std::ios::binary);
-    std::string text(static_cast<std::size_t>(most), '\0');
-    in.read(text.data(), most);
-    if (in.bad() || (in.gcount() == 0 && !in.eof())) {
-        throw error(errc::io, detail::hub::printable(path.string()), "cannot read the token file");
-    }
-    return std::string(detail::hub::trim(std::string_view(text).substr(0, static_cast<std::size_t>(in.gcount()))));
+    constexpr std::size_t most = 4097;  // one more than check_token lets through
+    const std::string text = detail::read_regular_file(path.string(), most, detail::hub::printable(path.string()));
+    return std::string(detail::hub::trim(text));
 }
 
 namespace detail::hub {
