@@ -6,62 +6,14 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstddef>
 #include <filesystem>
 #include <set>
 #include <string>
-#include <vector>
 
-#include "hub_fixture.hpp"
+#include "download_outcome.hpp"
 
 using llmcost::download;
 using llmcost::errc;
-using milliseconds = std::vector<std::chrono::milliseconds::rep>;
-
-namespace {
-
-/// What came of one download of `config.json` of `org/name` into an empty cache.
-struct outcome {
-    llmcost::error thrown{errc::usage, "", ""};
-    std::size_t heads = 0;
-    std::size_t gets = 0;
-    milliseconds waits;
-    std::set<std::string> files;
-};
-
-template <class Prepare>
-outcome try_download(const loopback_server& server, const Prepare& prepare) {
-    const temporary_folder folder;
-    quick_options options(server.url(), folder.path());
-    prepare(options);
-    outcome result;
-    result.thrown = error_of([&] { return download({"org/name"}, "config.json", options); });
-    result.heads = server.count("HEAD");
-    result.gets = server.count("GET");
-    result.waits = options.waits;
-    result.files = files_below(folder.path());
-    return result;
-}
-
-outcome try_download(const loopback_server& server) {
-    return try_download(server, [](llmcost::hub_options&) {});
-}
-
-/// A server that answers all requests in the same way.
-loopback_server::handler always(int status, const server_reply::field_list& fields) {
-    return [=](const server_request& to) { return server_reply::make(to, status, fields, "<html>a page</html>"); };
-}
-
-/// A hub that answers HEAD well, telling of `size` bytes, and GET with these very bytes.
-loopback_server::handler get_sends(const std::string& size, const std::string& bytes) {
-    return [=](const server_request& to) -> server_reply {
-        if (to.method == "GET") return {bytes};
-        return {"HTTP/1.1 200 OK\r\nConnection: close\r\nX-Repo-Commit: " + first_commit + "\r\nETag: \"" + first_blob +
-                "\"\r\n" + (size.empty() ? "" : "Content-Length: " + size + "\r\n") + "\r\n"};
-    };
-}
-
-}  // namespace
 
 TEST_CASE("401, 403 and 404 are told as missing, private or gated") {
     for (const int status : {401, 403, 404}) {
@@ -261,37 +213,6 @@ TEST_CASE("a file beyond the limit is refused, told or not") {
 
     const loopback_server fits(get_sends("", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n012345678"));
     CHECK(std::string(try_download(fits, limit).thrown.what()).empty());
-}
-
-TEST_CASE("a server that does not answer is given up in time") {
-    const auto tried_within = [](std::chrono::milliseconds limit, const loopback_server& server, const auto& prepare) {
-        const auto started = std::chrono::steady_clock::now();
-        const outcome result = try_download(server, prepare);
-        CHECK(std::chrono::steady_clock::now() - started < limit);
-        CHECK(result.thrown.code() == errc::network);
-        CHECK(result.files.empty());
-        return result;
-    };
-    const loopback_server mute([](const server_request&) -> server_reply { return {"", true}; });
-    const outcome asked = tried_within(std::chrono::milliseconds(900), mute, [](llmcost::hub_options& options) {
-        options.etag_timeout = std::chrono::milliseconds(100);
-        options.attempts = 2;
-    });
-    CHECK(asked.heads == 2);
-
-    const loopback_server stalls([](const server_request& to) -> server_reply {
-        return to.method == "HEAD" ? small_hub{}(to) : server_reply{"HTTP/1.1 200 OK\r\nContent-Length: 23\r\n\r\n{", true};
-    });
-    tried_within(std::chrono::milliseconds(900), stalls, [](llmcost::hub_options& options) {
-        options.download_timeout = std::chrono::seconds(60);
-        options.total_timeout = std::chrono::milliseconds(100);
-        options.attempts = 1;
-    });
-    tried_within(std::chrono::seconds(5), stalls, [](llmcost::hub_options& options) {
-        options.download_timeout = std::chrono::seconds(1);
-        options.total_timeout = std::chrono::seconds(10);
-        options.attempts = 1;
-    });
 }
 
 TEST_CASE("a closed port is told at once") {

@@ -5,6 +5,7 @@
 #include <llmcost/detail/hub_text.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <list>
 #include <map>
@@ -39,6 +40,7 @@ struct server_reply {
     std::string bytes;
     bool silent = false;  ///< keep the connection open and send nothing more
     bool reset = false;   ///< end the connection with a TCP reset
+    bool drips = false;   ///< send one more byte every 20 ms for as long as the client listens
 
     using field_list = std::vector<std::pair<std::string, std::string>>;
 
@@ -133,6 +135,9 @@ private:
             const ssize_t size = ::send(socket, rest.data(), rest.size(), MSG_NOSIGNAL);
             if (size <= 0) return;
             rest.remove_prefix(static_cast<std::size_t>(size));
+        }
+        while (reply.drips && !stop_ && ::send(socket, "x", 1, MSG_NOSIGNAL) == 1) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
         }
         if (reply.silent) readable_until_closed(socket);
         if (reply.reset) {

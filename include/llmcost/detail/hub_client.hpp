@@ -59,7 +59,12 @@ struct hub_answer {
 class hub_client {
 public:
     explicit hub_client(const hub_options& options)
-        : options_(options), curl_(curl()), connection_(curl_), endpoint_(read_endpoint()), token_(find_token(options)) {}
+        : options_(options),
+          curl_(curl()),
+          connection_(curl_),
+          endpoint_(read_endpoint()),
+          token_(find_token(options)),
+          deadline_(clock::now() + options.total_timeout) {}
 
     /// The URL of `path`, which is percent-encoded, below the endpoint.
     http_url url_of(const std::string& path) const {
@@ -102,6 +107,7 @@ public:
     }
 
 private:
+    using clock = std::chrono::steady_clock;
     static constexpr int most_redirects = 5;
 
     static bool is_worth_another_attempt(const http_answer& answer) {
@@ -141,19 +147,31 @@ private:
         request.max_size = options_.max_size;
         request.connect_timeout = head ? options_.etag_timeout : options_.download_timeout;
         request.silence_timeout = request.connect_timeout;
-        request.total_timeout = head ? options_.etag_timeout : options_.total_timeout;
 
         std::chrono::milliseconds backoff = (std::min)(options_.first_wait, options_.longest_wait);
         for (int attempt = 1;; ++attempt) {
+            const auto left = time_left();
+            if (left <= left.zero()) throw error(errc::network, url.place, "no answer in time" + limit());
+            request.total_timeout = head ? (std::min)(options_.etag_timeout, left) : left;
             http_answer answer = connection_.send(request);
-            const bool again = attempt < options_.attempts && is_worth_another_attempt(answer);
+            bool again = attempt < options_.attempts && is_worth_another_attempt(answer);
+            const auto wait = again ? wait_before_next(answer, url, backoff) : left.zero();
+            again = again && wait < time_left();
             if (!answer.failure.empty() && !again) {
                 throw error(errc::network, url.place, printable(answer.failure) + tries(attempt));
             }
             if (!again) return answer;
-            options_.sleep(wait_before_next(answer, url, backoff));
+            options_.sleep(wait);
             backoff = (std::min)(backoff * 2, options_.longest_wait);
         }
+    }
+
+    std::chrono::milliseconds time_left() const {
+        return std::chrono::floor<std::chrono::milliseconds>(deadline_ - clock::now());
+    }
+
+    std::string limit() const {
+        return " (" + std::to_string(options_.total_timeout.count()) + " ms for all questions about the file together)";
     }
 
     static std::string tries(int attempt) {
@@ -178,6 +196,7 @@ private:
     http_connection connection_;
     http_url endpoint_;
     std::string token_;
+    clock::time_point deadline_;  ///< of all that is asked, waits included
 };
 
 }  // namespace llmcost::detail::hub

@@ -39,7 +39,7 @@ struct hub_options {
 
     std::chrono::milliseconds etag_timeout{10'000};      ///< for one question about a file
     std::chrono::milliseconds download_timeout{10'000};  ///< for connecting, and for silence within a download
-    std::chrono::milliseconds total_timeout{300'000};    ///< for one whole download
+    std::chrono::milliseconds total_timeout{120'000};    ///< for all questions, attempts and waits of one download together
     int attempts = 3;                                    ///< per request; at least 1
     std::chrono::milliseconds first_wait{500};           ///< before the second attempt; doubles with each
     std::chrono::milliseconds longest_wait{10'000};      ///< a server that asks for more gets no further attempt
