@@ -156,14 +156,14 @@ TEST_CASE("an unfinished file leaves no trace, a finished one replaces the old")
     const temporary_folder folder;
     const fs::path target = folder.path() / "sub/file";
     {
-        llmcost::detail::hub::unfinished file(target, ".incomplete");
+        llmcost::detail::hub::unfinished file(folder.path(), "sub/file", ".incomplete");
         file.write("half");
         CHECK_FALSE(fs::exists(target));
         CHECK(files_below(folder.path()).size() == 1);
     }
     CHECK(files_below(folder.path()).empty());
-    llmcost::detail::hub::write_atomically(target, "old", ".tmp");
-    llmcost::detail::hub::write_atomically(target, "new", ".tmp");
+    llmcost::detail::hub::write_atomically(folder.path(), "sub/file", "old", ".tmp");
+    llmcost::detail::hub::write_atomically(folder.path(), "sub/file", "new", ".tmp");
     CHECK(read_file(target) == "new");
     CHECK(files_below(folder.path()) == std::set<std::string>{"sub/file"});
 }
