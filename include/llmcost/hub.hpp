@@ -5,6 +5,7 @@
 #include <llmcost/detail/hub_cache.hpp>
 #include <llmcost/detail/hub_client.hpp>
 #include <llmcost/detail/hub_options.hpp>  // IWYU pragma: export
+#include <llmcost/detail/hub_signals.hpp>
 #include <llmcost/detail/hub_text.hpp>
 #include <llmcost/error.hpp>
 
@@ -167,6 +168,7 @@ inline hub_file download(const repo_id& id, std::string_view filename, const hub
     if (cache_dir.empty() || cache_dir.front() == '~') {
         throw error(errc::io, spell(id), "there is no cache folder: set HF_HUB_CACHE, HF_HOME or HOME");
     }
+    const write_signals_held held;
     hub_client client(options);
     const http_url url =
         client.url_of(id.name + "/resolve/" + percent_encode(id.revision) + '/' + percent_encode(filename, "/"));

@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <llmcost/detail/hub_signals.hpp>
+#include <llmcost/hub.hpp>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <set>
+#include <string>
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "hub_fixture.hpp"
+
+using llmcost::download;
+using llmcost::errc;
+
+namespace {
+
+/// The error number of a write that nobody reads.
+int write_to_nobody() {
+    std::array<int, 2> ends{};
+    REQUIRE(::pipe(ends.data()) == 0);
+    ::close(ends[0]);
+    const int failure = ::write(ends[1], "x", 1) < 0 ? errno : 0;
+    ::close(ends[1]);
+    return failure;
+}
+
+bool blocked(int signal) {
+    sigset_t now;
+    return pthread_sigmask(SIG_BLOCK, nullptr, &now) == 0 && sigismember(&now, signal) == 1;
+}
+
+/// A limit on the size of files, while it lives.
+class file_size_limit {
+public:
+    explicit file_size_limit(rlim_t bytes) {
+        REQUIRE(::getrlimit(RLIMIT_FSIZE, &before_) == 0);
+        const rlimit small{bytes, before_.rlim_max};
+        REQUIRE(::setrlimit(RLIMIT_FSIZE, &small) == 0);
+    }
+    file_size_limit(const file_size_limit&) = delete;
+    file_size_limit& operator=(const file_size_limit&) = delete;
+    ~file_size_limit() { ::setrlimit(RLIMIT_FSIZE, &before_); }
+
+private:
+    rlimit before_{};
+};
+
+}  // namespace
+
+TEST_CASE("a write to a closed pipe is an error while the signals are held, and they are given back") {
+    const bool before = blocked(SIGPIPE);
+    {
+        const llmcost::detail::hub::write_signals_held held;
+        CHECK(write_to_nobody() == EPIPE);
+        CHECK(blocked(SIGPIPE));
+        CHECK(blocked(SIGXFSZ));
+    }
+    CHECK(blocked(SIGPIPE) == before);
+    sigset_t pending;
+    CHECK(::sigpending(&pending) == 0);
+    CHECK(sigismember(&pending, SIGPIPE) == 0);
+}
+
+TEST_CASE("a download is not ended by a connection that the other side closed") {
+    const loopback_server server([](const server_request& to) { return server_reply::make(to, 503, {}); });
+    const temporary_folder folder;
+    quick_options options(server.url(), folder.path());
+    int failure = 0;
+    options.sleep = [&](std::chrono::milliseconds) { failure = write_to_nobody(); };
+    CHECK(error_of([&] { return download({"org/name"}, "config.json", options); }).code() == errc::network);
+    CHECK(failure == EPIPE);
+}
+
+TEST_CASE("a limit on the size of files is an error and leaves no unfinished file") {
+    const loopback_server server{small_hub{}};
+    const temporary_folder folder;
+    const quick_options options(server.url(), folder.path());
+    const llmcost::error thrown = error_of([&] {
+        const file_size_limit limit(4);
+        return download({"org/name"}, "config.json", options);
+    });
+    CHECK(thrown.code() == errc::io);
+    CHECK(contains(thrown.what(), "cannot write the file: File too large"));
+    CHECK(files_below(folder.path()).empty());
+}
