@@ -101,9 +101,9 @@ inline file_facts check_facts(const hub_answer& from, const repo_id& id, std::ui
     return facts;
 }
 
-/// Downloads the content that `head` tells of, whole or not at all.
-inline std::string get_content(hub_client& client, const hub_answer& head, const file_facts& facts, const repo_id& id,
-                               std::string_view filename, std::uint64_t max_size) {
+/// One attempt at the content that `head` tells of, whole in length or not at all.
+inline std::string get_once(hub_client& client, const hub_answer& head, const file_facts& facts, const repo_id& id,
+                            std::string_view filename, std::uint64_t max_size) {
     hub_answer got = client.ask(false, head.location, head.token_may_follow);
     const http_header& header = got.answer.header;
     const auto fail = [&](const std::string& message) { throw error(errc::network, got.url.place, message); };
@@ -122,6 +122,19 @@ inline std::string get_content(hub_client& client, const hub_answer& head, const
     return std::move(got.answer.body);
 }
 
+/// Downloads the content that `head` tells of and holds it against its name; a second time where it is another one.
+inline std::string get_content(hub_client& client, const hub_answer& head, const file_facts& facts, const repo_id& id,
+                               std::string_view filename, std::uint64_t max_size) {
+    for (int attempt = 1; attempt <= 2; ++attempt) {
+        std::string content = get_once(client, head, facts, id, filename, max_size);
+        if (is_named(content, facts.blob)) return content;
+    }
+    throw error(errc::network, head.location.place,
+                std::string("the content is not what its ETag says, a ") +
+                    (is_commit(facts.blob) ? "git SHA-1" : "SHA-256") +
+                    ", in two attempts: it is damaged on the way or the server's ETag is no hash of it");
+}
+
 /// Calls `write`, a convenience for later, and goes on where the cache cannot be written to.
 template <class Write>
 void if_possible(const Write& write) {
@@ -137,14 +150,14 @@ void if_possible(const Write& write) {
 /// The file of exactly this revision where the cache has it; never uses the network and never writes.
 ///
 /// A branch or tag is what it was when it was last downloaded. No other revision is ever taken instead. A damaged
-/// ref counts as none. Throws `bad_value` for a name that cannot be one.
+/// ref or file counts as none. Throws `bad_value` for a name that cannot be one.
 [[nodiscard]] inline std::optional<hub_file> find_in_cache(const repo_id& id, std::string_view filename,
                                                            const hub_options& options) {
     detail::hub::check_names(id, filename);
     if (options.cache_dir.empty()) return std::nullopt;
     const detail::hub::repo_cache cache(options.cache_dir, id.name);
     const auto commit = cache.commit_of(id.revision);
-    if (!commit || !cache.has(*commit, filename)) return std::nullopt;
+    if (!commit || cache.look(*commit, filename, options.max_size) != detail::hub::found::whole) return std::nullopt;
     return hub_file{cache.snapshot(*commit, filename), *commit};
 }
 
@@ -159,10 +172,13 @@ inline hub_file download(const repo_id& id, std::string_view filename, const hub
         if (auto cached = find_in_cache(id, filename, options)) return *cached;
     }
     const std::string cache_dir = options.cache_dir.string();
+    const repo_cache cache(options.cache_dir, id.name);
     if (options.offline) {
+        const auto commit = cache_dir.empty() ? std::nullopt : cache.commit_of(id.revision);
+        const bool damaged = commit && cache.look(*commit, filename, options.max_size) == found::damaged;
         throw error(errc::network, spell(id),
                     "cannot ask the hub for \"" + printable(filename) + "\", since " + options.offline_source +
-                        " is set; the cache is " + printable(cache_dir));
+                        " is set; the cache is " + printable(cache_dir) + (damaged ? ", where the file is damaged" : ""));
     }
     // A `~` that is still there had no home folder to stand for.
     if (cache_dir.empty() || cache_dir.front() == '~') {
@@ -172,7 +188,6 @@ inline hub_file download(const repo_id& id, std::string_view filename, const hub
     hub_client client(options);
     const http_url url =
         client.url_of(id.name + "/resolve/" + percent_encode(id.revision) + '/' + percent_encode(filename, "/"));
-    const repo_cache cache(options.cache_dir, id.name);
     const hub_answer head = client.ask(true, url, true);
     const http_header& header = head.answer.header;
     if (header.status() != 200 && !is_redirect(header.status())) {
@@ -187,12 +202,11 @@ inline hub_file download(const repo_id& id, std::string_view filename, const hub
     }
     const file_facts facts = check_facts(head, id, options.max_size);
     const hub_file file{cache.snapshot(facts.commit, filename), facts.commit};
-    if (cache.has(facts.commit, filename)) {
+    if (cache.has(facts.commit, filename, facts.blob, options.max_size)) {
         if_possible([&] { cache.put_ref(id.revision, facts.commit); });
         return file;
     }
-    // Only the size tells a whole blob from a damaged one: without it the blob is not trusted.
-    auto content = facts.size ? cache.read_blob(facts.blob, *facts.size) : std::nullopt;
+    auto content = cache.read_blob(facts.blob, options.max_size);
     if (!content) content = get_content(client, head, facts, id, filename, options.max_size);
     cache.put(facts.commit, filename, facts.blob, *content, options.symlinks);
     cache.put_ref(id.revision, facts.commit);
@@ -201,12 +215,14 @@ inline hub_file download(const repo_id& id, std::string_view filename, const hub
 
 /// The cached file where there is one, else a download; this is what a command that names a model wants.
 ///
-/// Throws `not_found` without asking where the hub has said before that this commit has no such file.
+/// Throws `not_found` without asking where the hub has said before that this commit has no such file; of a branch or
+/// tag, which may have moved since, only where the hub cannot be asked.
 inline hub_file fetch(const repo_id& id, std::string_view filename, const hub_options& options) {
     if (auto cached = find_in_cache(id, filename, options)) return *cached;
     const detail::hub::repo_cache cache(options.cache_dir, id.name);
     const auto commit = options.cache_dir.empty() ? std::nullopt : cache.commit_of(id.revision);
-    if (commit && cache.known_absent(*commit, filename)) {
+    const bool lasting = detail::hub::is_commit(id.revision) || options.offline;
+    if (lasting && commit && cache.known_absent(*commit, filename)) {
         throw error(
             errc::not_found, detail::hub::spell(id),
             "has no file \"" + detail::hub::printable(filename) + "\" (so the cache remembers of commit " + *commit + ')');

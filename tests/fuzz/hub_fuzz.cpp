@@ -101,7 +101,8 @@ void look_up(std::string_view text) {
     static const std::string commit(40, '1');
     const fs::path& folder = temporary.path();
     const hub::repo_cache cache(folder, "org/name");
-    if (!cache.has(commit, "config.json")) cache.put(commit, "config.json", std::string(40, 'a'), "{}", true);
+    const std::string blob = hub::git_name("{}");
+    if (!cache.has(commit, "config.json", blob, 2)) cache.put(commit, "config.json", blob, "{}", true);
     fs::create_directories(folder / "models--org--name/refs");
     std::ofstream(folder / "models--org--name/refs/main", std::ios::binary) << text;
 

@@ -26,8 +26,8 @@ struct made_cache {
         options.offline = true;
         options.offline_source = "HF_HUB_OFFLINE";
         write_file(repo / "refs/main", first_commit);
-        write_file(repo / "blobs" / first_blob, "{}");
-        link(first_commit, "config.json", first_blob);
+        write_file(repo / "blobs" / third_blob, "{}");
+        link(first_commit, "config.json", third_blob);
     }
 
     void link(const std::string& commit, const std::string& name, const std::string& blob) const {
@@ -105,7 +105,7 @@ TEST_CASE("a link into nothing and a folder are no files") {
 
 TEST_CASE("a file in a subfolder is found") {
     const made_cache cache;
-    cache.link(first_commit, "sub/folder/config.json", first_blob);
+    cache.link(first_commit, "sub/folder/config.json", third_blob);
     const auto found = find_in_cache({"Org/Name.x"}, "sub/folder/config.json", cache.options);
     REQUIRE(found);
     CHECK(read_file(found->path) == "{}");
@@ -171,14 +171,14 @@ TEST_CASE("an unfinished file leaves no trace, a finished one replaces the old")
 TEST_CASE("without working symlinks the snapshot holds a real file") {
     const temporary_folder folder;
     const llmcost::detail::hub::repo_cache cache(folder.path(), "org/name");
-    cache.put(first_commit, "a/config.json", first_blob, "{}", false);
+    cache.put(first_commit, "a/config.json", third_blob, "{}", false);
     const fs::path path = cache.snapshot(first_commit, "a/config.json");
     CHECK_FALSE(fs::is_symlink(path));
     CHECK(read_file(path) == "{}");
     CHECK_FALSE(fs::exists(folder.path() / "models--org--name/blobs"));
 
-    cache.put(second_commit, "a/config.json", first_blob, "{}", true);
+    cache.put(second_commit, "a/config.json", third_blob, "{}", true);
     const fs::path link = cache.snapshot(second_commit, "a/config.json");
-    CHECK(fs::read_symlink(link) == "../../../blobs/" + first_blob);
+    CHECK(fs::read_symlink(link) == "../../../blobs/" + third_blob);
     CHECK(read_file(link) == "{}");
 }

@@ -50,7 +50,10 @@ inline loopback_server::handler always(int status, const server_reply::field_lis
 inline loopback_server::handler get_sends(const std::string& size, const std::string& bytes) {
     return [=](const server_request& to) -> server_reply {
         if (to.method == "GET") return {bytes};
-        return {"HTTP/1.1 200 OK\r\nConnection: close\r\nX-Repo-Commit: " + first_commit + "\r\nETag: \"" + first_blob +
-                "\"\r\n" + (size.empty() ? "" : "Content-Length: " + size + "\r\n") + "\r\n"};
+        const std::size_t head = bytes.find("\r\n\r\n");
+        const std::string body = head == std::string::npos ? "" : bytes.substr(head + 4);
+        return {"HTTP/1.1 200 OK\r\nConnection: close\r\nX-Repo-Commit: " + first_commit + "\r\nETag: \"" +
+                llmcost::detail::hub::git_name(body) + "\"\r\n" + (size.empty() ? "" : "Content-Length: " + size + "\r\n") +
+                "\r\n"};
     };
 }

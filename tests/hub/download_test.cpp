@@ -20,12 +20,13 @@ using llmcost::fetch;
 
 namespace {
 
-const std::set<std::string> whole_cache = {
-    "CACHEDIR.TAG",
-    "models--org--name/blobs/" + first_blob,
-    "models--org--name/refs/main",
-    "models--org--name/snapshots/" + first_commit + "/config.json",
-};
+/// The files of a cache that has the one file of a small hub.
+std::set<std::string> cache_of(const std::string& blob) {
+    return {"CACHEDIR.TAG", "models--org--name/blobs/" + blob, "models--org--name/refs/main",
+            "models--org--name/snapshots/" + first_commit + "/config.json"};
+}
+
+const std::set<std::string> whole_cache = cache_of(first_blob);
 
 }  // namespace
 
@@ -63,7 +64,7 @@ TEST_CASE("the questions are those of the protocol") {
 
 TEST_CASE("revision and file name are encoded, an endpoint may have a path") {
     const loopback_server server([](const server_request& to) {
-        return server_reply::make(to, 200, {{"X-Repo-Commit", first_commit}, {"ETag", first_blob}}, "{}");
+        return server_reply::make(to, 200, {{"X-Repo-Commit", first_commit}, {"ETag", third_blob}}, "{}");
     });
     const temporary_folder folder;
     const quick_options options(server.url() + "/hf/", folder.path());
@@ -154,15 +155,16 @@ TEST_CASE("an empty file is a file") {
 }
 
 TEST_CASE("a chunked answer without a length is whole once its last chunk came") {
-    const loopback_server server([](const server_request& to) -> server_reply {
+    const std::string blob = llmcost::detail::hub::sha256("abcde");
+    const loopback_server server([blob](const server_request& to) -> server_reply {
         const std::string head = "HTTP/1.1 200 OK\r\nConnection: close\r\nX-Repo-Commit: " + first_commit + "\r\nETag: \"" +
-                                 second_blob + "\"\r\nTransfer-Encoding: chunked\r\n\r\n";
+                                 blob + "\"\r\nTransfer-Encoding: chunked\r\n\r\n";
         return {to.method == "HEAD" ? head : head + "3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n"};
     });
     const temporary_folder folder;
     const llmcost::hub_file file = download({"org/name"}, "config.json", quick_options(server.url(), folder.path()));
     CHECK(read_file(file.path) == "abcde");
-    CHECK(fs::read_symlink(file.path) == "../../blobs/" + second_blob);
+    CHECK(fs::read_symlink(file.path) == "../../blobs/" + blob);
 }
 
 TEST_CASE("many downloads of one file at once leave one whole cache") {
@@ -180,17 +182,18 @@ TEST_CASE("many downloads of one file at once leave one whole cache") {
     }
     for (std::thread& thread : threads) thread.join();
     for (const std::string& content : read) CHECK(content == hub.content);
-    CHECK(files_below(folder.path()) == whole_cache);
+    CHECK(files_below(folder.path()) == cache_of(llmcost::detail::hub::git_name(hub.content)));
 }
 
 TEST_CASE("what the cache already holds needs no folder that can be written to") {
     const temporary_folder folder;
     const fs::path repo = folder.path() / "models--org--name";
-    write_file(repo / "snapshots" / first_commit / "config.json", "old but right");
+    write_file(repo / "snapshots" / first_commit / "config.json", small_content);
     write_file(repo / "refs", "a file where a folder should be, so that no ref can be written");
     const loopback_server server{small_hub{}};
     CHECK(read_file(download({"org/name"}, "config.json", quick_options(server.url(), folder.path())).path) ==
-          "old but right");
+          small_content);
+    CHECK(server.count("GET") == 0);
 }
 
 TEST_CASE("a cache that cannot be written to is an error that names the folder") {

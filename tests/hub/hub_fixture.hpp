@@ -20,8 +20,10 @@
 
 inline const std::string first_commit(40, '1');
 inline const std::string second_commit(40, '2');
-inline const std::string first_blob(40, 'a');
-inline const std::string second_blob(64, 'b');
+inline const std::string small_content = R"({"model_type": "llama"})";
+inline const std::string first_blob = llmcost::detail::hub::git_name(small_content);
+inline const std::string second_blob = llmcost::detail::hub::sha256("{}");
+inline const std::string third_blob = llmcost::detail::hub::git_name("{}");
 inline const std::string test_token = "hf_TestTokenThatIsNobodysSecret0123456";
 
 /// A folder of its own, which goes with the object.
@@ -106,13 +108,14 @@ struct quick_options : llmcost::hub_options {
 /// A hub that knows one file, `org/name`'s `config.json`, and plays by the rules.
 struct small_hub {
     std::string commit = first_commit;
-    std::string blob = first_blob;
-    std::string content = R"({"model_type": "llama"})";
+    std::string blob{};  ///< empty: git's name of `content`
+    std::string content = small_content;
 
     server_reply operator()(const server_request& request) const {
         const bool known = request.target == "/org/name/resolve/main/config.json" ||
                            request.target == "/org/name/resolve/" + commit + "/config.json";
         if (!known) return server_reply::make(request, 404, {{"X-Error-Code", "RepoNotFound"}});
-        return server_reply::make(request, 200, {{"X-Repo-Commit", commit}, {"ETag", '"' + blob + '"'}}, content);
+        const std::string etag = '"' + (blob.empty() ? llmcost::detail::hub::git_name(content) : blob) + '"';
+        return server_reply::make(request, 200, {{"X-Repo-Commit", commit}, {"ETag", etag}}, content);
     }
 };

@@ -70,7 +70,7 @@ TEST_CASE("a redirect within the endpoint keeps the token") {
         CAPTURE(status);
         const loopback_server hub([status](const server_request& to) {
             if (to.target == "/org/name/resolve/main/config.json") return redirect(to, "/new/place?x=1", {}, status);
-            return server_reply::make(to, 200, {{"X-Repo-Commit", first_commit}, {"ETag", first_blob}}, "{}");
+            return server_reply::make(to, 200, {{"X-Repo-Commit", first_commit}, {"ETag", third_blob}}, "{}");
         });
         const temporary_folder folder;
         CHECK(read_file(download_with_token(hub.url(), folder).path) == "{}");
@@ -104,7 +104,7 @@ TEST_CASE("a GET that is led away loses the token") {
     const loopback_server other(storage);
     const loopback_server hub([&](const server_request& to) {
         if (to.method == "GET") return redirect(to, other.url() + "/file");
-        return server_reply::make(to, 200, {{"X-Repo-Commit", first_commit}, {"ETag", first_blob}}, "{}");
+        return server_reply::make(to, 200, {{"X-Repo-Commit", first_commit}, {"ETag", third_blob}}, "{}");
     });
     const temporary_folder folder;
     CHECK(read_file(download_with_token(hub.url(), folder).path) == "{}");
@@ -126,7 +126,7 @@ TEST_CASE("a redirect that comes back does not bring the token back") {
     std::string other_url;
     const loopback_server hub([&](const server_request& to) {
         if (to.target == "/back")
-            return server_reply::make(to, 200, {{"X-Repo-Commit", first_commit}, {"ETag", first_blob}}, "{}");
+            return server_reply::make(to, 200, {{"X-Repo-Commit", first_commit}, {"ETag", third_blob}}, "{}");
         return redirect(to, other_url + "/away");
     });
     const loopback_server other([&](const server_request& to) { return redirect(to, hub.url() + "/back"); });
@@ -146,7 +146,7 @@ TEST_CASE("the same machine under another name or port is another origin") {
     const loopback_server hub([](const server_request& to) {
         const std::string port = to.field("host").substr(to.field("host").find(':'));
         if (to.field("host").starts_with("localhost")) {
-            return server_reply::make(to, 200, {{"X-Repo-Commit", first_commit}, {"ETag", first_blob}}, "{}");
+            return server_reply::make(to, 200, {{"X-Repo-Commit", first_commit}, {"ETag", third_blob}}, "{}");
         }
         return redirect(to, "http://localhost" + port + "/x");
     });
@@ -165,7 +165,7 @@ TEST_CASE("five redirects are followed, six are not") {
         std::atomic<int> left{redirects};
         const loopback_server hub([&](const server_request& to) {
             if (to.method == "HEAD" && left-- > 0) return redirect(to, "/next");
-            return server_reply::make(to, 200, {{"X-Repo-Commit", first_commit}, {"ETag", first_blob}}, "{}");
+            return server_reply::make(to, 200, {{"X-Repo-Commit", first_commit}, {"ETag", third_blob}}, "{}");
         });
         const temporary_folder folder;
         const llmcost::error thrown = error_of([&] { return download_with_token(hub.url(), folder); });

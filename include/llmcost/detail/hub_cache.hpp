@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/detail/hub_folder.hpp>
+#include <llmcost/detail/hub_hash.hpp>
 #include <llmcost/detail/hub_text.hpp>
 #include <llmcost/detail/regular_file.hpp>
 #include <llmcost/error.hpp>
@@ -31,6 +32,17 @@ inline std::optional<std::string> read_cached(const std::filesystem::path& path,
     return whole ? std::optional(std::move(text)) : std::nullopt;
 }
 
+/// The content of a file of at most `most` bytes where it is what `blob` names.
+inline std::optional<std::string> read_named(const std::filesystem::path& path, std::string_view blob, std::uint64_t most) {
+    const auto limit = static_cast<std::size_t>(most);
+    // one byte more, to see that there is no more
+    std::optional<std::string> content = read_cached(path, limit + (limit < SIZE_MAX ? 1 : 0));
+    return content && content->size() <= most && is_named(*content, blob) ? content : std::nullopt;
+}
+
+/// What a cache has of a file.
+enum class found { nothing, damaged, whole };
+
 /// One repository in the cache. Names are checked before they get here.
 class repo_cache {
 public:
@@ -53,10 +65,19 @@ public:
         return root_ / "snapshots" / commit / filename;
     }
 
-    /// True where the file is there to be read: neither a folder nor a link into nothing.
-    bool has(std::string_view commit, std::string_view filename) const {
-        std::error_code ignored;
-        return std::filesystem::is_regular_file(snapshot(commit, filename), ignored);
+    /// What the cache has of a file; where its name tells nothing of its content, or of too large a one, it counts as whole.
+    found look(std::string_view commit, std::string_view filename, std::uint64_t most) const {
+        const std::filesystem::path path = snapshot(commit, filename);
+        std::error_code failure;
+        if (!std::filesystem::is_regular_file(path, failure)) return found::nothing;
+        const std::string blob = std::filesystem::read_symlink(path, failure).filename().string();
+        if (failure || !is_blob(blob) || std::filesystem::file_size(path, failure) > most) return found::whole;
+        return read_named(path, blob, most) ? found::whole : found::damaged;
+    }
+
+    /// True where the file of this commit has the content of this blob.
+    bool has(std::string_view commit, std::string_view filename, std::string_view blob, std::uint64_t most) const {
+        return read_named(snapshot(commit, filename), blob, most).has_value();
     }
 
     /// True where the hub has said before that the commit has no such file.
@@ -65,18 +86,9 @@ public:
         return std::filesystem::is_regular_file(root_ / ".no_exist" / commit / filename, ignored);
     }
 
-    /// The size in bytes of a blob; nothing where it is not cached.
-    std::optional<std::uint64_t> blob_size(std::string_view blob) const {
-        std::error_code failure;
-        const std::uintmax_t size = std::filesystem::file_size(root_ / "blobs" / blob, failure);
-        return failure ? std::nullopt : std::optional<std::uint64_t>(size);
-    }
-
-    /// The content of a blob of this size; nothing where there is none such.
-    std::optional<std::string> read_blob(std::string_view blob, std::uint64_t size) const {
-        if (blob_size(blob) != size) return std::nullopt;
-        auto content = read_cached(root_ / "blobs" / blob, static_cast<std::size_t>(size));
-        return content && content->size() == size ? content : std::nullopt;
+    /// The content of a blob of at most `most` bytes; nothing where there is none or it is damaged.
+    std::optional<std::string> read_blob(std::string_view blob, std::uint64_t most) const {
+        return read_named(root_ / "blobs" / blob, blob, most);
     }
 
     /// Makes `content` the file of this commit: a blob and a relative link to it, or a real file.
@@ -85,7 +97,7 @@ public:
         tag();
         const std::filesystem::path below = std::filesystem::path("snapshots") / commit / filename;
         if (symlinks) {
-            if (blob_size(blob) != content.size()) write(std::filesystem::path("blobs") / blob, content, ".incomplete");
+            if (!read_blob(blob, content.size())) write(std::filesystem::path("blobs") / blob, content, ".incomplete");
             unfinished link(cache_dir_, folder_ / below, ".incomplete");
             std::filesystem::path target = std::filesystem::path("..") / "..";
             for (const char c : filename) {
