@@ -3,6 +3,7 @@
 #pragma once
 
 #include <ctime>
+#include <initializer_list>
 
 #include <pthread.h>
 #include <signal.h>
