@@ -6,7 +6,6 @@
 #include <llmcost/detail/hub_headers.hpp>
 #include <llmcost/error.hpp>
 
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,15 +15,15 @@ namespace llmcost::detail::hub {
 
 /// True for exactly four decimal octets that start with 127; anything else that looks like it is a name for DNS.
 inline bool is_loopback_address(std::string_view host) {
+    if (!host.starts_with("127.")) return false;
     int octets = 0;
-    bool first = false;
     bool valid = true;
     split(host, '.', [&](std::string_view part) {
-        const auto octet = part.size() <= 3 ? parse_number(part) : std::nullopt;
-        valid = valid && octet && *octet <= 255 && (part.size() == 1 || part.front() != '0');
-        if (octets++ == 0) first = octet == std::uint64_t{127};
+        const bool digits = part.size() <= 3 && !part.empty() && (part.size() == 1 || part.front() != '0');
+        valid = valid && digits && parse_number(part).value_or(256) <= 255;
+        ++octets;
     });
-    return valid && first && octets == 4;
+    return valid && octets == 4;
 }
 
 /// A URL taken apart by libcurl, so that what is checked here is what it will connect to.
