@@ -4,7 +4,7 @@
 
 #if __cplusplus < 202002L
 #error "llmcost needs C++20: compile with -std=c++20"
-#include "C++20"  // no such file: the compiler stops here
+#include <needs_c++20>  // no such file: the compiler stops here
 #endif
 
 #include <cstddef>
