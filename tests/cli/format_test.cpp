@@ -165,6 +165,14 @@ TEST_CASE("a whole request in JSON") {
     CHECK(answer(llama + " --input 100 --output 1")["cache_layers"][0][0] == json{1, 8, 100, 64});
 }
 
+// one walk lists all of a pass, another the cache alone of a group
+TEST_CASE("a group of requests leaves the cache of its pass") {
+    for (const char* name : {"meta-llama__Llama-3.2-1B", "google-t5__t5-small", "google__gemma-2-2b-it"}) {
+        const std::string file = "--config " + config_of(name);
+        CHECK(answer(file + " --requests 4@0x2")["cache_layers"] == answer(file + " --sequence 4 --batch 2")["cache_layers"]);
+    }
+}
+
 TEST_CASE("the front page as a table") {
     const auto rows = lines_of(printed("--model meta-llama/Llama-3.2-1B --batch 16 --sequence 200 --format csv"));
     REQUIRE(rows.size() == 9);

@@ -60,8 +60,7 @@ inline void write_query(json_writer& json, const question& q) {
 }
 
 /// `"roles": [{"scope", every metric}]`: the lines of the front page, what has no role as `other`.
-inline void write_roles(json_writer& json, const question& q) {
-    const roles_read read = read_roles(q);
+inline void write_roles(json_writer& json, const roles_read& read) {
     const reading& total = read.sums.total;
     json.key("roles").array();
     const auto write = [&](std::string_view scope, const figures& f) {
@@ -109,7 +108,7 @@ inline void write_job(json_writer& json, const question& q) {
 inline void write_cache(json_writer& json, const question& q) {
     std::vector<cached_layer> layers;
     const auto add = [&](workload load) {
-        for (cached_layer& layer : list_model(q.subject, load).cache) {
+        for (cached_layer& layer : list_cache(q.subject, load)) {
             cached_layer* known = nullptr;
             for (cached_layer& l : layers)
                 if (l.path == layer.path) known = &l;
@@ -137,13 +136,14 @@ inline void write_cache(json_writer& json, const question& q) {
 }
 
 /// The report of a job that is no single pass: the contract's members with the sums, and the figures of each phase.
-inline std::string job_report(const question& q) {
-    const scopes_read read = read_scopes(q);
-    const job_reading& r = read.figures;
+inline std::string job_report(const question& q, const roles_read& roles) {
+    const bool lists = q.scopes || q.tensors;
+    const scopes_read read = lists ? read_scopes(q) : scopes_read{};
+    const job_reading& r = lists ? read.figures : roles.sums;
     json_writer json;
     json.object().key("model").object();
     json.member("name", q.who.name).member("model_type", q.subject.kind->model_type);
-    json.member("architecture", read.seen.scopes.front().type).member("source", q.who.source).end_object();
+    json.member("architecture", roles.root).member("source", q.who.source).end_object();
     write_job(json, q);
     json.key("totals").object();
     llmcost::detail::write_figures(json, r.total.front());
@@ -192,16 +192,17 @@ inline std::string job_report(const question& q) {
     check_size(q.subject, q.phases.front().parts.front().load);
     const bool scopes = q.scopes || q.tree;
     std::string report;
+    const roles_read roles = read_roles(q);
     if (q.work.kind == job_kind::pass) {
         report = json_report(q.subject, q.who, q.work.base, {scopes, q.tensors, q.work.training});
     } else {
         question all = q;
         all.scopes = scopes;
-        report = detail::job_report(all);
+        report = detail::job_report(all, roles);
     }
     json_writer more;
     more.object();
-    detail::write_roles(more, q);
+    detail::write_roles(more, roles);
     if (!q.asked.empty()) detail::write_query(more, q);
     more.end_object();
     return detail::with_members(std::move(report), more);

@@ -118,7 +118,50 @@ private:
     std::unordered_map<std::string, std::ptrdiff_t> index_;
 };
 
+/// Hears of the cache alone; a path is that of the outermost module of a list.
+class cache_listener final : public listener {
+public:
+    explicit cache_listener(std::vector<cached_layer>& out) : out_(out) {}
+
+    void enter(const recorder&, const module_info& m) override {
+        open_.push_back({path_.size(), m.index >= 0});
+        const std::string_view name = m.name;
+        if (!name.empty()) path_.append(path_.empty() ? "" : ".").append(name);
+        if (m.index >= 0) path_ += '.' + std::to_string(m.index);
+        if (m.index >= 0 && lists_++ == 0) in_list_ = path_;
+    }
+    void leave(const recorder&, const module_info&) override {
+        if (open_.back().in_list && --lists_ == 0) in_list_.clear();
+        path_.resize(open_.back().outside);
+        open_.pop_back();
+    }
+    void cached(const recorder&, const value& v) override {
+        if (out_.empty() || out_.back().path != in_list_) out_.push_back({in_list_, {}});
+        out_.back().tensors.emplace_back(v.size, v.size + v.rank);
+    }
+
+private:
+    struct open_module {
+        std::size_t outside;  ///< letters of the path around it
+        bool in_list;
+    };
+    std::vector<cached_layer>& out_;
+    std::vector<open_module> open_;
+    std::string path_;
+    std::string in_list_;
+    int lists_ = 0;
+};
+
 }  // namespace detail
+
+/// What the cache holds after a run, layer by layer; a tenth of the time of `list_model`.
+[[nodiscard]] inline std::vector<cached_layer> list_cache(const model& m, const workload& load) {
+    std::vector<cached_layer> out;
+    detail::cache_listener ear{out};
+    trace t{resolved(load, types_of(m, load)), &ear};
+    m.describe(t);
+    return out;
+}
 
 /// Walks every layer of a model by itself and lists scopes, tensors and cache.
 ///
