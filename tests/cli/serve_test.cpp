@@ -292,3 +292,19 @@ TEST_CASE("a server that cannot be is refused") {
     CHECK(help.find("--format text|json  ") != std::string::npos);
     CHECK(refused(llama_70b + " --format csv").find("expected one of text, json;") != std::string::npos);
 }
+
+TEST_CASE("all devices of a server are counted, and its room by group and in all") {
+    const std::string on = "serve --model meta-llama/Llama-3.2-1B --input 1000 --output 100 --device ";
+    CHECK(llmcost_line(on + "h100 --pp 4 --tp 2").out.starts_with("meta-llama/Llama-3.2-1B on 8 x H100 SXM, "));
+    CHECK(has(llmcost_line(on + "h100 --dp 2").out, "room for 2021 requests each, 4042 in all\n"));
+}
+
+TEST_CASE("an engine runs on its vendor's devices, a model of 32 bits in what the device has") {
+    CHECK(refused("serve --model meta-llama/Llama-3.2-1B --input 1000 --output 100 --device mi300x --engine trtllm") ==
+          "llmcost: --engine: trtllm runs on devices of NVIDIA, not on MI300X\n");
+    const std::string wide = R"({"model_type":"llama","torch_dtype":"float32","num_hidden_layers":2})";
+    CHECK(llmcost_line("latency --config - --device t4", {.in = wide}).out.starts_with("standard input on T4, float16, "));
+    CHECK(llmcost_line("latency --config - --device h100", {.in = wide})
+              .out.starts_with("standard input on H100 SXM, bfloat16, "));
+    CHECK(refused("latency --model meta-llama/Llama-3.2-1B --device t4").starts_with("llmcost: t4: no peak for bfloat16"));
+}

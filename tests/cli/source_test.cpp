@@ -79,6 +79,17 @@ TEST_CASE("a name is a file, else cached, else bundled") {
     CHECK(words.err == "llmcost: cached configuration of commit " + std::string(commit) + "\n");
 }
 
+TEST_CASE("an unknown type is told those that are near, and where all are") {
+    const auto why = [](const std::string& type) {
+        return refused("--config -", {.in = R"({"model_type": ")" + type + "\"}"}, 3);
+    };
+    CHECK(why("qwen2_vl") ==
+          "llmcost: standard input: /model_type: \"qwen2_vl\" is not known; nearest: qwen2_vl_text, qwen2; "
+          "llmcost models lists those that are\n");
+    CHECK(why("fuyu") ==
+          "llmcost: standard input: /model_type: \"fuyu\" is not known; llmcost models lists those that are\n");
+}
+
 TEST_CASE("a part of a configuration whose type is not known") {
     const std::string whole =
         R"({"model_type": "sees", "torch_dtype": "bfloat16", "vision_config": {}, "text_config": )" + tiny() + "}";
@@ -87,7 +98,7 @@ TEST_CASE("a part of a configuration whose type is not known") {
     CHECK(page.find("configuration from the standard input, text_config of it alone") != std::string::npos);
     CHECK(page.find("bfloat16") != std::string::npos);
     const std::string why = failing("--config - params", 3, {.in = whole}).err;
-    CHECK(why.find("\"sees\" is not known; nearest: ") != std::string::npos);
+    CHECK(why.find("\"sees\" is not known; llmcost models lists those that are") != std::string::npos);
     CHECK(why.find("; known is what it holds: --part text_config\n") != std::string::npos);
     CHECK(failing("--config - --part vision_config", 3, {.in = whole}).err.find("/vision_config/model_type: missing") !=
           std::string::npos);

@@ -256,7 +256,7 @@ TEST_CASE("widths that no layer could add up are refused by the key that makes t
 
 TEST_CASE("control characters never reach the terminal") {
     CHECK(refusal_of_model("{\"model_type\": \"\\u001b[2Jlla\\u0007ma\"}")
-              .starts_with("x.json: /model_type: \"\\u001b[2Jlla\\u0007ma\" is not known; nearest: llama, "));
+              .starts_with("x.json: /model_type: \"\\u001b[2Jlla\\u0007ma\" is not known; llmcost models lists"));
     CHECK(refusal_of_model("{\"model_type\": \"llama\", \"hidden_act\": \"\\u009b31m\\u202e\"}") ==
           "x.json: /hidden_act: no layer describes this activation function: \"\\u009b31m\\u202e\"");
     CHECK(refusal_of_model("{\"model_type\": \"llama\", \"torch_dtype\": \"\\u0000\"}").find('\0') == std::string::npos);

@@ -56,26 +56,34 @@ static_assert(architectures_are_sorted(), "rows stand in the order of their mode
 
 namespace detail {
 
-/// Says which known types are nearest to an unknown one.
+/// How far a known type is from an unknown one: their edit distance, less where one begins with the other.
+constexpr int type_distance(string_ref unknown, string_ref known) noexcept {
+    if (unknown.empty()) return edit_distance(unknown, known);
+    return known.starts_with(unknown) ? 0 : unknown.starts_with(known) ? 1 : edit_distance(unknown, known);
+}
+
+/// Says which known types are near to an unknown one: at most a letter in three apart.
 [[noreturn]] inline void fail_nearest(config_view config, string_ref type) {
-    char sentence[160]{};  // ends with NUL
+    char sentence[192]{};  // ends with NUL
     std::size_t n = 0;
     const auto say = [&](string_ref text) {
         for (const char c : text)
             if (n + 1 < sizeof sentence) sentence[n++] = c;
     };
-    say("is not known; nearest: ");
+    say("is not known");
     const architecture* named[3]{};
-    for (std::size_t k = 0; k < 3 && k < architecture_count; ++k) {
+    for (std::size_t k = 0; k < 3; ++k) {
         const architecture* best = nullptr;
         for (const architecture* a : architectures) {
             if (a == named[0] || a == named[1]) continue;
-            if (best == nullptr || edit_distance(type, a->model_type) < edit_distance(type, best->model_type)) best = a;
+            if (best == nullptr || type_distance(type, a->model_type) < type_distance(type, best->model_type)) best = a;
         }
         named[k] = best;
-        if (k > 0) say(", ");
+        if (type_distance(type, best->model_type) * 3 > static_cast<int>(type.size())) break;
+        say(k == 0 ? "; nearest: " : ", ");
         say(best->model_type);
     }
+    say("; llmcost models lists those that are");
     fail_unknown_model_type(config, "model_type", sentence);
 }
 

@@ -238,6 +238,15 @@ inline placement read_placement(const named_options& given, const arguments& oth
                                                  given.text(detail::ex_version), given.text(detail::ex_calibration));
     p.kernels->types_said_by("--dtype", given.has(detail::ex_experts_dtype) ? "--experts-dtype" : "--dtype");
     p.on = &p.kernels->on();
+    if (!p.by.only_on.empty() && !(p.by.only_on == p.on->vendor))
+        refuse("--engine", std::string(p.by.name) + " runs on devices of " + std::string(p.by.only_on) + ", not on " +
+                               printable(p.on->title));
+    // engines run a model that is stored in 32 bits in 16, in bfloat16 where the device has it
+    // (vLLM v0.11, config/model.py, _resolve_auto_dtype)
+    const bool narrowed = p.subject.dims.type == dtype::float32 || p.subject.dims.type == dtype::unspecified;
+    if (!given.has(detail::ex_dtype) && narrowed && p.on->bf16 == 0 && p.on->fp16 > 0)
+        for (const operand_row** type : {&p.how.products, &p.how.experts})
+            if ((*type)->unit == &device::bf16 && (*type)->name == "bfloat16") *type = find_operand("float16");
     if (given.has(detail::ex_version)) {
         if (p.by.name.empty()) refuse("--version", "needs --engine: whose it is");
         demand("--version", known_kernels(given.text(detail::ex_calibration))

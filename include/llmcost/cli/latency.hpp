@@ -182,8 +182,8 @@ inline std::string latency_csv(const timed_step& step) {
     return csv(t);
 }
 
-inline std::string title_of_placement(const placement& p) {
-    const std::int64_t n = p.how.shards.devices();
+inline std::string title_of_placement(const placement& p, std::int64_t pipeline = 1) {
+    const std::int64_t n = p.how.shards.devices() * pipeline;
     std::string out = printable(p.who.name) + " on " + (n > 1 ? std::to_string(n) + " x " : "") + printable(p.on->title);
     if (!p.by.name.empty()) out += ", " + std::string(p.by.name);
     out += ", " + std::string(p.how.products->name);

@@ -120,7 +120,7 @@ inline void put_figures(json_writer& json, const placement& p, const serving_loa
 
 inline std::string serve_text(const placement& p, const serving_load& load, const serving_figures& f, server& on) {
     const auto devices = static_cast<double>(p.how.shards.devices() * load.pipeline);
-    std::string out = title_of_placement(p) + '\n' + grouped(count(load.input)) + " tokens in, " +
+    std::string out = title_of_placement(p, load.pipeline) + '\n' + grouped(count(load.input)) + " tokens in, " +
                       grouped(count(load.output)) + " out, " + formatted("%.4g", load.concurrency) +
                       (load.concurrency == 1 ? " request" : " requests") + " at a time\n";
     const auto line = [&](std::string_view name, const std::string& text) { out += "  " + left(name, 26) + text + '\n'; };
@@ -137,7 +137,7 @@ inline std::string serve_text(const placement& p, const serving_load& load, cons
     const double room = f.capacity / static_cast<double>(on.groups());
     line("memory of a device",
          formatted("%.1f GB of weights, room for %.0f", on.weights() / 1e9 / static_cast<double>(load.pipeline), room) +
-             (room < 1.5 ? " request" : " requests") +
+             (room < 1.5 ? " request" : " requests") + (on.groups() > 1 ? formatted(" each, %.0f in all", f.capacity) : "") +
              (on.takes_all_memory(load.input + load.output / 2, load.pipeline) ? " if the engine may take all of it" : ""));
     if (const std::string nodes = note_on_nodes(p.how); !nodes.empty()) line("network", nodes);
     if (load.concurrency - f.running >= 0.5)
@@ -170,8 +170,9 @@ inline double most_under(server& on, serving_load load, const service_level& lev
 }
 
 inline std::string sweep_text(const placement& p, const std::vector<std::pair<serving_load, serving_figures>>& all) {
-    std::string out = title_of_placement(p) + "\n" + right("requests", 9) + right("first token", 13) +
-                      right("per token", 12) + right("tokens/s", 11) + right("per device", 12) + right("J/token", 10) + '\n';
+    std::string out = title_of_placement(p, all.front().first.pipeline) + "\n" + right("requests", 9) +
+                      right("first token", 13) + right("per token", 12) + right("tokens/s", 11) + right("per device", 12) +
+                      right("J/token", 10) + '\n';
     for (const auto& [load, f] : all)
         out += right(formatted("%.0f", load.concurrency), 9) + right(duration(f.ttft), 13) + right(duration(f.tpot), 12) +
                right(formatted("%.0f", f.tokens_per_second), 11) +
