@@ -4,11 +4,13 @@
 
 #include <cstddef>
 #include <istream>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <llmcost/cli/arguments.hpp>
+#include <llmcost/error.hpp>
 
 // CSV files as people's tools write them.
 namespace llmcost::cli {
@@ -48,7 +50,7 @@ class csv_input {
 public:
     /// Reads the header.
     void begin(std::istream& in) {
-        if (!std::getline(in, line_)) refuse("standard input", "expected CSV with a header, found nothing");
+        if (!take_line(in)) refuse("standard input", "expected CSV with a header, found nothing");
         constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";  // of spreadsheets on Windows
         if (line_.starts_with(byte_order_mark)) line_.erase(0, byte_order_mark.size());
         split();
@@ -58,7 +60,7 @@ public:
     bool next(std::istream& in) {
         do {
             ++number_;
-            if (!std::getline(in, line_)) return false;
+            if (!take_line(in)) return false;
             split();
         } while (line_.empty());
         if (fields_.size() > columns_)
@@ -72,11 +74,25 @@ public:
     [[nodiscard]] std::string where() const { return "line " + std::to_string(number_); }
 
 private:
+    static constexpr std::size_t longest_line = std::size_t{1} << 20;
+
+    /// Takes the next line; false at the end, which an error of reading is not.
+    bool take_line(std::istream& in) {
+        if (!here_) here_.reset(new char[longest_line + 2]);
+        in.getline(here_.get(), longest_line + 2);
+        if (in.bad()) throw error(errc::input, "standard input", where() + " cannot be read");
+        const auto taken = static_cast<std::size_t>(in.gcount());
+        if (in.fail() && taken == 0) return false;
+        line_.assign(here_.get(), in.eof() || in.fail() ? taken : taken - 1);
+        if (line_.size() > longest_line) refuse(where(), "expected at most 1048576 bytes");
+        return true;
+    }
     void split() {
         if (!line_.empty() && line_.back() == '\r') line_.pop_back();
         detail::split_csv(line_, fields_);
     }
 
+    std::unique_ptr<char[]> here_;
     std::string line_;
     std::vector<std::string> fields_;
     std::size_t columns_ = 0;

@@ -33,6 +33,7 @@ namespace llmcost::cli {
 [[nodiscard]] constexpr exit_code exit_code_of(errc code) noexcept {
     switch (code) {
         case errc::usage: return exit_code::usage;
+        case errc::input: return exit_code::input;
         case errc::network: return exit_code::network;
         case errc::overflow: return exit_code::overflow;
         case errc::unknown_model_type:

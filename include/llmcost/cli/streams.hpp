@@ -18,6 +18,7 @@ enum class exit_code : int {
     configuration = 3,
     network = 4,
     overflow = 5,
+    input = 6,
     internal = 70
 };
 
