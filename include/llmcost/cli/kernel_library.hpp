@@ -44,8 +44,8 @@ public:
         kernel_choice asked{device_, software_, version_, "", std::string(shape.operand->name), std::string(shape.variant),
                             {}};
         std::copy_n(shape.site(), shape.family->sites, asked.site.begin());
-        const auto [known, fresh] = found_.try_emplace(std::pair{shape.family, asked}, nullptr);
-        if (!fresh) return known->second;
+        std::pair key{shape.family, asked};
+        if (const auto known = found_.find(key); known != found_.end()) return known->second;
         kernel_shelf& from = shelf(std::string(shape.family->name));
         std::vector<string_ref> words = stand_ins(*shape.family, shape.variant);
         words.insert(words.begin(), shape.variant);
@@ -66,7 +66,7 @@ public:
             apart.takes_decodes = taken_decodes::no;
             kernel = &apart;
         }
-        return known->second = kernel;
+        return found_.emplace(std::move(key), kernel).first->second;
     }
     /// What was asked for so far and nobody measured on this device: kernels of another or typical efficiencies answer.
     [[nodiscard]] std::set<std::string> unmeasured() const {

@@ -150,7 +150,6 @@ private:
     }
     const std::vector<place>& all() {
         if (read_) return places_;
-        read_ = true;
         std::error_code none;
         using folder = std::filesystem::directory_iterator;
         for (const std::string& root : at_) {
@@ -170,6 +169,7 @@ private:
                                                software, version, parted(file.path().stem().string()).second});
                         }
         }
+        read_ = true;
         return places_;
     }
 

@@ -75,11 +75,14 @@ public:
 
     [[nodiscard]] const operator_family& family() const noexcept { return family_; }
 
+    /// Reads the one file of measurements that an option names, before rows ask for it.
+    void read_ahead() {
+        if (is_one_file_) (void)document_at(calibrations_at_.front());
+    }
     /// The device of a name or file, which `by` says; throws where there is none.
     [[nodiscard]] const device& device_of(const std::string& asked, std::string_view by = "--device") {
-        const auto [known, fresh] = devices_.try_emplace(asked, nullptr);
-        if (fresh) known->second = &looked_up(asked, by);
-        return *known->second;
+        if (const auto known = devices_.find(asked); known != devices_.end()) return *known->second;
+        return *devices_.emplace(asked, &looked_up(asked, by)).first->second;
     }
     /// The device, operand and kernel of a choice.
     ///
@@ -237,10 +240,9 @@ private:
         return files_.emplace(name, std::pair{std::move(file), read}).first->second.second;
     }
     const std::vector<std::filesystem::path>& known_files_for(const chosen_kernel& found, const kernel_choice& asked) {
-        const auto [known, fresh] = paths_.try_emplace(
-            std::tuple{found.on, asked.software, asked.version, found.operand, std::string(found.variant)});
-        if (fresh) known->second = files_for(found, asked);
-        return known->second;
+        std::tuple key{found.on, asked.software, asked.version, found.operand, std::string(found.variant)};
+        if (const auto known = paths_.find(key); known != paths_.end()) return known->second;
+        return paths_.emplace(std::move(key), files_for(found, asked)).first->second;
     }
     /// Files that may have a kernel: DEVICE/FAMILY/SOFTWARE-VERSION/OPERAND-VARIANT.json, those of the software and version
     /// that are asked for first, in each the operand's own before what stands for it.
@@ -281,11 +283,15 @@ private:
         return all;
     }
     const calibration_document* calibration_at(const std::filesystem::path& path, const device& d) {
-        const auto [read, fresh] = calibrations_.try_emplace(path.string());
-        if (fresh) read->second = std::make_unique<calibration_document>(read_config_file(path.string()));
-        if (answers_to(d, read->second->device_name())) return read->second.get();
-        if (!is_one_file_) refuse(path.string(), "is of another device: " + in_quotes(read->second->device_name()));
+        const calibration_document& read = document_at(path);
+        if (answers_to(d, read.device_name())) return &read;
+        if (!is_one_file_) refuse(path.string(), "is of another device: " + in_quotes(read.device_name()));
         return nullptr;  // rows of other devices have no calibration
+    }
+    const calibration_document& document_at(const std::filesystem::path& path) {
+        const std::string name = path.string();
+        if (const auto known = calibrations_.find(name); known != calibrations_.end()) return known->second;
+        return calibrations_.try_emplace(name, read_config_file(name)).first->second;
     }
 
     const operator_family& family_;
@@ -297,7 +303,7 @@ private:
     std::map<std::tuple<const device*, std::string, std::string, const operand_row*, std::string>,
              std::vector<std::filesystem::path>>
         paths_;
-    std::map<std::string, std::unique_ptr<calibration_document>> calibrations_;
+    std::map<std::string, calibration_document> calibrations_;
 };
 
 }  // namespace llmcost::cli
