@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
 #include <ios>
 #include <istream>
 #include <sstream>
@@ -14,6 +15,8 @@
 #include <vector>
 
 #include <llmcost/cli/run.hpp>
+
+#include <sys/stat.h>
 
 using namespace llmcost::testing;
 
@@ -124,4 +127,30 @@ TEST_CASE("what is wrong with an option is no row's") {
     const std::string row = "model_path,system,isl,osl,batch_size\nmeta-llama/Llama-3.1-70B,h200,9,9,1\n";
     CHECK(refused("op gemm --device h200 --dtype bf16" + broken, {.in = "m,n,k\n1,2,3\n"}, 3) != "");
     CHECK(refused("serve --configs " LLMCOST_TEST_DIR "/fit/serving" + broken, {.in = row}, 3) != "");
+}
+
+TEST_CASE("a row opens no file, and an option none that would be waited for") {
+    const std::string file = LLMCOST_TEST_DIR "/../configs/devices/l4.json", shape = " --m 1 --n 1 --k 1";
+    const std::string list = "' (see llmcost devices)\n";
+    CHECK(refused_row("op gemm --dtype bf16", {.in = "m,n,k,system\n1,1,1," + file + '\n'}) ==
+          "llmcost: line 2: system: no device '" + file + list);
+    CHECK(refused_row("serve --configs " LLMCOST_TEST_DIR "/fit/serving",
+                      {.in = "model_path,system,isl,osl,batch_size\nmeta-llama/Llama-3.1-70B," + file + ",9,9,1\n"}) ==
+          "llmcost: line 2: system: no device '" + file + list);
+    CHECK(refused_row("op gemm --dtype bf16", {.in = "m,n,k,system\n1,1,1,h20o\n"}) ==
+          "llmcost: line 2: system: no device 'h20o'; nearest: h200, h20, h100 (see llmcost devices)\n");
+    CHECK(printed("op gemm --dtype bf16 --device " + file, {.in = "m,n,k,system\n1,1,1,\n"}) != "");
+
+    const auto pipe = std::filesystem::temp_directory_path() / "llmcost_csv_input_test.pipe";
+    std::filesystem::remove(pipe);
+    REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+    const std::string what = "llmcost: " + pipe.string() + ": expected a regular file\n";
+    CHECK(refused("op gemm --device " + pipe.string() + shape, {}, 3) == what);
+    CHECK(refused("op gemm --device h200" + shape + " --calibration " + pipe.string(), {}, 3) == what);
+    CHECK(refused("op gemm --device h200 --dtype bf16 --calibration " + pipe.string(), {.in = "m,n,k\n1,1,1\n"}, 3) == what);
+    CHECK(refused("latency --model meta-llama/Llama-3.2-1B --device h200 --calibration " + pipe.string(), {}, 3) == what);
+    CHECK(refused("op gemm --device h200 --kernels vllm" + shape + " --calibration " + pipe.string(), {}, 3) == what);
+    CHECK(refused("op gemm --device " LLMCOST_TEST_DIR + shape, {}, 3) == "llmcost: " LLMCOST_TEST_DIR
+                                                                          ": expected a regular file\n");
+    std::filesystem::remove(pipe);
 }

@@ -345,7 +345,7 @@ TEST_CASE("what cannot be priced is said") {
     const auto row = [](const std::string& text) { return refused_row("op gemm --device h200 --dtype bf16", {.in = text}); };
     CHECK(row("m,n,k\n1,2\n") == "llmcost: line 2: has 2 fields for 3 columns\n");
     CHECK(row("m,n,k\n1,2,3\n1,2,x\n").starts_with("llmcost: line 3: k: expected a whole number"));
-    CHECK(row("m,n,k,system\n1,2,3,h300\n").starts_with("llmcost: line 2: system: no device or file 'h300'"));
+    CHECK(row("m,n,k,system\n1,2,3,h300\n").starts_with("llmcost: line 2: system: no device 'h300'"));
     CHECK(row("m,n,k\n1,2,3\n1,2,3,4\n") == "llmcost: line 3: has 4 fields for 3 columns\n");
     CHECK(row("m,n,k\n1.5,2,3\n").starts_with("llmcost: line 2: m: expected a whole number"));
     CHECK(refused_row("op nccl --device apple_m1 --dtype half", {.in = "message_size,num_gpus\n8,2\n"}) ==

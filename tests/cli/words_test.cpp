@@ -184,10 +184,10 @@ TEST_CASE("a device is said to be near where it is, and else where devices are l
     CHECK(refused("latency --model meta-llama/Llama-3.2-1B --device foo") ==
           "llmcost: --device: no device or file 'foo'" + list);
     CHECK(refused_row("op gemm --dtype bf16", {.in = "m,n,k,system\n1,2,3,foo\n"}) ==
-          "llmcost: line 2: system: no device or file 'foo'" + list);
+          "llmcost: line 2: system: no device 'foo'" + list);
     CHECK(refused_row("op gemm --dtype bf16", {.in = "m,n,k,system\n1,2,3,h200\n1,2,3,\n"}) ==
           "llmcost: line 3: system: expected a device, or --device for rows without one; found ''\n");
     CHECK(refused_row("serve --configs " LLMCOST_TEST_DIR "/fit/serving",
                       {.in = "model_path,system,isl,osl,batch_size\nmeta-llama/Llama-3.1-70B,foo,9,9,1\n"}) ==
-          "llmcost: line 2: system: no device or file 'foo'" + list);
+          "llmcost: line 2: system: no device 'foo'" + list);
 }

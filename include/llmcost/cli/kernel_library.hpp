@@ -29,7 +29,9 @@ public:
           calibrations_(calibrations_at(calibration)) {}
 
     /// The device, which `by` says.
-    [[nodiscard]] const device& on(std::string_view by = "--device") { return shelf("gemm").device_of(device_, by); }
+    [[nodiscard]] const device& on(std::string_view by = "--device", device_word may_name = device_word::name_or_file) {
+        return shelf("gemm").device_of(device_, by, may_name);
+    }
     /// Which options or columns say the types of products and of routed experts; empty: none that would be heard.
     void types_said_by(std::string_view products, std::string_view experts) {
         products_by_ = products, experts_by_ = experts;

@@ -138,7 +138,10 @@ private:
         auto known = chosen_.find(asked_);
         const bool fresh = known == chosen_.end();
         if (fresh) {
-            words_.row(row.where(), asked_, shelf_.device_of(asked_.device, said_by(system, "--device")));
+            const bool by_row = said_by(system, {}) == "system";
+            words_.row(
+                row.where(), asked_,
+                by_row ? shelf_.device_of(asked_.device, "system", device_word::name) : shelf_.device_of(asked_.device));
             const chosen_kernel found = shelf_.choose_near(asked_, said_by(operand, "--dtype"));
             words_.found(row.where() + ": ", asked_, found, named ? said_by(backend, "--kernels") : "--kernels");
             if (found.kernel != nullptr && !asked_.kernel.empty() && !(found.kernel->kernel == asked_.kernel))

@@ -169,7 +169,7 @@ private:
         const std::string system = word("system");
         auto& kernels = kernels_[{system, std::string(run.by->name)}];
         if (!kernels) kernels = std::make_unique<kernel_library>(system, std::string(run.by->software), "", calibration_);
-        run.where = &kernels->on("system");
+        run.where = &kernels->on("system", device_word::name);
         check_memory(*run.where);
         execution how;
         const bool experts_alone = m.stored.products != m.stored.experts;  // are narrow in this checkpoint
