@@ -16,6 +16,7 @@ enum class errc {
     missing_key,         ///< a key that has no default
     bad_value,           ///< wrong type, sign, range or syntax
     unsupported,         ///< what the configuration asks for is described by no row
+    input,               ///< the standard input ends with an error
     io,                  ///< a file that cannot be read or written
     not_found,           ///< a name that neither file, cache, bundle nor hub knows; or a gated one
     network,             ///< the hub did not answer as agreed

@@ -103,7 +103,7 @@ TEST_CASE("rows of a table come back with predictions") {
         std::string row, priced;
         int near = 0, inside = 0, rows = 0;
         std::getline(before, row), std::getline(after, priced);
-        CHECK(priced == row + ",predicted_us,lower_us,upper_us");
+        CHECK(priced == row + ",predicted_us,lower_us,upper_us,error");
         while (std::getline(before, row)) {
             REQUIRE(std::getline(after, priced));
             CHECK(priced.starts_with(row + ','));
@@ -188,7 +188,7 @@ TEST_CASE("columns of a table choose device and kernel, in any order") {
     std::istringstream lines(out);
     std::string line;
     std::getline(lines, line);
-    CHECK(line == "note,k,system,n,gemm_dtype,m,backend,version,predicted_us,lower_us,upper_us");
+    CHECK(line == "note,k,system,n,gemm_dtype,m,backend,version,predicted_us,lower_us,upper_us,error");
     std::getline(lines, line);
     CHECK(line.starts_with("\"a, b\",4096,h200_sxm,4096,bfloat16,64,trtllm,1.3.0rc20,"));
     std::getline(lines, line);
@@ -244,8 +244,8 @@ TEST_CASE("sizes that do not go together are refused, by option and by column") 
     for (const std::string family : {"nccl", "custom_allreduce"})
         CHECK(refused("op " + family + " --device h200 --message_size 9 --num_gpus 1") ==
               "llmcost: --num_gpus: expected a whole number from 2 to 2147483647, found '1'\n");
-    CHECK(refused("op moe --device h200 --dtype bf16",
-                  {.in = "num_tokens,hidden_size,inter_size,topk,num_experts\n1,64,64,8,8\n1,64,64,9,8\n"}) ==
+    CHECK(refused_row("op moe --device h200 --dtype bf16",
+                      {.in = "num_tokens,hidden_size,inter_size,topk,num_experts\n1,64,64,8,8\n1,64,64,9,8\n"}) ==
           "llmcost: line 3: topk: 9 is more than num_experts, which is 8\n");
 }
 
@@ -266,8 +266,8 @@ TEST_CASE("a word that does not exist is refused with those that do") {
     for (const std::string& calibration : {measured, std::string(" --calibration none")})
         CHECK(refused("op nccl --device h100 --message_size 8 --num_gpus 4 --op_name allgather" + calibration) ==
               "llmcost: --op_name: " + collectives);
-    CHECK(refused("op nccl --device h100 --dtype half",
-                  {.in = "op_name,message_size,num_gpus\nall_reduce,8,2\nallgather,8,2\n"}) ==
+    CHECK(refused_row("op nccl --device h100 --dtype half",
+                      {.in = "op_name,message_size,num_gpus\nall_reduce,8,2\nallgather,8,2\n"}) ==
           "llmcost: line 3: op_name: " + collectives);
     CHECK(
         refused("op generation_attention --device h200 --step 9 --num_heads 8 --num_key_value_heads 8 --kv_cache_dtype fp9")
@@ -332,7 +332,7 @@ TEST_CASE("what cannot be priced is said") {
     // bfloat16 is no operand of this device; the products that a map adds up are of it, its additions are not
     CHECK(refused("op elementwise --device t4 --m 1 --k 10 --products 1000") ==
           "llmcost: t4: no peak for bfloat16 in its datasheet; it has float32, float16, int8: say --dtype float16\n");
-    CHECK(refused("op elementwise --device t4 --dtype bf16", {.in = "m,k,products\n1,10,0\n1,10,1000\n"})
+    CHECK(refused_row("op elementwise --device t4 --dtype bf16", {.in = "m,k,products\n1,10,0\n1,10,1000\n"})
               .starts_with("llmcost: line 3: t4: no peak for bfloat16"));
     CHECK(has(printed("op elementwise --device t4 --m 1 --k 10 --products 1000 --dtype float16"), "µs"));
     CHECK(refused("op elementwise --device apple_m5_max_40c --m 1 --k 10 --additions 1000") ==
@@ -342,12 +342,13 @@ TEST_CASE("what cannot be priced is said") {
     CHECK(table("") == "llmcost: standard input: expected CSV with a header, found nothing\n");
     CHECK(table("m,n\n1,2\n") == "llmcost: line 1: expected a column 'k'\n");
     CHECK(table("m,n,k,m\n1,2,3,4\n") == "llmcost: line 1: the column 'm' stands twice\n");
-    CHECK(table("m,n,k\n1,2\n") == "llmcost: line 2: has no field for 'k'\n");
-    CHECK(table("m,n,k\n1,2,3\n1,2,x\n").starts_with("llmcost: line 3: k: expected a whole number"));
-    CHECK(table("m,n,k,system\n1,2,3,h300\n").starts_with("llmcost: line 2: system: no device or file 'h300'"));
-    CHECK(table("m,n,k\n1,2,3\n1,2,3,4\n") == "llmcost: line 3: has 4 fields for 3 columns\n");
-    CHECK(table("m,n,k\n1.5,2,3\n").starts_with("llmcost: line 2: m: expected a whole number"));
-    CHECK(refused("op nccl --device apple_m1 --dtype half", {.in = "message_size,num_gpus\n8,2\n"}) ==
+    const auto row = [](const std::string& text) { return refused_row("op gemm --device h200 --dtype bf16", {.in = text}); };
+    CHECK(row("m,n,k\n1,2\n") == "llmcost: line 2: has 2 fields for 3 columns\n");
+    CHECK(row("m,n,k\n1,2,3\n1,2,x\n").starts_with("llmcost: line 3: k: expected a whole number"));
+    CHECK(row("m,n,k,system\n1,2,3,h300\n").starts_with("llmcost: line 2: system: no device 'h300'"));
+    CHECK(row("m,n,k\n1,2,3\n1,2,3,4\n") == "llmcost: line 3: has 4 fields for 3 columns\n");
+    CHECK(row("m,n,k\n1.5,2,3\n").starts_with("llmcost: line 2: m: expected a whole number"));
+    CHECK(refused_row("op nccl --device apple_m1 --dtype half", {.in = "message_size,num_gpus\n8,2\n"}) ==
           "llmcost: line 2: apple_m1: no bandwidth of links in its datasheet\n");
     CHECK(llmcost_line("op gemm --device h200 --m 1 --n 1 --k 1 --calibration none.json").code == 3);
     CHECK(printed("op --help").find("--calibration") != std::string::npos);

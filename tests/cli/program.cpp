@@ -51,6 +51,16 @@ std::string refused(const std::string& line, const surroundings& around, int cod
     return std::move(got.err);
 }
 
+std::string refused_row(const std::string& line, const surroundings& around) {
+    outcome got = llmcost_line(line, around);
+    INFO(line);
+    CHECK(got.code == 7);
+    CHECK(has(got.out, ",error\n"));
+    const std::size_t count = got.err.rfind(" (", got.err.find(" without an answer: see the column error)\n"));
+    REQUIRE(count != std::string::npos);
+    return got.err.substr(0, count) + '\n';
+}
+
 std::string config_of(const std::string& name) { return std::string(LLMCOST_TEST_DIR "/golden/") + name + ".json"; }
 
 }  // namespace llmcost::testing

@@ -35,6 +35,9 @@ struct outcome {
 /// What a run says on standard error that must fail and print nothing.
 [[nodiscard]] std::string refused(const std::string& line, const surroundings& around = {}, int code = 2);
 
+/// What a table says of its first row without an answer, in the words of a refusal; the other rows are there.
+[[nodiscard]] std::string refused_row(const std::string& line, const surroundings& around);
+
 /// The configuration of a golden, by the golden's name.
 [[nodiscard]] std::string config_of(const std::string& name);
 

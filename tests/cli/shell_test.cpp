@@ -41,7 +41,7 @@ TEST_CASE("the help fits a screen and has every option") {
     for (std::string line; std::getline(in, line); ++lines) CHECK_MESSAGE(llmcost::cli::width_of(line) <= 80, line);
     CHECK(lines <= 40);
     for (const auto& row : option_table) CHECK_MESSAGE(has(help, std::string(row.name) + ' '), row.name);
-    CHECK(has(help, "exit code: 0 ok, 2 usage, 3 configuration, 4 network, 5 overflow\n"));
+    CHECK(has(help, "exit code: 0 ok, 2 usage, 3 configuration, 4 network, 5 overflow, 6 input, 7 row\n"));
 }
 
 TEST_CASE("the version") { CHECK(printed("--version") == "llmcost " + std::string(llmcost::version) + '\n'); }
@@ -65,7 +65,7 @@ TEST_CASE("the man page has every option, metric and exit code") {
     CHECK(page.starts_with(".TH LLMCOST 1 "));
     for (const auto& row : option_table) CHECK_MESSAGE(has(page, "\\fB" + dashes_for_roff(row.name) + "\\fR"), row.name);
     for (const auto& metric : llmcost::metrics) CHECK(has(page, "\\fB" + std::string(metric.name) + "\\fR"));
-    for (const char* code : {"0", "1", "2", "3", "4", "5", "70"})
+    for (const char* code : {"0", "1", "2", "3", "4", "5", "6", "7", "70"})
         CHECK(has(page, ".TP\n\\fB" + std::string(code) + "\\fR\n"));
     std::istringstream in(page);
     for (std::string line; std::getline(in, line);)
@@ -153,5 +153,6 @@ TEST_CASE("docs/cli.md names every option, metric and exit code") {
     const std::string text{std::istreambuf_iterator<char>(in), {}};
     for (const auto& row : option_table) CHECK_MESSAGE(has(text, row.name), row.name);
     for (const auto& metric : llmcost::metrics) CHECK_MESSAGE(has(text, '`' + std::string(metric.name) + '`'), metric.name);
-    for (const char* code : {"0", "1", "2", "3", "4", "5", "70"}) CHECK(has(text, "| " + std::string(code) + " | "));
+    for (const char* code : {"0", "1", "2", "3", "4", "5", "6", "7", "70"})
+        CHECK(has(text, "| " + std::string(code) + " | "));
 }

@@ -106,31 +106,32 @@ TEST_CASE("a cache is kept in no format that packs weights alone") {
     const std::string attention = "op generation_attention --device h200 --dtype bf16 ";
     CHECK(refused(attention + "--step 9 --num_heads 8 --num_key_value_heads 8 --kv_cache_dtype int4_wo") ==
           "llmcost: --kv_cache_dtype: " + instead + "int4_wo'\n");
-    CHECK(refused(attention, {.in = "step,num_heads,num_key_value_heads,kv_cache_dtype\n9,8,8,fp8\n9,8,8,int4_wo\n"}) ==
+    CHECK(refused_row(attention, {.in = "step,num_heads,num_key_value_heads,kv_cache_dtype\n9,8,8,fp8\n9,8,8,int4_wo\n"}) ==
           "llmcost: line 3: kv_cache_dtype: " + instead + "int4_wo'\n");
 }
 
 TEST_CASE("a row that leaves its type open has that of the option, and without one it is named") {
     const std::string line = "op gemm --device h200" + measured;
     const std::string open = "m,n,k,gemm_dtype\n64,4096,4096,bfloat16\n64,4096,4096,\n";
-    CHECK(refused(line, {.in = open}) ==
+    CHECK(refused_row(line, {.in = open}) ==
           "llmcost: line 3: gemm_dtype: expected a type, or --dtype for rows without one; found ''\n");
     CHECK(refused(line, {.in = "m,n,k\n1,2,3\n"}) == "llmcost: line 1: expected a column 'gemm_dtype', or --dtype\n");
     const std::string out = printed(line + " --dtype bf16", {.in = open});
     const std::size_t first = out.find("bfloat16,") + 9, second = out.find(",4096,,") + 7;
     CHECK(out.substr(first, out.find('\n', first) - first) == out.substr(second, out.find('\n', second) - second));
-    CHECK(refused(line, {.in = "m,n,k,gemm_dtype\n1,2,3,bf17\n"})
+    CHECK(refused_row(line, {.in = "m,n,k,gemm_dtype\n1,2,3,bf17\n"})
               .starts_with("llmcost: line 2: gemm_dtype: no operand 'bf17'; nearest: "));
-    CHECK(refused("op norm --device h200", {.in = "m,k,dtype\n1,2,bf17\n"})
+    CHECK(refused_row("op norm --device h200", {.in = "m,k,dtype\n1,2,bf17\n"})
               .starts_with("llmcost: line 2: dtype: no operand "));
     CHECK(refused(line + " --dtype bf17", {.in = "m,n,k\n1,2,3\n"}).starts_with("llmcost: --dtype: no operand 'bf17'"));
 }
 
 TEST_CASE("what is wrong with a row is said in one form, whoever reads it") {
     const std::string what = "expected a whole number from 1 to 2147483647, found '0'\n";
-    CHECK(refused("op gemm --device h200 --dtype bf16", {.in = "m,n,k\n1,2,3\n1,0,3\n"}) == "llmcost: line 3: n: " + what);
-    CHECK(refused("serve --configs " LLMCOST_TEST_DIR "/fit/serving",
-                  {.in = "model_path,system,isl,osl,batch_size\n\nmeta-llama/Llama-3.1-70B,h200,9,9,0\n"}) ==
+    CHECK(refused_row("op gemm --device h200 --dtype bf16", {.in = "m,n,k\n1,2,3\n1,0,3\n"}) ==
+          "llmcost: line 3: n: " + what);
+    CHECK(refused_row("serve --configs " LLMCOST_TEST_DIR "/fit/serving",
+                      {.in = "model_path,system,isl,osl,batch_size\n\nmeta-llama/Llama-3.1-70B,h200,9,9,0\n"}) ==
           "llmcost: line 3: batch_size: " + what);
 }
 
@@ -160,17 +161,17 @@ TEST_CASE("a type that a device does not multiply is refused with the one to say
     const std::string sizes = " --m 1 --n 1 --k 1", llama = " --model meta-llama/Llama-3.2-1B";
     CHECK(refused("op gemm --device t4" + sizes) == "llmcost: " + t4 + "--dtype float16\n");
     CHECK(printed("op gemm --device t4 --dtype float16" + sizes) != "");
-    CHECK(refused("op gemm --device t4", {.in = "m,n,k,gemm_dtype\n1,2,3,half\n1,2,3,bf16\n"}) ==
+    CHECK(refused_row("op gemm --device t4", {.in = "m,n,k,gemm_dtype\n1,2,3,half\n1,2,3,bf16\n"}) ==
           "llmcost: line 3: " + t4 + "gemm_dtype float16\n");
-    CHECK(refused("op gemm --device t4 --dtype bf16", {.in = "m,n,k,gemm_dtype\n1,2,3,\n"}) ==
+    CHECK(refused_row("op gemm --device t4 --dtype bf16", {.in = "m,n,k,gemm_dtype\n1,2,3,\n"}) ==
           "llmcost: line 2: " + t4 + "--dtype float16\n");
     CHECK(refused("serve --device t4" + llama) == "llmcost: " + t4 + "--dtype float16\n");
     CHECK(
         refused("latency --device apple_m1 --dtype int8" + llama).ends_with("w4a16_mxfp4, int4_wo: say --dtype bfloat16\n"));
     CHECK(refused("latency --model mistralai/Mixtral-8x7B-v0.1 --device a100 --tp 8 --experts-dtype fp8")
               .ends_with(": say --experts-dtype bfloat16\n"));
-    CHECK(refused("serve --configs " LLMCOST_TEST_DIR "/fit/serving",
-                  {.in = "model_path,system,isl,osl,batch_size,tp_size\nmeta-llama/Llama-3.1-70B,v100,9,9,1,8\n"})
+    CHECK(refused_row("serve --configs " LLMCOST_TEST_DIR "/fit/serving",
+                      {.in = "model_path,system,isl,osl,batch_size,tp_size\nmeta-llama/Llama-3.1-70B,v100,9,9,1,8\n"})
               .ends_with("it has float32, float16, int8: say gemm_quant_mode float16\n"));
 }
 
@@ -182,11 +183,11 @@ TEST_CASE("a device is said to be near where it is, and else where devices are l
           "llmcost: --device: no device or file 'h20o'; nearest: h200, h20, h100" + list);
     CHECK(refused("latency --model meta-llama/Llama-3.2-1B --device foo") ==
           "llmcost: --device: no device or file 'foo'" + list);
-    CHECK(refused("op gemm --dtype bf16", {.in = "m,n,k,system\n1,2,3,foo\n"}) ==
-          "llmcost: line 2: system: no device or file 'foo'" + list);
-    CHECK(refused("op gemm --dtype bf16", {.in = "m,n,k,system\n1,2,3,h200\n1,2,3,\n"}) ==
+    CHECK(refused_row("op gemm --dtype bf16", {.in = "m,n,k,system\n1,2,3,foo\n"}) ==
+          "llmcost: line 2: system: no device 'foo'" + list);
+    CHECK(refused_row("op gemm --dtype bf16", {.in = "m,n,k,system\n1,2,3,h200\n1,2,3,\n"}) ==
           "llmcost: line 3: system: expected a device, or --device for rows without one; found ''\n");
-    CHECK(refused("serve --configs " LLMCOST_TEST_DIR "/fit/serving",
-                  {.in = "model_path,system,isl,osl,batch_size\nmeta-llama/Llama-3.1-70B,foo,9,9,1\n"}) ==
-          "llmcost: line 2: system: no device or file 'foo'" + list);
+    CHECK(refused_row("serve --configs " LLMCOST_TEST_DIR "/fit/serving",
+                      {.in = "model_path,system,isl,osl,batch_size\nmeta-llama/Llama-3.1-70B,foo,9,9,1\n"}) ==
+          "llmcost: line 2: system: no device 'foo'" + list);
 }

@@ -2,21 +2,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <istream>
+#include <limits>
+#include <memory>
+#include <ostream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <llmcost/cli/arguments.hpp>
+#include <llmcost/cli/streams.hpp>
+#include <llmcost/cli/tables.hpp>
+#include <llmcost/count.hpp>
+#include <llmcost/error.hpp>
 
 // CSV files as people's tools write them.
 namespace llmcost::cli {
 
 namespace detail {
 
-/// The fields of a line of CSV, quotes taken off (RFC 4180, but for line breaks inside of fields).
-inline void split_csv(std::string_view line, std::vector<std::string>& fields) {
+/// The fields of a line of CSV, quotes taken off (RFC 4180, but for line breaks inside of fields); false where a quote is
+/// still open at the end.
+inline bool split_csv(std::string_view line, std::vector<std::string>& fields) {
     fields.clear();
     fields.emplace_back();
     bool quoted = false;
@@ -31,6 +41,7 @@ inline void split_csv(std::string_view line, std::vector<std::string>& fields) {
         else
             fields.back() += c;
     }
+    return !quoted;
 }
 
 /// The digits of a whole number that a data frame with gaps writes as `8.0`; anything else as it is.
@@ -41,6 +52,21 @@ inline std::string_view whole_digits(std::string_view text) {
     return whole ? text.substr(0, dot) : text;
 }
 
+/// What keeps a row from being answered, in one line; empty where nothing does.
+template <class Make>
+[[nodiscard]] std::string problem_of(const Make& make) {
+    try {
+        make();
+    } catch (const error& e) {
+        return printable(e.what());
+    } catch (const overflow_error& e) {
+        return e.what();
+    } catch (const description_error& e) {
+        return "the configuration cannot be described: " + printable(e.what());
+    }
+    return {};
+}
+
 }  // namespace detail
 
 /// A CSV file whose first line names its columns, read line by line.
@@ -48,23 +74,39 @@ class csv_input {
 public:
     /// Reads the header.
     void begin(std::istream& in) {
-        if (!std::getline(in, line_)) refuse("standard input", "expected CSV with a header, found nothing");
+        if (!take_line(in)) refuse("standard input", "expected CSV with a header, found nothing");
         constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";  // of spreadsheets on Windows
         if (line_.starts_with(byte_order_mark)) line_.erase(0, byte_order_mark.size());
         split();
+        if (!problem_.empty()) refuse(where(), problem_);
         columns_ = fields_.size();
     }
-    /// Reads the next row that is not empty; false at the end.
+    /// Reads the next row that is not empty, whether its cells can be told or not; false at the end.
     bool next(std::istream& in) {
         do {
             ++number_;
-            if (!std::getline(in, line_)) return false;
+            if (!take_line(in)) return false;
             split();
-        } while (line_.empty());
-        if (fields_.size() > columns_)
-            refuse(where(),
-                   "has " + std::to_string(fields_.size()) + " fields for " + std::to_string(columns_) + " columns");
+        } while (line_.empty() && problem_.empty());
+        if (problem_.empty() && fields_.size() != columns_)
+            problem_ = "has " + std::to_string(fields_.size()) + " fields for " + std::to_string(columns_) + " columns";
         return true;
+    }
+    /// Throws `usage` where the cells of the current row are not those of the header.
+    void check() const {
+        if (!problem_.empty()) refuse({}, problem_);
+    }
+    /// Puts the current row as it came; where its cells cannot be told, as many as there are columns, so that what is put
+    /// behind them stands under its own.
+    void put(std::string& out) const {
+        if (problem_.empty()) {
+            out += line_;
+            return;
+        }
+        for (std::size_t i = 0; i < columns_; ++i) {
+            if (i > 0) out += ',';
+            if (i < fields_.size()) detail::put_csv(out, fields_[i]);
+        }
     }
     /// The current line as it came, without its end.
     [[nodiscard]] const std::string& line() const noexcept { return line_; }
@@ -72,15 +114,69 @@ public:
     [[nodiscard]] std::string where() const { return "line " + std::to_string(number_); }
 
 private:
+    static constexpr std::size_t longest_line = std::size_t{1} << 20;
+
+    /// Takes the next line; false at the end, which an error of reading is not.
+    bool take_line(std::istream& in) {
+        if (!here_) here_.reset(new char[longest_line + 2]);
+        in.getline(here_.get(), longest_line + 2);
+        if (in.bad()) refuse_input();
+        const auto taken = static_cast<std::size_t>(in.gcount());
+        if (in.fail() && taken == 0) return false;
+        line_.assign(here_.get(), in.eof() || in.fail() ? taken : taken - 1);
+        problem_.clear();
+        if (line_.size() > longest_line) {
+            problem_ = "expected at most 1048576 bytes";
+            line_.clear();
+        }
+        if (in.fail()) {
+            in.clear();
+            in.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+            if (in.bad()) refuse_input();
+        }
+        return true;
+    }
+    [[noreturn]] void refuse_input() const { throw error(errc::input, "standard input", where() + " cannot be read"); }
     void split() {
         if (!line_.empty() && line_.back() == '\r') line_.pop_back();
-        detail::split_csv(line_, fields_);
+        if (!detail::split_csv(line_, fields_)) problem_ = "has a quote that is not closed on its line";
     }
 
-    std::string line_;
+    std::unique_ptr<char[]> here_;
+    std::string line_, problem_;
     std::vector<std::string> fields_;
     std::size_t columns_ = 0;
     std::size_t number_ = 1;
 };
+
+/// Answers every row of a table: the row, the cells of `columns` that `put` adds to a text, and `error`, which is empty.
+///
+/// A row that cannot be answered has empty cells and says why in `error`; the first is told to `notes`, and the exit code is
+/// `rows`. Errors of reading and of memory are those of the whole table.
+template <class Put>
+[[nodiscard]] answered answer_rows(csv_input& rows, std::istream& in, std::string_view columns, std::ostream& notes,
+                                   const Put& put) {
+    std::string out = rows.line() + ',' + std::string(columns) + ",error\n", first;
+    const std::string empty(static_cast<std::size_t>(std::count(columns.begin(), columns.end(), ',')) + 2, ',');
+    std::size_t all = 0, without = 0;
+    while (rows.next(in)) {
+        rows.put(out);
+        ++all;
+        const std::string problem = detail::problem_of([&] {
+            rows.check();
+            put(out);
+        });
+        if (!problem.empty()) {
+            out += empty;
+            detail::put_csv(out, problem);
+            if (++without == 1) first = rows.where() + ": " + problem;
+        }
+        out += '\n';
+    }
+    if (without == 0) return out;
+    notes << "llmcost: " << first << " (" << without << " of " << all << (all == 1 ? " row" : " rows")
+          << " without an answer: see the column error)\n";
+    return {std::move(out), exit_code::rows};
+}
 
 }  // namespace llmcost::cli

@@ -29,7 +29,9 @@ public:
           calibrations_(calibrations_at(calibration)) {}
 
     /// The device, which `by` says.
-    [[nodiscard]] const device& on(std::string_view by = "--device") { return shelf("gemm").device_of(device_, by); }
+    [[nodiscard]] const device& on(std::string_view by = "--device", device_word may_name = device_word::name_or_file) {
+        return shelf("gemm").device_of(device_, by, may_name);
+    }
     /// Which options or columns say the types of products and of routed experts; empty: none that would be heard.
     void types_said_by(std::string_view products, std::string_view experts) {
         products_by_ = products, experts_by_ = experts;
@@ -44,8 +46,8 @@ public:
         kernel_choice asked{device_, software_, version_, "", std::string(shape.operand->name), std::string(shape.variant),
                             {}};
         std::copy_n(shape.site(), shape.family->sites, asked.site.begin());
-        const auto [known, fresh] = found_.try_emplace(std::pair{shape.family, asked}, nullptr);
-        if (!fresh) return known->second;
+        std::pair key{shape.family, asked};
+        if (const auto known = found_.find(key); known != found_.end()) return known->second;
         kernel_shelf& from = shelf(std::string(shape.family->name));
         std::vector<string_ref> words = stand_ins(*shape.family, shape.variant);
         words.insert(words.begin(), shape.variant);
@@ -66,7 +68,7 @@ public:
             apart.takes_decodes = taken_decodes::no;
             kernel = &apart;
         }
-        return known->second = kernel;
+        return found_.emplace(std::move(key), kernel).first->second;
     }
     /// What was asked for so far and nobody measured on this device: kernels of another or typical efficiencies answer.
     [[nodiscard]] std::set<std::string> unmeasured() const {

@@ -19,6 +19,8 @@
 #include <llmcost/cli/nearest.hpp>
 #include <llmcost/cli/own_files.hpp>
 #include <llmcost/devices.hpp>
+#include <llmcost/error.hpp>
+#include <llmcost/json.hpp>
 #include <llmcost/serving/engines.hpp>
 
 // The words that people choose kernels by, and those that there are.
@@ -28,6 +30,15 @@ namespace llmcost::cli {
 [[nodiscard]] inline std::vector<std::string> calibrations_at(const std::string& calibration) {
     if (calibration.empty()) return default_calibrations();
     return calibration == "none" ? std::vector<std::string>{} : std::vector<std::string>{calibration};
+}
+
+/// Reads a file that an option names or that lies in a folder of measurements; a pipe would be waited for, and is refused.
+[[nodiscard]] inline config_document read_regular_file(const std::string& path) {
+    std::error_code none;
+    const std::filesystem::file_status found = std::filesystem::status(path, none);
+    if (std::filesystem::exists(found) && !std::filesystem::is_regular_file(found))
+        throw error(errc::io, printable(path), "expected a regular file");
+    return read_config_file(path);
 }
 
 /// The type of operands of a name; `where` says it.
@@ -150,12 +161,11 @@ private:
     }
     const std::vector<place>& all() {
         if (read_) return places_;
-        read_ = true;
         std::error_code none;
         using folder = std::filesystem::directory_iterator;
         for (const std::string& root : at_) {
             if (!std::filesystem::is_directory(root, none)) {
-                const calibration_document file(read_config_file(root));
+                const calibration_document file(read_regular_file(root));
                 for (const kernel_calibration& k : file.kernels())
                     places_.push_back({std::string(file.device_name()), std::string(k.family), std::string(k.software),
                                        std::string(k.version), std::string(k.variant)});
@@ -170,6 +180,7 @@ private:
                                                software, version, parted(file.path().stem().string()).second});
                         }
         }
+        read_ = true;
         return places_;
     }
 

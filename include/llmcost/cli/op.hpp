@@ -114,7 +114,7 @@ inline std::string op_help() {
         "       llmcost op FAMILY [option]... < SHAPES.csv\n"
         "The time of an operator. Without a size, of every row of a CSV file or a pipe, whose\n"
         "columns are the family's sizes and words, and system, backend, version and kernel_source\n"
-        "where rows choose them; it gives predicted_us, lower_us and upper_us behind them.\n\n";
+        "where rows choose them; it gives predicted_us, lower_us, upper_us and error behind them.\n\n";
     for (const named_option& o : op_options(nullptr)) out += "  " + left(o.name + ' ' + o.value, 27) + o.help + '\n';
     out += "\nFamilies, their words and sizes (in brackets: may be left out):\n";
     for (const operator_family& f : operator_families) {
@@ -140,7 +140,7 @@ inline const operator_family& family_of(std::string_view word) {
 }  // namespace detail
 
 /// What `llmcost op FAMILY …` prints; `args` begins with the family.
-[[nodiscard]] inline std::string op_answer(std::span<const std::string_view> args, const streams& io) {
+[[nodiscard]] inline answered op_answer(std::span<const std::string_view> args, const streams& io) {
     if (args.empty() || args[0] == "--help" || args[0] == "-h" || (args.size() > 1 && args[1] == "--help"))
         return detail::op_help();
     const operator_family& family = detail::family_of(args[0]);
@@ -163,7 +163,8 @@ inline const operator_family& family_of(std::string_view word) {
     if (!one) {
         if (given.has(detail::op_format)) refuse("--format", "needs the sizes of one operator: rows stay CSV");
         words.options(asked, asked.device.empty() ? nullptr : &shelf.device_of(asked.device));
-        return op_table(shelf, asked, words).priced(io.in);
+        shelf.read_ahead();
+        return op_table(shelf, asked, words).priced(io.in, io.err);
     }
     if (asked.device.empty()) refuse("op", "needs --device");
     operator_shape shape;

@@ -63,6 +63,9 @@ struct chosen_kernel {
            " stands in for it";
 }
 
+/// What a word for a device may name: a row of a table opens no files, an option does.
+enum class device_word { name, name_or_file };
+
 /// Devices and calibrations that have been read, each once.
 class kernel_shelf {
 public:
@@ -75,11 +78,15 @@ public:
 
     [[nodiscard]] const operator_family& family() const noexcept { return family_; }
 
+    /// Reads the one file of measurements that an option names, before rows ask for it.
+    void read_ahead() {
+        if (is_one_file_) (void)document_at(calibrations_at_.front());
+    }
     /// The device of a name or file, which `by` says; throws where there is none.
-    [[nodiscard]] const device& device_of(const std::string& asked, std::string_view by = "--device") {
-        const auto [known, fresh] = devices_.try_emplace(asked, nullptr);
-        if (fresh) known->second = &looked_up(asked, by);
-        return *known->second;
+    [[nodiscard]] const device& device_of(const std::string& asked, std::string_view by = "--device",
+                                          device_word may_name = device_word::name_or_file) {
+        if (const auto known = devices_.find(asked); known != devices_.end()) return *known->second;
+        return *devices_.emplace(asked, &looked_up(asked, by, may_name)).first->second;
     }
     /// The device, operand and kernel of a choice.
     ///
@@ -215,32 +222,32 @@ private:
         if (const operand_row* type = find_operand(asked.variant)) return type->name;
         return *variants_.insert(asked.variant).first;
     }
-    const device& looked_up(const std::string& asked, std::string_view by) {
+    const device& looked_up(const std::string& asked, std::string_view by, device_word may_name) {
         const std::string name = asked == "here" ? device_here() : asked;
         if (name.empty() && !asked.empty())
             refuse(by, "nothing was measured here yet: run llmcost-calibrate, or name a device of llmcost devices");
         if (const device* known = find_device(name)) return *known;
         if (const auto read = files_.find(name); read != files_.end()) return read->second.second;
+        const bool files = may_name == device_word::name_or_file;
         std::error_code none;
-        const std::string own = own_device_file(name), path = own.empty() ? name : own;
+        const std::string own = own_device_file(name), path = own.empty() && files ? name : own;
         if (path.empty() || !std::filesystem::exists(path, none)) {
             nearest_names near(name);
             for (const device& d : devices)
                 for (const string_ref known : d.names)
                     if (!known.empty()) near.offer(known);
             const std::string names = near.is_near() ? "; nearest: " + near.text() : "";
-            refuse(by, "no device or file " + in_quotes(name) + names + " (see llmcost devices)");
+            refuse(by, (files ? "no device or file " : "no device ") + in_quotes(name) + names + " (see llmcost devices)");
         }
-        config_document file = read_config_file(path);
+        config_document file = read_regular_file(path);
         const string_ref key = own.empty() ? string_ref() : string_ref(*variants_.insert(name).first);
         const device read = file.read_with([&](config_view root) { return read_device(root, key); });
         return files_.emplace(name, std::pair{std::move(file), read}).first->second.second;
     }
     const std::vector<std::filesystem::path>& known_files_for(const chosen_kernel& found, const kernel_choice& asked) {
-        const auto [known, fresh] = paths_.try_emplace(
-            std::tuple{found.on, asked.software, asked.version, found.operand, std::string(found.variant)});
-        if (fresh) known->second = files_for(found, asked);
-        return known->second;
+        std::tuple key{found.on, asked.software, asked.version, found.operand, std::string(found.variant)};
+        if (const auto known = paths_.find(key); known != paths_.end()) return known->second;
+        return paths_.emplace(std::move(key), files_for(found, asked)).first->second;
     }
     /// Files that may have a kernel: DEVICE/FAMILY/SOFTWARE-VERSION/OPERAND-VARIANT.json, those of the software and version
     /// that are asked for first, in each the operand's own before what stands for it.
@@ -281,11 +288,15 @@ private:
         return all;
     }
     const calibration_document* calibration_at(const std::filesystem::path& path, const device& d) {
-        const auto [read, fresh] = calibrations_.try_emplace(path.string());
-        if (fresh) read->second = std::make_unique<calibration_document>(read_config_file(path.string()));
-        if (answers_to(d, read->second->device_name())) return read->second.get();
-        if (!is_one_file_) refuse(path.string(), "is of another device: " + in_quotes(read->second->device_name()));
+        const calibration_document& read = document_at(path);
+        if (answers_to(d, read.device_name())) return &read;
+        if (!is_one_file_) refuse(path.string(), "is of another device: " + in_quotes(read.device_name()));
         return nullptr;  // rows of other devices have no calibration
+    }
+    const calibration_document& document_at(const std::filesystem::path& path) {
+        const std::string name = path.string();
+        if (const auto known = calibrations_.find(name); known != calibrations_.end()) return known->second;
+        return calibrations_.try_emplace(name, read_regular_file(name)).first->second;
     }
 
     const operator_family& family_;
@@ -297,7 +308,7 @@ private:
     std::map<std::tuple<const device*, std::string, std::string, const operand_row*, std::string>,
              std::vector<std::filesystem::path>>
         paths_;
-    std::map<std::string, std::unique_ptr<calibration_document>> calibrations_;
+    std::map<std::string, calibration_document> calibrations_;
 };
 
 }  // namespace llmcost::cli

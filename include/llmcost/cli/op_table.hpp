@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <istream>
 #include <map>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -48,22 +49,18 @@ void check_sizes(const operator_shape& shape, Where where) {
 /// Prices the operators of a CSV file: its header names the family's sizes and words and, where rows choose them, `system`,
 /// `backend`, `version` and `kernel_source`, in any order among others.
 ///
-/// Gives every line as it came with three columns more. Throws `usage` with the line where a field is missing or is no size.
+/// Gives every line as it came with four columns more (`answer_rows`). Throws `usage` for a header that lacks a column.
 class op_table {
 public:
     op_table(kernel_shelf& shelf, kernel_choice otherwise, word_check& words)
         : shelf_(shelf), words_(words), otherwise_(std::move(otherwise)) {}
 
-    [[nodiscard]] std::string priced(std::istream& in) {
+    [[nodiscard]] answered priced(std::istream& in, std::ostream& notes) {
         csv_input rows;
         rows.begin(in);
         read_header(rows.fields());
-        std::string out = rows.line() + ",predicted_us,lower_us,upper_us\n";
-        while (rows.next(in)) {
-            out += rows.line();
-            put(out, estimate_of(rows));
-        }
-        return out;
+        return answer_rows(rows, in, "predicted_us,lower_us,upper_us", notes,
+                           [&](std::string& out) { put(out, estimate_of(rows)); });
     }
 
 private:
@@ -107,10 +104,7 @@ private:
             refuse("line 1", "expected a column " + in_quotes(name_of(operand)) + ", or --dtype");
     }
     latency_estimate estimate_of(const csv_input& row) {
-        const auto field = [&](std::size_t c) -> const std::string& {
-            if (places_[c] < row.fields().size()) return row.fields()[places_[c]];
-            refuse(row.where(), "has no field for " + in_quotes(name_of(c)));
-        };
+        const auto field = [&](std::size_t c) -> const std::string& { return row.fields()[places_[c]]; };
         const auto word_of = [&](std::size_t c, const std::string& otherwise) -> const std::string& {
             return places_[c] == absent || field(c).empty() ? otherwise : field(c);
         };
@@ -121,9 +115,7 @@ private:
         };
         const auto needed = [&](std::size_t c, const std::string& otherwise, const char* expected) -> const std::string& {
             const std::string& said = word_of(c, otherwise);
-            if (said.empty())
-                refuse(row.where() + ": " + std::string(name_of(c)),
-                       "expected " + std::string(expected) + " for rows without one; found ''");
+            if (said.empty()) refuse(name_of(c), "expected " + std::string(expected) + " for rows without one; found ''");
             return said;
         };
         asked_ = {needed(system, otherwise_.device, "a device, or --device"),
@@ -139,44 +131,45 @@ private:
         for (std::size_t i = 0; i < family.size_count; ++i) {
             const operator_size& size = family.sizes[i];
             const bool open = places_[word_count + i] == absent || (!size.required && field(word_count + i).empty());
-            shape.sizes[i] = open ? size.otherwise : read_size(row, size, field(word_count + i));
+            shape.sizes[i] = open ? size.otherwise : read_size(size, field(word_count + i));
         }
-        check_sizes(shape, [&](const std::string& name) { return row.where() + ": " + name; });
+        check_sizes(shape, [](const std::string& name) { return name; });
         std::copy_n(shape.site(), family.sites, asked_.site.begin());
-        try {
-            const auto [known, fresh] = chosen_.try_emplace(asked_);
-            chosen_site& here = known->second;
-            if (fresh) {
-                words_.row(row.where(), asked_, shelf_.device_of(asked_.device, said_by(system, "--device")));
-                const chosen_kernel found = shelf_.choose_near(asked_, said_by(operand, "--dtype"));
-                words_.found(row.where() + ": ", asked_, found, named ? said_by(backend, "--kernels") : "--kernels");
-                if (found.kernel != nullptr && !asked_.kernel.empty() && !(found.kernel->kernel == asked_.kernel))
-                    words_.kernel(row.where(), asked_.kernel, shelf_.kernels_beside(asked_, found));
-                here.found = found;
-                if (found.kernel != nullptr) here.where = found.kernel->residual.locate(asked_.site.data());
-            }
-            const auto& [on, type, word, kernel] = here.found;
-            shape.operand = type, shape.variant = word;
-            kernel_shelf::check_priced(*on, shape, said_by(operand, "--dtype"));
-            if (!fresh && here.curve.empty() && kernel != nullptr && !has_given_sizes(family))
-                here.curve = {*on, without_added(shape), *kernel, here.where};
-            return estimate_around(predicted_seconds(here.curve, *on, shape, kernel, here.where), *on, shape, kernel);
-        } catch (const error& e) {
-            refuse(row.where(), e.what());
+        auto known = chosen_.find(asked_);
+        const bool fresh = known == chosen_.end();
+        if (fresh) {
+            const bool by_row = said_by(system, {}) == "system";
+            words_.row(
+                row.where(), asked_,
+                by_row ? shelf_.device_of(asked_.device, "system", device_word::name) : shelf_.device_of(asked_.device));
+            const chosen_kernel found = shelf_.choose_near(asked_, said_by(operand, "--dtype"));
+            words_.found(row.where() + ": ", asked_, found, named ? said_by(backend, "--kernels") : "--kernels");
+            if (found.kernel != nullptr && !asked_.kernel.empty() && !(found.kernel->kernel == asked_.kernel))
+                words_.kernel(row.where(), asked_.kernel, shelf_.kernels_beside(asked_, found));
+            known = chosen_.try_emplace(asked_).first;
+            known->second.found = found;
+            if (found.kernel != nullptr) known->second.where = found.kernel->residual.locate(asked_.site.data());
         }
+        chosen_site& here = known->second;
+        const auto& [on, type, word, kernel] = here.found;
+        shape.operand = type, shape.variant = word;
+        kernel_shelf::check_priced(*on, shape, said_by(operand, "--dtype"));
+        if (!fresh && here.curve.empty() && kernel != nullptr && !has_given_sizes(family))
+            here.curve = {*on, without_added(shape), *kernel, here.where};
+        return estimate_around(predicted_seconds(here.curve, *on, shape, kernel, here.where), *on, shape, kernel);
     }
-    static std::int64_t read_size(const csv_input& row, const operator_size& size, std::string_view text) {
+    static std::int64_t read_size(const operator_size& size, std::string_view text) {
         const std::string_view digits = detail::whole_digits(text);
         std::int64_t n = 0;
         const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
         const bool whole = problem == std::errc{} && end == digits.data() + digits.size();
         if (whole && n >= least_of(size) && n <= size.most) return n;
-        return read_number(row.where() + ": " + std::string(size.name), text, least_of(size), size.most);  // says why not
+        return read_number(std::string_view(size.name), text, least_of(size), size.most);  // says why not
     }
     static void put(std::string& out, const latency_estimate& e) {
         std::array<char, 96> text{};
         const int n =
-            std::snprintf(text.data(), text.size(), ",%.5g,%.5g,%.5g\n", e.seconds * 1e6, e.lower * 1e6, e.upper * 1e6);
+            std::snprintf(text.data(), text.size(), ",%.5g,%.5g,%.5g,", e.seconds * 1e6, e.lower * 1e6, e.upper * 1e6);
         out.append(text.data(), static_cast<std::size_t>(n));
     }
 

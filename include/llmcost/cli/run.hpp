@@ -33,6 +33,7 @@ namespace llmcost::cli {
 [[nodiscard]] constexpr exit_code exit_code_of(errc code) noexcept {
     switch (code) {
         case errc::usage: return exit_code::usage;
+        case errc::input: return exit_code::input;
         case errc::network: return exit_code::network;
         case errc::overflow: return exit_code::overflow;
         case errc::unknown_model_type:
@@ -166,12 +167,12 @@ inline int fail(const streams& io, std::string_view message, exit_code code) {
 /// Gives the exit code; throws nothing that is not thrown by the streams.
 [[nodiscard]] inline int run(std::span<const std::string_view> args, const streams& io) {
     const std::string_view command = args.empty() ? std::string_view{} : args.front();
-    std::string text;
+    answered got;
     try {
-        text = command == "op"        ? op_answer(args.subspan(1), io)
-               : command == "latency" ? latency_answer(args.subspan(1), io)
-               : command == "serve"   ? serve_answer(args.subspan(1), io)
-                                      : detail::output_of(arguments(args), io);
+        got = command == "op"        ? op_answer(args.subspan(1), io)
+              : command == "latency" ? latency_answer(args.subspan(1), io)
+              : command == "serve"   ? serve_answer(args.subspan(1), io)
+                                     : detail::output_of(arguments(args), io);
     } catch (const error& e) {
         const std::string hint = e.code() == errc::usage ? nearest_command(command) : std::string{};
         return detail::fail(io, e.what() + hint, exit_code_of(e.code()));
@@ -190,10 +191,9 @@ inline int fail(const streams& io, std::string_view message, exit_code code) {
     } catch (const std::exception& e) {
         return detail::fail(io, std::string("a bug in llmcost: ") + e.what(), exit_code::internal);
     }
-    io.out.write(text.data(), static_cast<std::streamsize>(text.size()));
+    io.out.write(got.text.data(), static_cast<std::streamsize>(got.text.size()));
     io.out.flush();
-    return io.out ? static_cast<int>(exit_code::ok)
-                  : detail::fail(io, "the answer could not be written", exit_code::not_written);
+    return io.out ? static_cast<int>(got.code) : detail::fail(io, "the answer could not be written", exit_code::not_written);
 }
 
 }  // namespace llmcost::cli

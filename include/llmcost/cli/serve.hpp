@@ -236,7 +236,7 @@ inline std::string serve_help() {
         "       llmcost serve --configs DIR [option]... < RUNS.csv\n"
         "Time to first token, time per output token and throughput of continuous batching.\n"
         "RUNS.csv: model_path, system, backend, isl, osl, batch_size, tp_size ...; behind\n"
-        "each row predicted_ttft_ms and predicted_tpot_ms (docs/cli.md).\n\n";
+        "each row predicted_ttft_ms, predicted_tpot_ms and error (docs/cli.md).\n\n";
     for (const named_option& o : serve_options()) out += "  " + left(o.name + ' ' + o.value, 28) + o.help + '\n';
     return out + "\nof the model: --set --part --revision --offline (llmcost --help)\n";
 }
@@ -244,7 +244,7 @@ inline std::string serve_help() {
 }  // namespace detail
 
 /// What `llmcost serve …` prints.
-[[nodiscard]] inline std::string serve_answer(std::span<const std::string_view> args, const streams& io) {
+[[nodiscard]] inline answered serve_answer(std::span<const std::string_view> args, const streams& io) {
     for (const std::string_view arg : args)
         if (arg == "--help" || arg == "-h") return detail::serve_help();
     std::vector<std::string_view> rest;

@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <istream>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <ostream>
@@ -52,24 +54,28 @@ public:
     serve_table(std::string folder, std::string calibration)
         : folder_(std::move(folder)), calibration_(std::move(calibration)) {}
 
-    /// The rows with `predicted_ttft_ms` and `predicted_tpot_ms` behind them: both empty, with a note, where a model does
-    /// not fit its devices.
-    [[nodiscard]] std::string priced(std::istream& in, std::ostream& notes) {
-        std::string out = read_header(in) + ",predicted_ttft_ms,predicted_tpot_ms\n";
-        while (next(in)) out += rows_.line() + of_row([&] { return predictions(read_row(), notes); }) + '\n';
+    /// The rows with `predicted_ttft_ms`, `predicted_tpot_ms` and `error` behind them (`answer_rows`); that a model does not
+    /// fit its devices is an answer, which `error` and a note say.
+    [[nodiscard]] answered priced(std::istream& in, std::ostream& notes) {
+        (void)read_header(in);
+        kernel_shelf(*find_family("gemm"), calibrations_at(calibration_)).read_ahead();
+        answered all = answer_rows(rows_, in, "predicted_ttft_ms,predicted_tpot_ms", notes,
+                                   [&](std::string& out) { of_row([&] { put_predictions(out, read_row(), notes); }); });
         for (const auto& [of, kernels] : kernels_) {
             for (const std::string& note : kernels->notes()) notes << "llmcost: backend: " << note << '\n';
             if (kernels->found_nothing() && calibration_ != "none")
                 notes << "llmcost: system: nothing was measured on " << printable(kernels->on().names[0])
                       << ": datasheet and typical efficiencies (--calibration)\n";
         }
-        return out;
+        return all;
     }
 
     /// Reads the first line.
     std::string read_header(std::istream& in) {
         rows_.begin(in);
-        for (std::size_t i = 0; i < rows_.fields().size(); ++i) places_.emplace(rows_.fields()[i], i);
+        for (std::size_t i = 0; i < rows_.fields().size(); ++i)
+            if (const std::string& name = rows_.fields()[i]; !places_.emplace(name, i).second && is_read(name))
+                refuse("line 1", "the column " + in_quotes(name) + " stands twice");
         for (const std::string_view name : {"model_path", "system", "isl", "osl", "batch_size"})
             if (!places_.contains(name)) refuse("line 1", "expected a column " + in_quotes(name));
         return rows_.line();
@@ -83,28 +89,51 @@ public:
     }
     /// What the current row asks for.
     [[nodiscard]] serving_run current() {
-        return of_row([&] { return read_row(); });
+        try {
+            rows_.check();
+            return of_row([&] { return read_row(); });
+        } catch (const error& e) {
+            refuse(rows_.where(), e.what());
+        }
     }
 
 private:
-    [[nodiscard]] std::string predictions(const serving_run& run, std::ostream& notes) const {
+    /// Whether a column of this name says what a row asks for.
+    static bool is_read(std::string_view name) {
+        constexpr std::string_view names[]{"model_path",
+                                           "system",
+                                           "isl",
+                                           "osl",
+                                           "batch_size",
+                                           "backend",
+                                           "gemm_quant_mode",
+                                           "moe_quant_mode",
+                                           "tp_size",
+                                           "pp_size",
+                                           "attention_dp_size",
+                                           "moe_tp_size",
+                                           "moe_ep_size",
+                                           "batch_wait_timeout_iters"};
+        return std::find(std::begin(names), std::end(names), name) != std::end(names);
+    }
+    void put_predictions(std::string& out, const serving_run& run, std::ostream& notes) const {
         if (const std::string problem = no_room(*run.on, run.load, *run.where); !problem.empty()) {
             notes << "llmcost: " << rows_.where() << ": " << printable(run.where->names[0]) << ' ' << problem << '\n';
-            return ",,";
+            out += ",,,";
+            detail::put_csv(out, printable(run.where->names[0]) + ' ' + problem);
+            return;
         }
         const serving_figures f = (*run.on)(run.load);
-        return formatted(",%.5g,%.5g", 1e3 * f.ttft, 1e3 * f.tpot);
+        out += formatted(",%.5g,%.5g,", 1e3 * f.ttft, 1e3 * f.tpot);
     }
-    /// What is made of the current row; its line stands in front of what is wrong with it.
+    /// What is made of the current row; too many positions are those of its columns.
     template <class Make>
-    auto of_row(const Make& make) const -> decltype(make()) {
+    static auto of_row(const Make& make) -> decltype(make()) {
         try {
             return make();
-        } catch (const error& e) {
-            refuse(rows_.where(), e.what());
         } catch (const workload_error& e) {
-            refuse(rows_.where(), "isl and osl need " + std::to_string(e.asked()) + " positions and the model has " +
-                                      std::to_string(e.held()));
+            refuse({}, "isl and osl need " + std::to_string(e.asked()) + " positions and the model has " +
+                           std::to_string(e.held()));
         }
     }
     [[nodiscard]] std::int64_t number(std::string_view name, std::int64_t otherwise) const {
@@ -140,7 +169,7 @@ private:
         const std::string system = word("system");
         auto& kernels = kernels_[{system, std::string(run.by->name)}];
         if (!kernels) kernels = std::make_unique<kernel_library>(system, std::string(run.by->software), "", calibration_);
-        run.where = &kernels->on("system");
+        run.where = &kernels->on("system", device_word::name);
         check_memory(*run.where);
         execution how;
         const bool experts_alone = m.stored.products != m.stored.experts;  // are narrow in this checkpoint

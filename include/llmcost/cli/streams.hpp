@@ -3,7 +3,9 @@
 #pragma once
 
 #include <iosfwd>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include <llmcost/cli/arguments.hpp>
 #include <llmcost/detail/hub_options.hpp>
@@ -18,7 +20,18 @@ enum class exit_code : int {
     configuration = 3,
     network = 4,
     overflow = 5,
+    input = 6,
+    rows = 7,
     internal = 70
+};
+
+/// What goes to the standard output, and how the program ends where all of it is written.
+struct answered {
+    answered() = default;
+    answered(std::string written, exit_code ends = exit_code::ok) : text(std::move(written)), code(ends) {}
+
+    std::string text;
+    exit_code code = exit_code::ok;
 };
 
 /// What the program touches of the world, so that tests need none of it.

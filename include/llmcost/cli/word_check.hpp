@@ -36,12 +36,12 @@ public:
         // a million rows say the same few words over and over
         const auto words = std::tie(asked.software, asked.version, asked.variant, asked.device);
         if (rows_.contains(words)) return;
-        rows_.insert(words);
         if (!asked.version.empty())
             ignored(where, "version",
                     asked.software.empty() ? "needs a column 'backend', or --kernels: whose it is"
                                            : known_.version_problem(asked.software, asked.version, &family_, &on));
         variant(where + ": ", std::string(family_.variant_column), asked.variant);
+        rows_.insert(words);  // what is refused is refused in every row
     }
     /// Whether a row's `backend` names a software; noted once where it does not.
     bool software(const std::string& where, const std::string& word) {
