@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -378,4 +379,33 @@ TEST_CASE("attention of more and longer sequences than were measured is as effic
         CHECK(bandwidth > 3e12);
         CHECK(bandwidth < 4.3e12);
     }
+}
+
+TEST_CASE("what a device's and a calibration's file call things cannot steer a terminal or a reader of JSON") {
+    const std::filesystem::path folder = std::filesystem::temp_directory_path() / "llmcost_op_test";
+    std::filesystem::create_directories(folder);
+    const std::string device = (folder / "device.json").string(), calibration = (folder / "calibration.json").string();
+    const std::string unseen[]{"\u061c", "\u200b", "\u202e", "\ufeff", "\u0085", "\u2066", "\U000E0041"};
+    std::string bad;
+    for (const std::string& character : unseen) bad += character;
+    std::ofstream(device) << R"({"name": "X)" << bad << R"(", "vendor": "V)" << bad << R"(", "peak_tflops": {"bf16": 100},
+        "memory": {"bandwidth_gbps": 1000, "gigabytes": 16}})";
+    std::ofstream(calibration)
+        << R"({"device": "h200_sxm", "source": "a test", "licence": "own", "kernels": [{"family": "gemm",
+        "software": "cuda)"
+        << bad << R"(", "version": "1)" << bad << R"(", "kernel": "k)" << bad << R"(", "operand": "bfloat16",
+        "roofline": {"launch_us": 1, "compute_efficiency": 0.5, "bandwidth_efficiency": 0.5, "smoothness": 2},
+        "held_out": {"rows": 10, "median": 0.05, "low": -0.1, "high": 0.1}}]})";
+    for (const std::string command :
+         {"op gemm --m 1 --n 1 --k 1", "latency --model meta-llama/Llama-3.2-1B", "serve --model meta-llama/Llama-3.2-1B"})
+        for (const std::string& where : {" --device " + device, " --device h200 --calibration " + calibration})
+            for (const std::string format : {"text", "json"}) {
+                const outcome got = llmcost_line(command + where + " --format " + format);
+                INFO(command, where, format);
+                CHECK(got.code == 0);
+                for (const std::string& character : unseen) CHECK_FALSE(has(got.out + got.err, character));
+                if (format == "json") CHECK(json::accept(got.out));
+                if (format == "json" && has(where, "device.json")) CHECK(json::parse(got.out)["device"] == "X" + bad);
+            }
+    std::filesystem::remove_all(folder);
 }

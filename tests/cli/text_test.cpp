@@ -2,11 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <nlohmann/json.hpp>
+
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <llmcost/cli/tables.hpp>
 #include <llmcost/cli/text.hpp>
+#include <llmcost/report/json_writer.hpp>
 
 using namespace llmcost::cli;
 using llmcost::count;
@@ -55,6 +60,34 @@ TEST_CASE("texts from outside cannot steer a terminal") {
                     "evil") == "\\u202eevil");  // right to left
     CHECK(printable("\xFF\xC3") == "\\xff\\xc3");
     CHECK(printable(std::string_view("\0", 1)) == "\\x00");
+    CHECK(printable("\U0001F600 é 字") == "\U0001F600 é 字");
+}
+
+TEST_CASE("what nobody sees is written out, for people and in JSON") {
+    const std::pair<const char*, const char*> unseen[]{
+        {"\u00ad", "\\u00ad"}, {"\u061c", "\\u061c"},   {"\u180e", "\\u180e"},  {"\u200b", "\\u200b"},
+        {"\u200d", "\\u200d"}, {"\u200f", "\\u200f"},   {"\u2028", "\\u2028"},  {"\u202a", "\\u202a"},
+        {"\u202e", "\\u202e"}, {"\u2060", "\\u2060"},   {"\u2066", "\\u2066"},  {"\u2069", "\\u2069"},
+        {"\ufeff", "\\ufeff"}, {"\xC2\x80", "\\u0080"}, {"\xC2\x9F", "\\u009f"}};
+    for (const auto& [text, written] : unseen) {
+        CHECK(printable(text) == written);
+        CHECK(llmcost::json_writer(0).value(text).text() == '"' + std::string(written) + '"');
+    }
+    CHECK(printable("\U000E0041") == "\\U000e0041");
+    CHECK(printable("\u200a\u2010\u202f\u205f\u2070") == "\u200a\u2010\u202f\u205f\u2070");
+}
+
+TEST_CASE("JSON is UTF-8, whatever its strings hold") {
+    const auto quoted = [](std::string_view text) {
+        const std::string all = llmcost::json_writer(0).value(text).text();
+        CHECK(nlohmann::json::accept(all));
+        return all;
+    };
+    CHECK(quoted("a \"b\" \\ größer \U0001F600") == "\"a \\\"b\\\" \\\\ größer \U0001F600\"");
+    CHECK(quoted(std::string_view("\0\x1b\x7f\n", 4)) == "\"\\u0000\\u001b\\u007f\\u000a\"");
+    CHECK(quoted("\U000E0041") == "\"\\udb40\\udc41\"");
+    CHECK(nlohmann::json::parse(quoted("\U000E0041")) == "\U000E0041");
+    CHECK(quoted("a\xFF\xC3\xED\xA0\x80z") == "\"a\uFFFD\uFFFD\uFFFD\uFFFD\uFFFDz\"");
 }
 
 TEST_CASE("columns are counted in characters") {

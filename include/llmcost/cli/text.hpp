@@ -9,12 +9,13 @@
 #include <string_view>
 
 #include <llmcost/count.hpp>
-#include <llmcost/detail/config_text.hpp>
+#include <llmcost/detail/utf8.hpp>
 
 // How texts and numbers are shown to people.
 namespace llmcost::cli {
 
-/// A text from outside, fit for a terminal: controls, changes of direction and broken UTF-8 as `\x1b` or `\u202e`.
+/// A text from outside, fit for a terminal: controls, changes of direction, what nobody sees and broken UTF-8 as `\x1b`
+/// or `\u202e`.
 [[nodiscard]] inline std::string printable(std::string_view text) {
     std::string out;
     char code[12];
@@ -26,7 +27,8 @@ namespace llmcost::cli {
         if (whole != 0 && unsafe == 0x110000) {
             out += character;
         } else {
-            std::snprintf(code, sizeof code, unsafe < 0x80 || whole == 0 ? "\\x%02x" : "\\u%04x", unsafe);
+            const bool byte = unsafe < 0x80 || whole == 0;
+            std::snprintf(code, sizeof code, byte ? "\\x%02x" : unsafe > 0xFFFF ? "\\U%08x" : "\\u%04x", unsafe);
             out += code;
         }
         text.remove_prefix(character.size());

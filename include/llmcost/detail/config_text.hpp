@@ -4,37 +4,10 @@
 
 #include <cstddef>
 
+#include <llmcost/detail/utf8.hpp>
 #include <llmcost/string_ref.hpp>
 
 namespace llmcost::detail {
-
-/// Length in bytes of the well-formed UTF-8 character that a text begins with; 0 where there is none (RFC 3629).
-constexpr std::size_t utf8_length(string_ref text) noexcept {
-    const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
-    const auto continues = [&](std::size_t i) { return (byte(i) & 0xC0U) == 0x80U; };
-    const unsigned first = byte(0);
-    if (text.empty()) return 0;
-    if (first < 0x80) return 1;
-    if (first < 0xC2 || first > 0xF4 || !continues(1)) return 0;
-    if (first < 0xE0) return 2;
-    // overlong forms, surrogates and what lies beyond U+10FFFF
-    if ((first == 0xE0 && byte(1) < 0xA0) || (first == 0xED && byte(1) > 0x9F) || !continues(2)) return 0;
-    if (first < 0xF0) return 3;
-    if ((first == 0xF0 && byte(1) < 0x90) || (first == 0xF4 && byte(1) > 0x8F) || !continues(3)) return 0;
-    return 4;
-}
-
-/// The code point if a character must not reach a terminal: controls, line separators, changes of direction; else 0x110000.
-constexpr unsigned unprintable(string_ref character) noexcept {
-    const auto byte = [&](std::size_t i) { return static_cast<unsigned>(static_cast<unsigned char>(character[i])); };
-    unsigned code = byte(0);
-    if (character.size() == 2) code = ((code & 0x1FU) << 6) | (byte(1) & 0x3FU);
-    if (character.size() == 3) code = ((code & 0x0FU) << 12) | ((byte(1) & 0x3FU) << 6) | (byte(2) & 0x3FU);
-    const bool unsafe =
-        character.size() < 4 && (code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x200E || code == 0x200F ||
-                                 (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069));
-    return unsafe ? code : 0x110000;
-}
 
 /// How a text is written into a message.
 enum class escaping : unsigned char {
@@ -99,7 +72,8 @@ private:
         const unsigned byte = static_cast<unsigned char>(character[0]);
         const unsigned unsafe = well_formed ? unprintable(character) : byte;
         if (!well_formed || unsafe != 0x110000) {
-            const int n = __builtin_snprintf(code, sizeof code, well_formed ? "\\u%04x" : "\\x%02x", unsafe);
+            const char* const form = !well_formed ? "\\x%02x" : unsafe > 0xFFFF ? "\\U%08x" : "\\u%04x";
+            const int n = __builtin_snprintf(code, sizeof code, form, unsafe);
             put(string_ref(code, static_cast<std::size_t>(n)));
         } else if (how == escaping::quoted && (byte == '"' || byte == '\\')) {
             put("\\").put(character);

@@ -6,15 +6,18 @@
 #include <charconv>
 #include <cmath>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 #include <llmcost/count.hpp>
+#include <llmcost/detail/utf8.hpp>
 
 namespace llmcost {
 
-/// Writes JSON text; integers keep all their digits, as 128-bit counts need, and other numbers as many as they have.
+/// Writes JSON text in UTF-8, whatever its strings hold; integers keep all their digits, as 128-bit counts need, and other
+/// numbers as many as they have.
 class json_writer {
 public:
     explicit json_writer(int indent = 2) : indent_(indent) {}
@@ -98,22 +101,29 @@ private:
         text_.append(static_cast<std::size_t>(indent_ * depth_), ' ');
     }
     void quote(std::string_view s) {
-        static constexpr char hex[] = "0123456789abcdef";
         text_ += '"';
-        for (const char c : s) {
-            const auto u = static_cast<unsigned char>(c);
-            if (c == '"' || c == '\\') {
-                text_ += '\\';
-                text_ += c;
-            } else if (u < 0x20) {
-                text_ += "\\u00";
-                text_ += hex[u >> 4];
-                text_ += hex[u & 15];
+        while (!s.empty()) {
+            const std::size_t whole = detail::utf8_length(s);
+            const std::string_view character = s.substr(0, whole == 0 ? 1 : whole);
+            const unsigned unsafe = detail::unprintable(character);
+            if (whole == 0) {
+                text_ += "\xEF\xBF\xBD";  // U+FFFD
+            } else if (unsafe > 0xFFFF && unsafe < 0x110000) {
+                escape(0xD800 + ((unsafe - 0x10000) >> 10)), escape(0xDC00 + ((unsafe - 0x10000) & 0x3FFU));
+            } else if (unsafe < 0x110000) {
+                escape(unsafe);
             } else {
-                text_ += c;
+                if (character == "\"" || character == "\\") text_ += '\\';
+                text_ += character;
             }
+            s.remove_prefix(character.size());
         }
         text_ += '"';
+    }
+    void escape(unsigned unit) {
+        static constexpr char hex[] = "0123456789abcdef";
+        text_ += "\\u";
+        for (int shift = 12; shift >= 0; shift -= 4) text_ += hex[(unit >> shift) & 15U];
     }
 
     std::string text_;
