@@ -137,6 +137,10 @@ TEST_CASE("a row opens no file, and an option none that would be waited for") {
     CHECK(refused_row("serve --configs " LLMCOST_TEST_DIR "/fit/serving",
                       {.in = "model_path,system,isl,osl,batch_size\nmeta-llama/Llama-3.1-70B," + file + ",9,9,1\n"}) ==
           "llmcost: line 2: system: no device '" + file + list);
+    CHECK(has(llmcost_line("serve --configs " LLMCOST_TEST_DIR "/fit/serving",
+                           {.in = "model_path,system,isl,osl,batch_size\n" + std::string("a\0c", 3) + ",h200,9,9,1\n"})
+                  .err,
+              "model_path: expected org/name, found 'a\\x00c'"));
     CHECK(refused_row("op gemm --dtype bf16", {.in = "m,n,k,system\n1,1,1,h20o\n"}) ==
           "llmcost: line 2: system: no device 'h20o'; nearest: h200, h20, h100 (see llmcost devices)\n");
     CHECK(printed("op gemm --dtype bf16 --device " + file, {.in = "m,n,k,system\n1,1,1,\n"}) != "");

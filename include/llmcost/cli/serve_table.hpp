@@ -147,10 +147,12 @@ private:
     };
     const known_model& model_of_row(const std::string& path) {
         if (const auto known = models_.find(path); known != models_.end()) return known->second;
+        // a NUL would end the name of the file, and what is said of it
+        if (path.find('\0') != std::string::npos) refuse("model_path", "expected org/name, found " + in_quotes(path));
         std::string name = path;
         for (std::size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash))
             name.replace(slash, 1, "__");
-        config_document file = read_config_file((std::filesystem::path(folder_) / (name + ".json")).string());
+        config_document file = read_regular_file((std::filesystem::path(folder_) / (name + ".json")).string());
         const model subject = file.read_with([](config_view root) { return read_model(root); });
         const detail::stored_as stored = file.read_with(detail::stored_as_of);
         return models_.emplace(path, known_model{std::move(file), subject, stored}).first->second;
