@@ -17,10 +17,10 @@
 // IWYU pragma: begin_exports
 #include <llmcost/analysis/counts.hpp>
 #include <llmcost/arch/all.hpp>
-#include <llmcost/architecture.hpp>
 #include <llmcost/config.hpp>
 #include <llmcost/count.hpp>
 #include <llmcost/dtype.hpp>
+#include <llmcost/model/architecture.hpp>
 #include <llmcost/ops.hpp>
 #include <llmcost/scope.hpp>
 #include <llmcost/trace.hpp>

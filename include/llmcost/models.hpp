@@ -9,14 +9,18 @@
 #include <llmcost/arch/falcon.hpp>
 #include <llmcost/arch/gemma.hpp>
 #include <llmcost/arch/gpt2.hpp>
+#include <llmcost/arch/gpt_oss.hpp>
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/arch/mamba.hpp>
-#include <llmcost/arch/moe.hpp>
+#include <llmcost/arch/mixtral.hpp>
+#include <llmcost/arch/olmo.hpp>
 #include <llmcost/arch/opt.hpp>
+#include <llmcost/arch/phi3.hpp>
+#include <llmcost/arch/qwen3.hpp>
 #include <llmcost/arch/t5.hpp>
 #include <llmcost/arch/vit.hpp>
-#include <llmcost/architecture.hpp>
-#include <llmcost/reader.hpp>
+#include <llmcost/model/architecture.hpp>
+#include <llmcost/reading/reader.hpp>
 #include <llmcost/string_ref.hpp>
 
 namespace llmcost {
@@ -175,14 +179,16 @@ inline constexpr model opt_125m{&arch::opt, {
     .vocab_size = 50272, .hidden_size = 768, .intermediate_size = 3072, .num_hidden_layers = 12,
     .num_attention_heads = 12, .num_key_value_heads = 12, .head_dim = 64, .rotary_dim = 64,
     .max_position_embeddings = 2048, .embedding_size = 768, .hidden_act = activation::relu, .type = dtype::float16,
-    .tie_word_embeddings = true, .attention_bias = true, .output_bias = true, .mlp_bias = true}};
+    .tie_word_embeddings = true, .attention_bias = true, .output_bias = true, .mlp_bias = true,
+    .own = own_sizes{}.with(arch::opt_detail::norm_affine, 1).with(arch::opt_detail::final_norm, 1)}};
 
 // tiiuae/falcon-7b
 inline constexpr model falcon_7b{&arch::falcon, {
     .vocab_size = 65024, .hidden_size = 4544, .intermediate_size = 18176, .num_hidden_layers = 32,
     .num_attention_heads = 71, .num_key_value_heads = 1, .head_dim = 64, .rotary_dim = 64,
     .max_position_embeddings = 2048, .hidden_act = activation::gelu, .type = dtype::bfloat16,
-    .tie_word_embeddings = true, .parallel_residual = true, .qkv = qkv_layout::one_key}};
+    .tie_word_embeddings = true, .parallel_residual = true,
+    .own = own_sizes{}.with(arch::falcon_detail::qkv_layout, static_cast<std::int64_t>(arch::falcon_detail::layout::one_key))}};
 
 // state-spaces/mamba-2.8b-hf
 inline constexpr model mamba_2_8b = planned(arch::mamba, {
@@ -201,8 +207,9 @@ inline constexpr model bert_base_uncased{&arch::bert, {
 inline constexpr model t5_small{&arch::t5, {
     .vocab_size = 32128, .hidden_size = 512, .intermediate_size = 2048, .num_hidden_layers = 6,
     .num_attention_heads = 8, .num_key_value_heads = 8, .head_dim = 64, .rotary_dim = 64,
-    .relative_attention_num_buckets = 32, .hidden_act = activation::relu, .head = head_kind::conditional_generation,
-    .tie_word_embeddings = true, .scales_output = true, .encoder = {.num_hidden_layers = 6}}};
+    .hidden_act = activation::relu, .head = head_kind::conditional_generation, .tie_word_embeddings = true,
+    .encoder = {.num_hidden_layers = 6},
+    .own = own_sizes{}.with(arch::t5_detail::buckets, 32).with(arch::t5_detail::scales_output, 1)}};
 
 // google/vit-base-patch16-224
 inline constexpr model vit_base_patch16_224{&arch::vit, {
@@ -210,7 +217,9 @@ inline constexpr model vit_base_patch16_224{&arch::vit, {
     .num_attention_heads = 12, .num_key_value_heads = 12, .head_dim = 64, .rotary_dim = 64,
     .embedding_size = 768, .num_labels = 1000, .hidden_act = activation::gelu,
     .head = head_kind::image_classification, .attention_bias = true,
-    .vision = {.image_height = 224, .image_width = 224, .patch_size = 16, .num_channels = 3}}};
+    .vision = {.image_height = 224, .image_width = 224, .patch_size = 16, .num_channels = 3},
+    .own = own_sizes{}.with(arch::vit_detail::pooler_act, static_cast<std::int64_t>(activation::tanh))
+                      .with(arch::vit_detail::encoder_stride, 16)}};
 
 /// A preset by the name that its repository has on the hub.
 struct named_model {

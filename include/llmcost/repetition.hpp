@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include <llmcost/layer_plan.hpp>
+#include <llmcost/model/layer_plan.hpp>
 #include <llmcost/recorder.hpp>
 
 namespace llmcost {
@@ -25,7 +25,9 @@ public:
     /// The number of the module, or of the first of those that it stands for.
     [[nodiscard]] constexpr std::int64_t index() const noexcept { return first_ + index_; }
     /// Its kind in the plan.
-    [[nodiscard]] constexpr layer_kind kind() const noexcept { return layer_kind::from(kind_); }
+    [[nodiscard]] constexpr layer_kind kind() const noexcept {
+        return plan_ == nullptr ? layer_kind{} : plan_->kinds[kind_];
+    }
 
 private:
     friend class recorder;
@@ -35,11 +37,11 @@ private:
                          const layer_plan* plan = nullptr)
         : r_(r), x_(x), plan_(plan), first_(first), n_(n), parameters_(r.parameter_times_), what_(what), listed_(listed) {
         if (listed && n > longest_list) report_overflow();
-        if (plan == nullptr || !plan->mixed) {
+        if (plan == nullptr || !plan->mixed()) {
             how_many_[0] = n > 0 ? n : 0;
-            kind_ = plan == nullptr ? std::uint8_t{} : plan->common;
         } else if (!listed) {
-            for (std::int64_t i = n - 1; i >= 0; --i) ++how_many_[(*plan)[i]], first_of_[(*plan)[i]] = i;
+            groups_ = plan->count;
+            for (std::int64_t i = n - 1; i >= 0; --i) ++how_many_[plan->number(i)], first_of_[plan->number(i)] = i;
         }
     }
 
@@ -64,7 +66,7 @@ private:
             mark_ = book.mark();
         }
         open_ = index_ < n_;
-        if (open_ && plan_ != nullptr) kind_ = (*plan_)[index_];
+        if (open_ && plan_ != nullptr) kind_ = plan_->number(index_);
         if (!open_) r_.parameter_times_ = parameters_;
         return open_;
     }
@@ -74,9 +76,9 @@ private:
     constexpr bool next_folded() {
         if (open_) close();
         if (left_ == 0) {
-            while (group_ < layer_kind::codes && how_many_[group_] == 0) ++group_;
-            if (group_ == layer_kind::codes) return open_ = false;
-            if (plan_ != nullptr && plan_->mixed) kind_ = static_cast<std::uint8_t>(group_);
+            while (group_ < groups_ && how_many_[group_] == 0) ++group_;
+            if (group_ == groups_) return open_ = false;
+            kind_ = static_cast<std::uint8_t>(group_);
             index_ = first_of_[group_];
             left_ = together_ = how_many_[group_++];
         }
@@ -125,12 +127,12 @@ private:
     value& x_;
     const layer_plan* plan_;
     std::int64_t first_, n_, index_ = 0, left_ = 0, together_ = 0;
-    std::int64_t how_many_[layer_kind::codes]{}, first_of_[layer_kind::codes]{};
+    std::int64_t how_many_[layer_plan::most_kinds]{}, first_of_[layer_plan::most_kinds]{};
     value entry_{};
     ledger sums_{};
     count parameters_, times_{1};
     std::int32_t mark_ = 0, input_ = value::no_storage;
-    int group_ = 0;
+    int group_ = 0, groups_ = 1;
     of what_;
     std::uint8_t kind_ = 0;
     bool listed_, open_ = false, saved_before_ = false, walked_ = false;

@@ -4,7 +4,7 @@
 
 #include "mutable_prices.hpp"
 
-#include <llmcost/architecture.hpp>
+#include <llmcost/walks/decoder.hpp>
 
 #include <array>
 #include <concepts>
@@ -68,36 +68,38 @@ public:
     [[nodiscard]] std::int64_t before() const noexcept { return before_; }
 
     void of(architecture& row) {
-        auto& [model_type, prefix, describe, read, norm, placement, qk_norm, rotated, axes, feed_forward, masks, router,
-               expert, shared_experts, mixer, latent, gates_attention, sinks, fused_qkv, norm_bias, scales_in_embedding,
-               scales_embedding, scales_residual, scales_logits, divides_logits, rotary_per_mixer, positions_per_token,
-               flat_heads, joins_rotated, heads, names, keys, defaults] = row;
+        auto& [model_type, prefix, describe, base, embed, prepare, layer, mix, recur, attend, feed, residual, finish, read,
+               own, kinds, norm, qk_norm, rotated, axes, feed_forward, masks, router, expert, shared_experts,
+               rotary_per_mixer, positions_per_token, flat_heads, joins_rotated, heads, names, keys, defaults] = row;
         (void)model_type;  // how a row is found
         (void)describe;    // the walk itself
+        (void)recur;       // no two families share one
         (void)read;        // what it reads are sizes, which are changed by themselves
+        (void)own;         // so are these
+        (void)kinds;       // a plan of others is refused
         (void)defaults;    // what a configuration leaves out: a test of their own
-        change("prefix", prefix), change("norm", norm), change("placement", placement);
-        change("qk_norm", qk_norm), change("rotated", rotated), change("axes", axes), change("feed_forward", feed_forward),
-            change("masks", masks);
-        change("router", router), change("expert", expert), change("shared_experts", shared_experts), change("mixer", mixer);
-        change("latent", latent), change("gates_attention", gates_attention), change("sinks", sinks);
-        change("fused_qkv", fused_qkv), change("norm_bias", norm_bias), change("scales_in_embedding", scales_in_embedding);
-        change("scales_embedding", scales_embedding), change("scales_residual", scales_residual);
-        change("scales_logits", scales_logits), change("divides_logits", divides_logits);
-        change("rotary_per_mixer", rotary_per_mixer), change("joins_rotated", joins_rotated);
-        change("positions_per_token", positions_per_token), change("flat_heads", flat_heads);
+        const architecture& usual = shared_decoder;
+        if (base == usual.base) {
+            change("embed", embed, usual.embed), change("prepare", prepare, usual.prepare);
+            change("layer", layer, usual.layer), change("mix", mix, usual.mix), change("attend", attend, usual.attend);
+            change("feed", feed, usual.feed), change("residual", residual, usual.residual);
+            change("finish", finish, usual.finish);
+        }
+        change("prefix", prefix), change("norm", norm), change("qk_norm", qk_norm), change("rotated", rotated);
+        change("axes", axes), change("feed_forward", feed_forward), change("masks", masks), change("router", router);
+        change("expert", expert), change("shared_experts", shared_experts), change("rotary_per_mixer", rotary_per_mixer);
+        change("joins_rotated", joins_rotated), change("positions_per_token", positions_per_token);
+        change("flat_heads", flat_heads);
         change(heads), of(names), of(keys);
     }
 
     void of(shape& sizes) {
         auto& [vocab_size, hidden_size, intermediate_size, num_hidden_layers, num_attention_heads, num_key_value_heads,
                head_dim, rotary_dim, max_position_embeddings, first_position, sliding_window, type_vocab_size,
-               embedding_size, relative_attention_num_buckets, num_labels, hidden_act, pooler_act, type, head,
-               tie_word_embeddings, attention_bias, output_bias, mlp_bias, gated_mlp, is_decoder, add_cross_attention,
-               scales_output, head_bias, qk_norm, tunes_temperature, clips_qkv, frequencies, rope_interleave,
-               parallel_residual, norms_apart, norms_after_sums, residual_from_norm, norm_affine, final_norm, alibi,
-               upcast_attention, qkv, looks_ahead, attention_soft_cap, logits_soft_cap, quantized, moe, mla, ssm, delta,
-               encoder, vision, layers] = sizes;
+               embedding_size, num_labels, hidden_act, type, head, tie_word_embeddings, attention_bias, output_bias,
+               mlp_bias, is_decoder, add_cross_attention, head_bias, qk_norm, clips_qkv, frequencies, rope_interleave,
+               parallel_residual, looks_ahead, attention_soft_cap, logits_soft_cap, quantized, moe, mla, ssm, delta, encoder,
+               vision, own, layers] = sizes;
         change("vocab_size", vocab_size), change("hidden_size", hidden_size), change("intermediate_size", intermediate_size);
         change("num_hidden_layers", num_hidden_layers), change("num_attention_heads", num_attention_heads);
         change("num_key_value_heads", num_key_value_heads), change("head_dim", head_dim), change("rotary_dim", rotary_dim);
@@ -105,43 +107,43 @@ public:
         change("type_vocab_size", type_vocab_size), change("embedding_size", embedding_size);
         change("first_position", first_position), change("is_decoder", is_decoder);
         change("add_cross_attention", add_cross_attention), change("frequencies", frequencies);
-        change("looks_ahead", looks_ahead);
-        change("relative_attention_num_buckets", relative_attention_num_buckets), change("num_labels", num_labels);
-        change("hidden_act", hidden_act), change("pooler_act", pooler_act), change("type", type), change("head", head);
-        change("tie_word_embeddings", tie_word_embeddings), change("attention_bias", attention_bias);
-        change("output_bias", output_bias), change("mlp_bias", mlp_bias), change("gated_mlp", gated_mlp);
-        change("scales_output", scales_output), change("head_bias", head_bias), change("qk_norm", qk_norm);
-        change("tunes_temperature", tunes_temperature), change("clips_qkv", clips_qkv),
-            change("rope_interleave", rope_interleave);
-        change("parallel_residual", parallel_residual), change("norms_apart", norms_apart);
-        change("norms_after_sums", norms_after_sums), change("residual_from_norm", residual_from_norm);
-        change("norm_affine", norm_affine), change("final_norm", final_norm), change("alibi", alibi);
-        change("upcast_attention", upcast_attention), change("qkv", qkv), change("attention_soft_cap", attention_soft_cap);
-        change("logits_soft_cap", logits_soft_cap), change("quantized", quantized);
+        change("looks_ahead", looks_ahead), change("num_labels", num_labels), change("hidden_act", hidden_act);
+        change("type", type), change("head", head), change("tie_word_embeddings", tie_word_embeddings);
+        change("attention_bias", attention_bias), change("output_bias", output_bias), change("mlp_bias", mlp_bias);
+        change("head_bias", head_bias), change("qk_norm", qk_norm), change("clips_qkv", clips_qkv);
+        change("rope_interleave", rope_interleave), change("parallel_residual", parallel_residual);
+        change("attention_soft_cap", attention_soft_cap), change("logits_soft_cap", logits_soft_cap);
+        change("quantized", quantized);
         of(moe), of(mla), of(ssm), of(delta), of(encoder), of(vision), of(layers, num_hidden_layers);
+        for (std::size_t i = 0; i < most_own_keys; ++i) change("own." + std::to_string(i), own[i]);
     }
 
 private:
     void of(decoder_names& names) {
         auto& [base, base_under_answers, embed_tokens, layers, norm, rotary, lm_head, token_classifier, attention, q, k, v,
-               o, q_norm, k_norm, linear_mixer, feed_forward, norm_1, norm_2, norm_3, norm_4, attention_dropout,
-               feed_forward_dropout, mlp, router, model_type, causal_lm_type, layer_type, linear_layer_type, norm_type,
-               embedding_type, moe_type, router_type, rotary_type, mlp_prefix] = names;
+               o, q_norm, k_norm, recurrent, feed_forward, norm_before_attention, norm_after_attention,
+               norm_before_feed_forward, norm_after_feed_forward, attention_dropout, feed_forward_dropout, mlp, router,
+               model_type, causal_lm_type, layer_type, recurrent_layer_type, norm_type, embedding_type, attention_type,
+               mlp_type, moe_type, experts_type, router_type, rotary_type, mlp_prefix] = names;
         auto& [gate, up, down, act] = mlp;
         change("names.base", base), change("names.base_under_answers", base_under_answers);
         change("names.embed_tokens", embed_tokens), change("names.layers", layers), change("names.norm", norm);
         change("names.rotary", rotary), change("names.lm_head", lm_head), change("names.token_classifier", token_classifier);
         change("names.attention", attention), change("names.q", q), change("names.k", k), change("names.v", v);
         change("names.o", o), change("names.q_norm", q_norm), change("names.k_norm", k_norm);
-        change("names.linear_mixer", linear_mixer), change("names.feed_forward", feed_forward),
-            change("names.norm_1", norm_1);
-        change("names.norm_2", norm_2), change("names.norm_3", norm_3), change("names.norm_4", norm_4);
+        change("names.recurrent", recurrent), change("names.feed_forward", feed_forward);
+        change("names.norm_before_attention", norm_before_attention);
+        change("names.norm_after_attention", norm_after_attention);
+        change("names.norm_before_feed_forward", norm_before_feed_forward);
+        change("names.norm_after_feed_forward", norm_after_feed_forward);
+        change("names.attention_type", attention_type), change("names.mlp_type", mlp_type);
+        change("names.experts_type", experts_type);
         change("names.attention_dropout", attention_dropout), change("names.feed_forward_dropout", feed_forward_dropout);
         change("names.mlp.gate", gate), change("names.mlp.up", up), change("names.mlp.down", down),
             change("names.mlp.act", act);
         change("names.router", router), change("names.model_type", model_type);
         change("names.causal_lm_type", causal_lm_type), change("names.layer_type", layer_type);
-        change("names.linear_layer_type", linear_layer_type), change("names.norm_type", norm_type);
+        change("names.recurrent_layer_type", recurrent_layer_type), change("names.norm_type", norm_type);
         change("names.embedding_type", embedding_type), change("names.moe_type", moe_type);
         change("names.router_type", router_type), change("names.rotary_type", rotary_type);
         change("names.mlp_prefix", mlp_prefix);
@@ -189,18 +191,24 @@ private:
         change("encoder.intermediate_size", intermediate_size);
     }
     void of(vision_shape& vision) {
-        auto& [image_height, image_width, patch_size, num_channels, encoder_stride] = vision;
+        auto& [image_height, image_width, patch_size, num_channels] = vision;
         change("vision.image_height", image_height), change("vision.image_width", image_width);
         change("vision.patch_size", patch_size), change("vision.num_channels", num_channels);
-        change("vision.encoder_stride", encoder_stride);
     }
-    /// The first and the last layer each of every other kind; where all are of one kind, all of them.
+    /// The first and the last layer each of another kind; where all are of one kind, all of them.
     void of(layer_plan& layers, std::int64_t n) {
-        auto& [kinds, common, mixed] = layers;
-        const bool chunks = layers.has(mixer_kind::chunked_attention, n);
-        if (!mixed) return change_kind("layers", common, chunks);
-        change_kind("layers.first", kinds[0], chunks);
-        change_kind("layers.last", kinds[static_cast<std::size_t>(n - 1)], chunks);
+        if (!layers.mixed()) return of("layers", layers.kinds[0]);
+        layer_kind first = layers[0], last = layers[n - 1];
+        of("layers.first", first), of("layers.last", last);
+        layer_plan changed;
+        for (std::int64_t i = 0; i < n; ++i) (void)changed.set(i, i == 0 ? first : i == n - 1 ? last : layers[i]);
+        layers = changed;
+    }
+    void of(const std::string& field, layer_kind& kind) {
+        auto& [mixer, experts, own, inner] = kind;
+        change(field + ".mixer", mixer), change(field + ".experts", experts);
+        if (now()) before_ = own, own = static_cast<std::uint8_t>(own == 0 ? 1 : 0), say(field + ".own", "");
+        if (now()) before_ = inner, ++inner, say(field + ".inner", "");
     }
 
     [[nodiscard]] bool now() noexcept { return at_++ == target_; }
@@ -234,19 +242,10 @@ private:
                 heads.bits ^= 1U << i, say(heads.has(head) ? "heads with" : "heads without", detail::name_of_value(head));
         }
     }
-    void change_kind(std::string_view field, std::uint8_t& code, bool chunks) {
-        const std::uint8_t before = code;
-        for (int step = 1; step < layer_kind::codes; ++step) {
-            const auto other = static_cast<std::uint8_t>((before + step) % layer_kind::codes);
-            const layer_kind kind = layer_kind::from(other);
-            if (!chunks && (kind.mixer == mixer_kind::chunked_attention || kind.unrotated))
-                continue;  // other rows have none
-            if (!now()) continue;
-            before_ = before;
-            code = other;
-            say(field,
-                detail::name_of_value(kind.mixer) + (kind.experts ? "+experts" : "") + (kind.unrotated ? "+unrotated" : ""));
-        }
+    /// A part that is not the usual one gives way to it.
+    template <class Part>
+    void change(std::string_view field, Part& part, Part usual) {
+        if (part != usual && usual != nullptr && now()) before_ = 1, part = usual, say(field, "usual");
     }
     void say(std::string_view field, std::string_view value) {
         text_ = value.empty() ? std::string(field) : std::string(field) + "=" + std::string(value);

@@ -153,7 +153,7 @@ public:
         for (std::int64_t* n :
              {&s.ssm.state_size, &s.ssm.conv_kernel, &s.ssm.intermediate_size, &s.ssm.time_step_rank, &s.ssm.n_groups,
               &s.ssm.num_heads, &s.ssm.head_dim, &s.ssm.chunk_size, &s.delta.num_key_heads, &s.delta.num_value_heads,
-              &s.delta.key_head_dim, &s.delta.value_head_dim, &s.delta.conv_kernel, &s.vision.encoder_stride})
+              &s.delta.key_head_dim, &s.delta.value_head_dim, &s.delta.conv_kernel})
             if (*n == 0) *n = 1;
     }
     /// Whether the golden turns red: cheap figures first, and no further than the first difference.
@@ -208,7 +208,7 @@ private:
     }
     void note_operations(const workload& load) {
         trace t{resolved(load, types_of({row_, sizes_}, load)), &census_};
-        row_->describe(*row_, sizes_, t);
+        model{row_, sizes_}.describe(t);
     }
     void print() {
         const model m{row_, sizes_};

@@ -47,7 +47,7 @@ kernel_work work_of(const std::vector<model_kernel>& kernels, string_ref family 
 
 bool mixes_linearly(const model& m) {
     for (std::int64_t i = 0; i < m.dims.num_hidden_layers; ++i)
-        if (layer_kind::from(m.dims.layers[i]).mixer == mixer_kind::linear) return true;
+        if (m.dims.layers[i].mixer == mixer_kind::recurrent) return true;
     return m.dims.ssm.state_size > 0;
 }
 
@@ -142,7 +142,7 @@ TEST_CASE("layers that are alike are walked a few times and stand for all") {
                 const auto few = kernels_of(m, load, {}), each = llmcost::detail::folded_kernels(m, load, {});
                 CHECK(lines_of(few) == lines_of(each));
                 const auto run = llmcost::detail::longest_run(m.dims.layers, m.dims.num_hidden_layers, 3);
-                if (run.times > 3) ++(m.dims.layers.mixed ? mixed : shortened);
+                if (run.times > 3) ++(m.dims.layers.mixed() ? mixed : shortened);
             });
     CHECK(shortened > 30);
     CHECK(mixed > 10);
@@ -151,8 +151,9 @@ TEST_CASE("layers that are alike are walked a few times and stand for all") {
 // three dense layers and 58 with experts; full and sliding attention in turns; every fourth, sixth, eighth layer another
 TEST_CASE("what comes again in a plan is found") {
     const auto run_of = [](const std::string& kinds) {
-        layer_plan plan{.mixed = true};
-        for (std::size_t i = 0; i < kinds.size(); ++i) plan.kinds[i] = static_cast<std::uint8_t>(kinds[i]);
+        layer_plan plan;
+        for (std::size_t i = 0; i < kinds.size(); ++i)
+            (void)plan.set(static_cast<std::int64_t>(i), {.own = static_cast<std::uint8_t>(kinds[i])});
         const auto run = llmcost::detail::longest_run(plan, static_cast<std::int64_t>(kinds.size()), 3);
         return std::array{run.first, run.period, run.times};
     };
@@ -369,13 +370,13 @@ TEST_CASE("experts are told how they are split, and tokens of all groups come to
 }
 
 TEST_CASE("what cannot be split is said") {
-    const shape& llama = models::llama_3_2_1b.dims;
+    const model& llama = models::llama_3_2_1b;
     CHECK(string_ref(sharding_problem(llama, {.tensor = 3})) == "attention heads do not divide by it");
     CHECK(string_ref(sharding_problem(llama, {.tensor = 4})).empty());
     CHECK(string_ref(sharding_problem(llama, {.tensor = 0})) == "needs at least one device");
-    CHECK(string_ref(sharding_problem(models::deepseek_v3.dims, {.tensor = 8})) ==
+    CHECK(string_ref(sharding_problem(models::deepseek_v3, {.tensor = 8})) ==
           "experts are on another number of devices than attention");
-    CHECK(string_ref(sharding_problem(models::deepseek_v3.dims, {.tensor = 8, .expert = 8})).empty());
+    CHECK(string_ref(sharding_problem(models::deepseek_v3, {.tensor = 8, .expert = 8})).empty());
 }
 
 TEST_CASE("no step is faster than physics, and more of anything takes no less time") {

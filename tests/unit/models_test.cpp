@@ -30,14 +30,14 @@ static_assert(llmcost::models::gemma_2_2b.dims.layers.mixed);
 constexpr model dense_first =
     llmcost::planned(arch::mixtral, {.num_hidden_layers = 3}, [](std::int64_t i) { return layer_kind{.experts = i > 0}; });
 static_assert(dense_first.kind == &arch::mixtral && dense_first.dims.layers.mixed);
-static_assert(!layer_kind::from(dense_first.dims.layers[0]).experts && layer_kind::from(dense_first.dims.layers[2]).experts);
+static_assert(!dense_first.dims.layers[0].experts && dense_first.dims.layers[2].experts);
 static_assert(llmcost::planned(arch::llama, {.num_hidden_layers = 3}).dims == shape{.num_hidden_layers = 3});
 
 // nothing but the layers is taken from the row
 constexpr model few = llmcost::planned(arch::gemma2, {.num_hidden_layers = 2, .sliding_window = 8});
 static_assert(!few.dims.attention_soft_cap && few.dims.sliding_window == 8);
-static_assert(layer_kind::from(few.dims.layers[0]).mixer == mixer_kind::sliding_attention);
-static_assert(layer_kind::from(few.dims.layers[1]).mixer == mixer_kind::full_attention);
+static_assert(few.dims.layers[0].mixer == mixer_kind::sliding_attention);
+static_assert(few.dims.layers[1].mixer == mixer_kind::full_attention);
 
 namespace {
 

@@ -81,12 +81,13 @@ TEST_CASE("one module called several times has its parameters once") {
 }
 
 TEST_CASE("layers of several kinds are walked once per kind, in their order for a listener") {
-    layer_plan plan{.mixed = true};
-    for (const int i : {1, 3}) plan.kinds[i] = layer_kind{mixer_kind::linear, false}.code();
+    layer_plan plan;
+    for (const int i : {0, 1, 2, 3, 4})
+        (void)plan.set(i, {i == 1 || i == 3 ? mixer_kind::recurrent : mixer_kind::full_attention});
     const auto walk = [&](trace& t) {
         value x = t.constant({2, 4});
         for (repetition layer = t.repeat(5, plan, x); layer.next();)
-            x = layer.kind().mixer == mixer_kind::linear ? t.exp(x) : t.neg(x);
+            x = layer.kind().mixer == mixer_kind::recurrent ? t.exp(x) : t.neg(x);
     };
     notes ear;
     for (listener* const who : {static_cast<listener*>(nullptr), static_cast<listener*>(&ear)}) {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/architecture.hpp>
+#include <llmcost/model/architecture.hpp>
 
 namespace llmcost {
 

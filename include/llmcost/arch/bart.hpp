@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/encoder_decoder.hpp>
 #include <llmcost/layers/heads.hpp>
-#include <llmcost/reader.hpp>
+#include <llmcost/reading/reader.hpp>
+#include <llmcost/walks/encoder_decoder.hpp>
 
 namespace llmcost::arch {
 
@@ -27,9 +27,10 @@ struct stack_shape {
 };
 
 /// Words of a stack, whose table is the one in front of both where embeddings are tied.
-constexpr embedding words_of(const architecture& row, const shape& dims) {
+constexpr embedding words_of(const site& here) {
+    const shape& dims = here.dims;
     const bool shared = dims.tie_word_embeddings && dims.head != head_kind::causal_lm;
-    return {dims.vocab_size, dims.hidden_size, true, {row.prefix, "ScaledWordEmbedding"}, shared};
+    return {dims.vocab_size, dims.hidden_size, true, here.type("ScaledWordEmbedding"), shared};
 }
 
 constexpr sequence_attention_shape attention_of(const stack_shape& s, bool caches) {
@@ -94,67 +95,68 @@ struct decoder_layer {
     }
 };
 
-constexpr value describe_encoder(const architecture& row, const shape& dims, trace& t) {
+constexpr value describe_encoder(const site& here, trace& t) {
     const workload& load = t.load();
     const std::int64_t length = encoder_length(load);
     const recorder::idle_guard done{t, encoder_is_done(load)};
-    const module_info encoder{.name = "encoder", .type = {row.prefix, "Encoder"}, .what = role::encoder};
+    const module_info encoder{.name = "encoder", .type = here.type("Encoder"), .what = role::encoder};
     t.enter(encoder);
-    value x = t.call("embed_tokens", words_of(row, dims), extents{load.batch, length});
-    t.positions(dims.max_position_embeddings, length);
-    x = t.add(x, t.call("embed_positions", position_table{dims, row.prefix}, extents{load.batch, length}));
+    value x = t.call("embed_tokens", words_of(here), extents{load.batch, length});
+    t.positions(here.dims.max_position_embeddings, length);
+    x = t.add(x, t.call("embed_positions", position_table{here.dims, here.row.prefix}, extents{load.batch, length}));
     x = normed(t, "layernorm_embedding", x);
-    const encoder_shape& e = dims.encoder;
-    const stack_shape stack{dims.hidden_size, e.num_attention_heads, e.intermediate_size, dims.hidden_act, row.prefix};
+    const encoder_shape& e = here.dims.encoder;
+    const stack_shape stack{here.dims.hidden_size, e.num_attention_heads, e.intermediate_size, here.dims.hidden_act,
+                            here.row.prefix};
     for (repetition layer = t.repeat(e.num_hidden_layers, x); layer.next();)
         x = t.call({"layers", layer.index()}, encoder_layer{stack}, x);
     t.leave(encoder);
-    return encoder_is_done(load) ? t.input({load.batch, length, dims.hidden_size}) : x;
+    return encoder_is_done(load) ? t.input({load.batch, length, here.dims.hidden_size}) : x;
 }
 
-constexpr value describe_decoder(const architecture& row, const shape& dims, trace& t, const value* encoded) {
+constexpr value describe_decoder_stack(const site& here, trace& t, const value* encoded) {
     const workload& load = t.load();
-    const module_info decoder{.name = "decoder", .type = {row.prefix, "Decoder"}, .what = role::decoder};
+    const module_info decoder{.name = "decoder", .type = here.type("Decoder"), .what = role::decoder};
     t.enter(decoder);
     const context where = context_of(t, 0);
     // words, a mask of ones where none is given, the causal mask, positions: modeling_bart.py, `BartDecoder.forward`
-    value x = t.call("embed_tokens", words_of(row, dims), extents{load.batch, load.sequence});
+    value x = t.call("embed_tokens", words_of(here), extents{load.batch, load.sequence});
     (void)t.constant({load.batch, where.length()});
     const value mask = eager_mask(t, where, load.batch);
-    t.positions(dims.max_position_embeddings, where.length());
-    const value places = t.call("embed_positions", position_table{dims, row.prefix}, extents{1, load.sequence});
+    t.positions(here.dims.max_position_embeddings, where.length());
+    const value places = t.call("embed_positions", position_table{here.dims, here.row.prefix}, extents{1, load.sequence});
     x = normed(t, "layernorm_embedding", t.add(x, places));
-    const stack_shape stack{dims.hidden_size, dims.num_attention_heads, dims.intermediate_size, dims.hidden_act, row.prefix};
-    for (repetition layer = t.repeat(dims.num_hidden_layers, x); layer.next();)
+    const stack_shape stack{here.dims.hidden_size, here.dims.num_attention_heads, here.dims.intermediate_size,
+                            here.dims.hidden_act, here.row.prefix};
+    for (repetition layer = t.repeat(here.dims.num_hidden_layers, x); layer.next();)
         x = t.call({"layers", layer.index()}, decoder_layer{stack, encoded, where, mask}, x);
     return t.leave(decoder, x);
 }
 
-constexpr value describe_both(const architecture& row, const shape& dims, trace& t) {
+constexpr value describe_both(const site& here, trace& t) {
     {
-        const recorder::idle_guard unread{t, !dims.tie_word_embeddings};  // each stack has words of its own, tied or not
-        const embedding words{dims.vocab_size, dims.hidden_size, true, {row.prefix, "ScaledWordEmbedding"}};
+        const recorder::idle_guard unread{t,
+                                          !here.dims.tie_word_embeddings};  // each stack has words of its own, tied or not
+        const embedding words{here.dims.vocab_size, here.dims.hidden_size, true, here.type("ScaledWordEmbedding")};
         words.declare(t, "shared");
     }
-    const value encoded = describe_encoder(row, dims, t);
-    return describe_decoder(row, dims, t, &encoded);
+    const value encoded = describe_encoder(here, t);
+    return describe_decoder_stack(here, t, &encoded);
 }
 
-constexpr value describe_decoder_alone(const architecture& row, const shape& dims, trace& t) {
-    return describe_decoder(row, dims, t, nullptr);
-}
+constexpr value describe_decoder_alone(const site& here, trace& t) { return describe_decoder_stack(here, t, nullptr); }
 
-constexpr value describe_head(const architecture& row, const shape& dims, trace& t, const value& x) {
+constexpr value describe_head(const site& here, trace& t, const value& x) {
     const recorder::idle_guard unused{t, t.load().head == logits::none};
-    if (dims.head == head_kind::question_answering) return answer_scores(t, x);
-    if (dims.head == head_kind::sequence_classification) {
-        const classification_head labels{dims.hidden_size, dims.num_labels, {row.prefix, "ClassificationHead"}};
+    if (here.dims.head == head_kind::question_answering) return answer_scores(t, x);
+    if (here.dims.head == head_kind::sequence_classification) {
+        const classification_head labels{here.dims.hidden_size, here.dims.num_labels, here.type("ClassificationHead")};
         return t.call("classification_head", labels, state_of_end(t, x));
     }
     const value kept = t.load().head == logits::last ? t.slice(x, 1, 1) : x;
-    const linear head{dims.hidden_size, dims.vocab_size, false, dims.tie_word_embeddings};
+    const linear head{here.dims.hidden_size, here.dims.vocab_size, false, here.dims.tie_word_embeddings};
     const value scores = t.call("lm_head", head_linear{head}, kept);
-    return dims.head == head_kind::causal_lm ? scores : t.add(scores, trace::buffer({1, dims.vocab_size}));
+    return here.dims.head == head_kind::causal_lm ? scores : t.add(scores, trace::buffer({1, here.dims.vocab_size}));
 }
 
 }  // namespace bart_detail
@@ -163,16 +165,16 @@ constexpr value describe_head(const architecture& row, const shape& dims, trace&
 ///
 /// The language model is given no encoder's states, so that its cross attention is parameters only.
 /// Source: transformers/models/bart/modeling_bart.py.
-constexpr value describe_bart(const architecture& row, const shape& dims, trace& t) {
-    const class_name type{row.prefix, "Model"};
-    if (dims.head == head_kind::none) return describe_within({.type = type}, bart_detail::describe_both, row, dims, t);
-    const bool alone = dims.head == head_kind::causal_lm;
-    const module_info whole{.type = {row.prefix, name_of(dims.head)}};
+constexpr value describe_bart(const site& here, trace& t) {
+    const class_name type = here.type("Model");
+    if (here.dims.head == head_kind::none) return describe_within({.type = type}, bart_detail::describe_both, here, t);
+    const bool alone = here.dims.head == head_kind::causal_lm;
+    const module_info whole{.type = {here.row.prefix, name_of(here.dims.head)}};
     t.enter(whole);
-    const module_info base{.name = "model", .type = alone ? class_name{row.prefix, "DecoderWrapper"} : type};
-    const model_part part = alone ? bart_detail::describe_decoder_alone : bart_detail::describe_both;
-    const value x = describe_within(base, part, row, dims, t);
-    return t.leave(whole, t.returns(x, bart_detail::describe_head(row, dims, t, x)));
+    const module_info base{.name = "model", .type = alone ? here.type("DecoderWrapper") : type};
+    const source_part part = alone ? bart_detail::describe_decoder_alone : bart_detail::describe_both;
+    const value x = describe_within(base, part, here, t);
+    return t.leave(whole, t.returns(x, bart_detail::describe_head(here, t, x)));
 }
 
 constexpr void read_bart(config_view config, shape& s) {

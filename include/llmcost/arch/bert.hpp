@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/encoder.hpp>
 #include <llmcost/layers/heads.hpp>
-#include <llmcost/reader.hpp>
+#include <llmcost/reading/reader.hpp>
+#include <llmcost/walks/encoder.hpp>
 
 namespace llmcost::arch {
 
@@ -17,21 +17,22 @@ constexpr bool reads_pooler(const architecture& row, head_kind head) {
 }
 
 /// Embeddings, layers, and where there is one a pooler over the first position: {hidden states, pooled}.
-constexpr two_values base(const architecture& row, const shape& dims, trace& t, bool pools) {
+constexpr two_values base(const site& here, trace& t, bool pools) {
     const workload& load = t.load();
-    value x = t.call("embeddings", bert_embeddings{dims, row.prefix, row.positions_per_token}, load.batch, load.sequence);
+    value x = t.call("embeddings", bert_embeddings{here.dims, here.row.prefix, here.row.positions_per_token}, load.batch,
+                     load.sequence);
     encoder_reach reach = all_positions(load.sequence);
-    if (dims.is_decoder) reach.where = context_of(t, 0), reach.mask = eager_mask(t, reach.where, load.batch);
-    const module_info encoder{.name = "encoder", .type = {row.prefix, "Encoder"}};
+    if (here.dims.is_decoder) reach.where = context_of(t, 0), reach.mask = eager_mask(t, reach.where, load.batch);
+    const module_info encoder{.name = "encoder", .type = here.type("Encoder")};
     t.enter(encoder);
-    for (repetition layer = t.repeat(dims.num_hidden_layers, x); layer.next();)
-        x = t.call({"layer", layer.index()}, bert_layer{dims, row.prefix, reach}, x);
+    for (repetition layer = t.repeat(here.dims.num_hidden_layers, x); layer.next();)
+        x = t.call({"layer", layer.index()}, bert_layer{here.dims, here.row.prefix, reach}, x);
     t.leave(encoder);
     if (!pools) return {x, x};
-    const recorder::off_loss_guard unread{t, !reads_pooler(row, dims.head)};
-    const module_info pooler{.name = "pooler", .type = {row.prefix, "Pooler"}};
+    const recorder::off_loss_guard unread{t, !reads_pooler(here.row, here.dims.head)};
+    const module_info pooler{.name = "pooler", .type = here.type("Pooler")};
     t.enter(pooler);
-    const value first = t.call("dense", linear{dims.hidden_size, dims.hidden_size, true}, t.select(x, 1));
+    const value first = t.call("dense", linear{here.dims.hidden_size, here.dims.hidden_size, true}, t.select(x, 1));
     return {x, t.leave(pooler, t.call("activation", activation_module{activation::tanh}, first))};
 }
 
@@ -48,62 +49,62 @@ constexpr void declare_bias(const shape& dims, trace& t) {
 }
 
 /// A dense layer, the activation and a norm in front of the scores.
-constexpr value describe_predictions(const architecture& row, const shape& dims, trace& t, const value& x) {
-    const module_info predictions{.name = "predictions", .type = {row.prefix, "LMPredictionHead"}};
-    const module_info transform{.name = "transform", .type = {row.prefix, "PredictionHeadTransform"}};
+constexpr value describe_predictions(const site& here, trace& t, const value& x) {
+    const module_info predictions{.name = "predictions", .type = here.type("LMPredictionHead")};
+    const module_info transform{.name = "transform", .type = here.type("PredictionHeadTransform")};
     t.enter(predictions);
-    declare_bias(dims, t);
+    declare_bias(here.dims, t);
     t.enter(transform);
-    value h = t.call("dense", linear{dims.hidden_size, dims.hidden_size, true}, x);
-    h = t.call("transform_act_fn", activation_module{dims.hidden_act}, h);
-    h = t.call("LayerNorm", norm<norm_kind::layer>{dims.hidden_size}, h);
+    value h = t.call("dense", linear{here.dims.hidden_size, here.dims.hidden_size, true}, x);
+    h = t.call("transform_act_fn", activation_module{here.dims.hidden_act}, h);
+    h = t.call("LayerNorm", norm<norm_kind::layer>{here.dims.hidden_size}, h);
     t.leave(transform);
-    return t.leave(predictions, word_scores(dims, t, h));
+    return t.leave(predictions, word_scores(here.dims, t, h));
 }
 
 /// Scores of words, of what the next sentence is, or of both.
-constexpr value describe_cls(const architecture& row, const shape& dims, trace& t, const value& x, const value& pooled) {
-    const bool sentences = dims.head == head_kind::next_sentence, pretrains = dims.head == head_kind::pretraining;
+constexpr value describe_cls(const site& here, trace& t, const value& x, const value& pooled) {
+    const bool sentences = here.dims.head == head_kind::next_sentence, pretrains = here.dims.head == head_kind::pretraining;
     const literal type = sentences ? "OnlyNSPHead" : pretrains ? "PreTrainingHeads" : "OnlyMLMHead";
-    const module_info cls{.name = "cls", .type = {row.prefix, type}, .what = role::head};
+    const module_info cls{.name = "cls", .type = {here.row.prefix, type}, .what = role::head};
     t.enter(cls);
     value out;
-    if (!sentences) out = describe_predictions(row, dims, t, x);
+    if (!sentences) out = describe_predictions(here, t, x);
     if (sentences || pretrains) {
         const recorder::off_loss_guard unread{t, pretrains};
-        const value is_next = t.call("seq_relationship", linear{dims.hidden_size, 2, true}, pooled);
+        const value is_next = t.call("seq_relationship", linear{here.dims.hidden_size, 2, true}, pooled);
         if (sentences) out = is_next;
     }
     return t.leave(cls, out);
 }
 
-constexpr value describe_lm_head(const architecture& row, const shape& dims, trace& t, const value& x) {
-    const module_info lm_head{.name = "lm_head", .type = {row.prefix, "LMHead"}, .what = role::head};
+constexpr value describe_lm_head(const site& here, trace& t, const value& x) {
+    const module_info lm_head{.name = "lm_head", .type = here.type("LMHead"), .what = role::head};
     t.enter(lm_head);
-    declare_bias(dims, t);
-    value h = t.call("dense", linear{dims.hidden_size, dims.hidden_size, true}, x);
-    h = t.call("layer_norm", norm<norm_kind::layer>{dims.hidden_size}, activate(t, activation::gelu, h));
-    return t.leave(lm_head, word_scores(dims, t, h));
+    declare_bias(here.dims, t);
+    value h = t.call("dense", linear{here.dims.hidden_size, here.dims.hidden_size, true}, x);
+    h = t.call("layer_norm", norm<norm_kind::layer>{here.dims.hidden_size}, activate(t, activation::gelu, h));
+    return t.leave(lm_head, word_scores(here.dims, t, h));
 }
 
-constexpr value describe_head(const architecture& row, const shape& dims, trace& t, const two_values& out) {
+constexpr value describe_head(const site& here, trace& t, const two_values& out) {
     const recorder::idle_guard unused{t, t.load().head == logits::none};
     const auto classify = [&](std::int64_t labels, const value& h) {
-        return t.call("classifier", head_linear{{dims.hidden_size, labels, true}}, dropout(t, "dropout", h));
+        return t.call("classifier", head_linear{{here.dims.hidden_size, labels, true}}, dropout(t, "dropout", h));
     };
     const value kept = t.load().head == logits::last ? t.slice(out.first, 1, 1) : out.first;
-    switch (dims.head) {
+    switch (here.dims.head) {
         case head_kind::sequence_classification: {
-            if (!row.flat_heads) return classify(dims.num_labels, out.second);
-            const classification_head labels{dims.hidden_size, dims.num_labels, {row.prefix, "ClassificationHead"}};
+            if (!here.row.flat_heads) return classify(here.dims.num_labels, out.second);
+            const classification_head labels{here.dims.hidden_size, here.dims.num_labels, here.type("ClassificationHead")};
             return t.call("classifier", labels, t.select(out.first, 1));
         }
-        case head_kind::token_classification: return classify(dims.num_labels, out.first);
+        case head_kind::token_classification: return classify(here.dims.num_labels, out.first);
         case head_kind::multiple_choice: return classify(1, out.second);
         case head_kind::question_answering: return answer_scores(t, out.first);
         default: break;
     }
-    return row.flat_heads ? describe_lm_head(row, dims, t, kept) : describe_cls(row, dims, t, kept, out.second);
+    return here.row.flat_heads ? describe_lm_head(here, t, kept) : describe_cls(here, t, kept, out.second);
 }
 
 }  // namespace bert_detail
@@ -113,18 +114,19 @@ constexpr value describe_head(const architecture& row, const shape& dims, trace&
 /// Of a multiple-choice head one batch entry is one choice. Attention to an encoder is a decoder's parameters only: the
 /// pass is given no encoder's states.
 /// Source: transformers/models/bert/modeling_bert.py, transformers/models/roberta/modeling_roberta.py.
-constexpr value describe_bert(const architecture& row, const shape& dims, trace& t) {
-    const bool bare = dims.head == head_kind::none;
-    const literal type = dims.head == head_kind::causal_lm ? row.names.causal_lm_type : name_of(dims.head);
-    const module_info whole{.type = {row.prefix, type}};
-    const module_info base{.name = bare ? "" : row.names.base, .type = {row.prefix, "Model"}};
+constexpr value describe_bert(const site& here, trace& t) {
+    const bool bare = here.dims.head == head_kind::none;
+    const literal type = here.dims.head == head_kind::causal_lm ? here.row.names.causal_lm_type : name_of(here.dims.head);
+    const module_info whole{.type = {here.row.prefix, type}};
+    const module_info base{.name = bare ? "" : here.row.names.base, .type = here.type("Model")};
     if (!bare) t.enter(whole);
     t.enter(base);
-    const bool pools = bare || dims.head == head_kind::pretraining || bert_detail::reads_pooler(row, dims.head);
-    const two_values out = bert_detail::base(row, dims, t, pools);
+    const bool pools =
+        bare || here.dims.head == head_kind::pretraining || bert_detail::reads_pooler(here.row, here.dims.head);
+    const two_values out = bert_detail::base(here, t, pools);
     t.leave(base);
     if (bare) return out.first;
-    return t.leave(whole, t.returns(out.first, bert_detail::describe_head(row, dims, t, out)));
+    return t.leave(whole, t.returns(out.first, bert_detail::describe_head(here, t, out)));
 }
 
 constexpr void read_bert(config_view config, shape& s) {

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/moe.hpp>
+#include <llmcost/arch/llama.hpp>
+#include <llmcost/reading/experts.hpp>
 
 namespace llmcost::arch {
 
@@ -33,7 +34,7 @@ constexpr void read_deepseek(config_view config, shape& s, std::int64_t dense_la
     s.moe.topk_group = config.positive("topk_group", s.moe.topk_group);
     const std::int64_t dense = config.non_negative("first_k_dense_replace", dense_layers);
     plan_one_mask(config, s);
-    const mixer_kind mixer = layer_kind::from(s.layers.common).mixer;
+    const mixer_kind mixer = s.layers[0].mixer;
     plan_layers(config, s, [&](std::int64_t i) { return layer_kind{mixer, i >= dense}; });
 }
 
@@ -57,7 +58,7 @@ constexpr void read_deepseek_v3(config_view config, shape& s) {
 // transformers/models/deepseek_v2: latent attention, complex rotation, softmax router
 inline constexpr architecture deepseek_v2 = [](architecture a) {
     a.heads = classifying_decoder_heads;
-    a.model_type = "deepseek_v2", a.prefix = "DeepseekV2", a.read = read_deepseek_v2, a.latent = true;
+    a.model_type = "deepseek_v2", a.prefix = "DeepseekV2", a.read = read_deepseek_v2, a.mix = mix_by_latent_attention;
     a.rotated = rotation::complex_pairs, a.router = router_kind::softmax_grouped;
     a.shared_experts = shared_expert_kind::added;
     a.names.moe_type = "Moe", a.names.router_type = "TopkRouter";

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/llama.hpp>
+#include <llmcost/reading/reader.hpp>
+#include <llmcost/walks/decoder.hpp>
 
 namespace llmcost::arch {
 
@@ -22,7 +23,7 @@ constexpr void read_gemma_layers(config_view config, shape& s, bool attention_ca
     if (read_layer_types(config, s)) return;
     plan_layers(config, s, [&](std::int64_t i) {
         const bool full = (i + 1) % pattern == 0;
-        return layer_kind{full ? mixer_kind::full_attention : mixer_kind::sliding_attention, false};
+        return layer_kind{full ? mixer_kind::full_attention : mixer_kind::sliding_attention};
     });
 }
 constexpr void read_gemma2(config_view config, shape& s) { read_gemma_layers(config, s, true, true, 2); }
@@ -35,31 +36,21 @@ constexpr void read_gemma3(config_view config, shape& s) {
 }
 
 // transformers/models/gemma: norms of 1 + weight, embeddings scaled inside of their module
-inline constexpr architecture gemma{
-    .model_type = "gemma",
-    .prefix = "Gemma",
-    .describe = describe_decoder,
-    .read = read_gemma,
-    .norm = norm_kind::rms_plus_one,
-    .scales_in_embedding = true,
-    .heads = decoder_heads,
-    .names = {.embedding_type = "TextScaledWordEmbedding"},
-    .keys = {no_mlp_bias},
-    .defaults = {.vocab_size = 256000,
-                 .hidden_size = 3072,
-                 .intermediate_size = 24576,
-                 .num_hidden_layers = 28,
-                 .num_attention_heads = 16,
-                 .num_key_value_heads = 16,
-                 .head_dim = 256,
-                 .max_position_embeddings = 8192,
-                 .hidden_act = activation::gelu_pytorch_tanh,
-                 .tie_word_embeddings = true},
-};
+inline constexpr architecture gemma = [](architecture a) {
+    a.model_type = "gemma", a.prefix = "Gemma", a.read = read_gemma, a.norm = norm_kind::rms_plus_one;
+    a.embed = embed_words_scaling, a.names.embedding_type = "TextScaledWordEmbedding", a.heads = decoder_heads;
+    a.keys[0] = no_mlp_bias;
+    a.defaults.vocab_size = 256000, a.defaults.hidden_size = 3072, a.defaults.intermediate_size = 24576;
+    a.defaults.num_hidden_layers = 28, a.defaults.num_attention_heads = 16, a.defaults.num_key_value_heads = 16;
+    a.defaults.head_dim = 256, a.defaults.max_position_embeddings = 8192;
+    a.defaults.hidden_act = activation::gelu_pytorch_tanh, a.defaults.tie_word_embeddings = true;
+    return a;
+}(shared_decoder);
 
 // transformers/models/gemma2: norms before and after each block, soft caps, sliding and full layers in turns
 inline constexpr architecture gemma2 = [](architecture a) {
-    a.model_type = "gemma2", a.prefix = "Gemma2", a.read = read_gemma2, a.placement = norm_placement::both;
+    a.model_type = "gemma2", a.prefix = "Gemma2", a.read = read_gemma2, a.layer = layer_normed_around;
+    a.names.norm_before_feed_forward = "pre_feedforward_layernorm";
     a.masks = mask_rule::full_and_sliding;
     a.keys[1] = {"hidden_act", "hidden_activation", key_rule::written_only};
     a.defaults.hidden_size = 2304, a.defaults.intermediate_size = 9216, a.defaults.num_hidden_layers = 26;

@@ -2,70 +2,58 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/moe.hpp>
+#include <llmcost/reading/experts.hpp>
+#include <llmcost/reading/reader.hpp>
+#include <llmcost/walks/decoder.hpp>
 
 namespace llmcost::arch {
 
 namespace llama4_detail {
 
-/// Attention with complex rotation and weightless norms of queries and keys, or with neither.
-struct attention {
-    const architecture& row;
-    const shape& dims;
-    const shared_values& shared;  ///< `cos` holds unit complex numbers
-    bool rotates;
-
-    static constexpr role what = role::attn;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return {row.prefix, "TextAttention"}; }
-    constexpr value describe(trace& t, const value& x) const {
-        const std::int64_t d = dims.head_dim, heads = dims.num_attention_heads, kv_heads = dims.num_key_value_heads;
-        const std::int64_t batch = x.dim(0), sequence = x.dim(1);
-        const auto projected = [&](literal name, std::int64_t n) {
-            return t.call(name, linear{dims.hidden_size, n * d, dims.attention_bias}, x).view({batch, sequence, n, d});
-        };
-        value q = projected("q_proj", heads), k = projected("k_proj", kv_heads);
-        value v = projected("v_proj", kv_heads).transpose(1, 2);
-        if (rotates) {
-            const value unit = shared.cos.unsqueeze(2);
-            q = rotate_pairs(t, q, unit);
-            k = rotate_pairs(t, k, unit);
-            if (dims.qk_norm) {  // one module, called twice
-                const norm<norm_kind::rms> plain{d, {row.prefix, "TextL2Norm"}, false};
-                q = t.call("qk_norm", plain, q);
-                k = t.call("qk_norm", plain, k);
-            }
-        } else if (dims.tunes_temperature) {
-            q = t.to(t.mul(q, temperatures(t, sequence).expand({batch, sequence, 1, 1})), q.type);
-        }
-        q = q.transpose(1, 2);
-        k = update_cache(t, k.transpose(1, 2), shared.where);
-        v = update_cache(t, v, shared.where);
-        const value mixed = eager_attention(t, q, k, v, shared.where, {.mask = &shared.mask, .float_softmax = false});
-        const value flat = t.contiguous(t.reshape(mixed, {batch, sequence, -1}));
-        return t.call("o_proj", linear{heads * d, dims.hidden_size, dims.output_bias}, flat);
-    }
-
-private:
-    /// log(1 + floor((position + 1) / floor_scale)) · attn_scale + 1, (1, sequence, 1, 1).
-    static constexpr value temperatures(trace& t, std::int64_t sequence) {
-        const value steps = t.unary(op::compare, t.div(t.add(t.constant({sequence}))));
-        return t.add(t.mul(t.unary(op::log1p, steps))).view({1, sequence, 1, 1});
-    }
+enum own : std::uint8_t { tunes_temperature };
+inline constexpr own_key keys[]{
+    {"attn_temperature_tuning", 1, own_value::boolean},  // queries without positions are scaled by where their tokens stand
 };
+
+/// The word of layers whose attention knows of no positions.
+inline constexpr std::uint8_t unrotated = 1;
+
+/// log(1 + floor((position + 1) / floor_scale)) · attn_scale + 1, (1, sequence, 1, 1).
+constexpr value temperatures(trace& t, std::int64_t sequence) {
+    const value steps = t.unary(op::compare, t.div(t.add(t.constant({sequence}))));
+    return t.add(t.mul(t.unary(op::log1p, steps))).view({1, sequence, 1, 1});
+}
+
+/// Attention with complex rotation and weightless norms of queries and keys, or with neither.
+constexpr value attend(const site& here, trace& t, const value& x) {
+    const std::int64_t batch = x.dim(0), sequence = x.dim(1);
+    qkv of = project_qkv(here, t, x);
+    split_heads(here, of);
+    if (here.kind.own != unrotated) {
+        const value unit = here.shared->cos.unsqueeze(2);
+        const norm<norm_kind::rms> plain{here.dims.head_dim, here.type("TextL2Norm"), false};
+        for (value* const each : {&of.q, &of.k}) *each = rotate_pairs(t, *each, unit);
+        for (value* const each : {&of.q, &of.k})  // one module, called twice
+            if (here.dims.qk_norm) *each = t.call("qk_norm", plain, *each);
+    } else if (here.dims.own[tunes_temperature]) {
+        of.q = t.to(t.mul(of.q, temperatures(t, sequence).expand({batch, sequence, 1, 1})), of.q.type);
+    }
+    heads_first(of);
+    remember(here, t, of);
+    return join(here, t, look_up(here, t, of, {.float_softmax = false}));
+}
 
 /// Logits of the experts, and the sigmoids of the largest k of them: 0 for the others.
 struct router {
-    const architecture& row;
-    const shape& dims;
+    site here;
 
     static constexpr role what = role::router;
     static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return {row.prefix, "Router"}; }
+    [[nodiscard]] constexpr class_name type() const { return here.type("Router"); }
     constexpr two_values describe(trace& t, const value& tokens) const {
-        const value logits = t.linear(tokens, t.param("weight", {dims.moe.num_experts, dims.hidden_size}));
-        const value largest = t.top_k(logits, dims.moe.num_experts_per_tok);
-        value scores = t.constant({tokens.dim(0), dims.moe.num_experts}, logits.type);
+        const value logits = t.linear(tokens, t.param("weight", {here.dims.moe.num_experts, here.dims.hidden_size}));
+        const value largest = t.top_k(logits, here.dims.moe.num_experts_per_tok);
+        value scores = t.constant({tokens.dim(0), here.dims.moe.num_experts}, logits.type);
         t.in_place(op::scatter, scores, largest);
         return {t.to(t.sigmoid(t.to(scores, dtype::float32)), logits.type), logits};
     }
@@ -73,110 +61,58 @@ struct router {
 
 /// Every expert runs over every token in one batch of products: x (experts · tokens, width) -> the same.
 struct experts {
-    const architecture& row;
-    const shape& dims;
+    site here;
 
     static constexpr role what = role::experts;
     static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return {row.prefix, "TextExperts"}; }
+    [[nodiscard]] constexpr class_name type() const { return here.type("TextExperts"); }
     constexpr value describe(trace& t, const value& x) const {
-        const moe_shape& m = dims.moe;
-        const std::int64_t width = dims.hidden_size, inner = m.intermediate_size, k = m.num_experts_per_tok;
+        const moe_shape& m = here.dims.moe;
+        const std::int64_t width = here.dims.hidden_size, inner = m.intermediate_size, k = m.num_experts_per_tok;
         const value in = t.param("gate_up_proj", {m.num_experts, width, 2 * inner}, k, m.num_experts);
         const value out = t.param("down_proj", {m.num_experts, inner, width}, k, m.num_experts);
         const value half = t.bmm(x.view({m.num_experts, -1, width}), in).slice(-1, inner);
-        const value gated = t.mul(half, t.call("act_fn", activation_module{dims.hidden_act}, half));
+        const value gated = t.mul(half, t.call("act_fn", activation_module{here.dims.hidden_act}, half));
         return t.bmm(gated, out).view({-1, width});
     }
 };
 
+/// What all experts make of all tokens: (experts · tokens, width).
+constexpr value expert_outputs(const site& here, trace& t, const value& tokens, const value& scores) {
+    const std::int64_t n = here.dims.moe.num_experts, width = here.dims.hidden_size;
+    const recorder::fused_guard fused{t,
+                                      {.kind = fused_kind::experts,
+                                       .tokens = tokens.dim(0),
+                                       .width = width,
+                                       .inner = here.dims.moe.intermediate_size,
+                                       .num_experts = n,
+                                       .num_experts_per_tok = here.dims.moe.num_experts_per_tok}};
+    const value copies = t.copy(tokens.unsqueeze(0).expand({n, tokens.dim(0), width})).view({-1, width});
+    const value scaled = t.mul(copies, t.reshape(scores.transpose(0, 1), {-1, 1}));
+    return t.call("experts", experts{here}, scaled);
+}
+
 /// Each expert gets all tokens, scaled by its scores; a shared expert gets them as they are.
 struct mixture {
-    const architecture& row;
-    const shape& dims;
-    mlp<mlp_kind::gated> shared_expert;
+    site here;
 
     static constexpr role what = role::mlp;
     static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return {row.prefix, "TextMoe"}; }
+    [[nodiscard]] constexpr class_name type() const { return here.type("TextMoe"); }
     constexpr value describe(trace& t, const value& x) const {
-        const std::int64_t n = dims.moe.num_experts, width = dims.hidden_size;
+        const std::int64_t width = here.dims.hidden_size;
         const value tokens = t.reshape(x, {-1, width});
-        const value scores = t.call("router", router{row, dims}, tokens).first;
-        const value routed = expert_outputs(t, tokens, scores);
-        value out = t.call("shared_expert", shared_expert, tokens);
-        t.in_place(op::add, out, t.sum(t.reshape(routed, {n, -1, width}), 0));
-        return out;
-    }
-
-private:
-    constexpr value expert_outputs(trace& t, const value& tokens, const value& scores) const {
-        const std::int64_t n = dims.moe.num_experts, width = dims.hidden_size;
-        const recorder::fused_guard fused{t,
-                                          {.kind = fused_kind::experts,
-                                           .tokens = tokens.dim(0),
-                                           .width = width,
-                                           .inner = dims.moe.intermediate_size,
-                                           .num_experts = n,
-                                           .num_experts_per_tok = dims.moe.num_experts_per_tok}};
-        const value copies = t.copy(tokens.unsqueeze(0).expand({n, tokens.dim(0), width})).view({-1, width});
-        const value scaled = t.mul(copies, t.reshape(scores.transpose(0, 1), {-1, 1}));
-        return t.call("experts", experts{row, dims}, scaled);
+        const value scores = t.call("router", router{here}, tokens).first;
+        const value routed = expert_outputs(here, t, tokens, scores);
+        value out = call_mlp(here, t, "shared_expert", here.dims.moe.shared_intermediate_size, tokens);
+        t.in_place(op::add, out, t.sum(t.reshape(routed, {here.dims.moe.num_experts, -1, width}), 0));
+        return out.view({x.dim(0), x.dim(1), width});
     }
 };
 
-/// Norm, attention, residual, norm, experts or a dense block, residual.
-struct layer {
-    const architecture& row;
-    const shape& dims;
-    const shared_values& shared;
-    layer_kind kind;
-
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return {row.prefix, "TextDecoderLayer"}; }
-    constexpr value describe(trace& t, const value& x) const {
-        const attention attends{row, dims, shared, !kind.unrotated};
-        const value middle = t.add(x, t.call("self_attn", attends, normed(t, "input_layernorm", x)));
-        const value h = normed(t, "post_attention_layernorm", middle);
-        const value fed = kind.experts
-                              ? t.call("feed_forward", mixture{row, dims, dense(dims.moe.shared_intermediate_size)}, h)
-                              : t.call("feed_forward", dense(dims.intermediate_size), h);
-        return t.add(middle, fed.view({x.dim(0), x.dim(1), dims.hidden_size}));
-    }
-
-private:
-    constexpr value normed(trace& t, literal name, const value& x) const {
-        return t.call(name, norm<norm_kind::rms>{dims.hidden_size, {row.prefix, "TextRMSNorm"}}, x);
-    }
-    [[nodiscard]] constexpr mlp<mlp_kind::gated> dense(std::int64_t inner) const {
-        const mlp_names named{.act = "activation_fn"};
-        return {dims.hidden_size, inner, dims.hidden_act, {row.prefix, "TextMLP"}, false, named};
-    }
-};
-
-constexpr value describe_base(const architecture& row, const shape& dims, trace& t) {
-    const workload& load = t.load();
-    const embedding words{dims.vocab_size, dims.hidden_size};
-    value x = t.call("embed_tokens", words, extents{load.batch, load.sequence});
-    shared_values full, chunked;
-    full.where = context_of(t, 0);
-    chunked.where = context_of(t, dims.sliding_window, window_kind::chunked);
-    // both masks always; one that no layer reads is as long as the cache of the first (masking_utils.py, `layer_idx`)
-    const bool has_full = dims.layers.has(mixer_kind::full_attention, dims.num_hidden_layers);
-    const bool has_chunked = dims.layers.has(mixer_kind::chunked_attention, dims.num_hidden_layers);
-    full.mask = eager_mask(t, has_chunked && !has_full ? chunked.where : full.where, load.batch);
-    chunked.mask = eager_mask(t, has_chunked ? chunked.where : full.where, load.batch);
-    const complex_rotary_table table{dims.rotary_dim, {row.prefix, "TextRotaryEmbedding"}, rotary_frequencies{dims}};
-    full.cos = chunked.cos = t.call("rotary_emb", table, load.sequence);
-    for (repetition each = t.repeat(dims.num_hidden_layers, dims.layers, x); each.next();) {
-        const shared_values& mine = each.kind().mixer == mixer_kind::chunked_attention ? chunked : full;
-        x = t.call({"layers", each.index()}, layer{row, dims, mine, each.kind()}, x);
-    }
-    return t.call("norm", norm<norm_kind::rms>{dims.hidden_size, {row.prefix, "TextRMSNorm"}}, x);
+constexpr value feed(const site& here, trace& t, const value& x) {
+    return here.kind.experts ? t.call("feed_forward", mixture{here}, x) : feed_forward(here, t, x);
 }
-
-}  // namespace llama4_detail
 
 /// Which layers rotate queries and keys: a list, else all but every so many-th (configuration_llama4.py, `__post_init__`).
 class rotary_places {
@@ -200,7 +136,7 @@ private:
 
 /// Layers that rotate see their chunk and the others everything, unless `layer_types` says otherwise; experts in the layers
 /// that `moe_layers` lists, else in every so many-th.
-constexpr void read_llama4(config_view config, shape& s) {
+constexpr void read(config_view config, shape& s) {
     s.moe.num_experts = config.positive("num_local_experts", s.moe.num_experts);
     s.moe.num_experts_per_tok = config.positive("num_experts_per_tok", s.moe.num_experts_per_tok);
     if (s.moe.num_experts_per_tok > s.moe.num_experts)
@@ -209,7 +145,6 @@ constexpr void read_llama4(config_view config, shape& s) {
     s.intermediate_size = config.positive("intermediate_size_mlp", 16384);
     (void)checked_width(config, "num_local_experts", s.moe.num_experts, s.hidden_size);
     s.qk_norm = config.boolean("use_qk_norm", s.qk_norm);
-    s.tunes_temperature = config.boolean("attn_temperature_tuning", s.tunes_temperature);
     const bool listed = read_layer_types(config, s, mixer_kind::chunked_attention);
     const layer_plan given = s.layers;
     const rotary_places rotates(config, s, listed);
@@ -219,8 +154,8 @@ constexpr void read_llama4(config_view config, shape& s) {
     plan_layers(config, s, [&](std::int64_t i) {
         const bool turns = rotates.has(i);
         const mixer_kind by_rule = turns ? mixer_kind::chunked_attention : mixer_kind::full_attention;
-        return layer_kind{listed ? layer_kind::from(given[i]).mixer : by_rule, list ? several.has(i) : (i + 1) % step == 0,
-                          !turns};
+        return layer_kind{listed ? given[i].mixer : by_rule, list ? several.has(i) : (i + 1) % step == 0,
+                          turns ? std::uint8_t{} : unrotated};
     });
     // a mask of chunks is made in any case; of one token the reference's cache would keep everything
     const auto chunk = config.find("attention_chunk_size");
@@ -229,32 +164,23 @@ constexpr void read_llama4(config_view config, shape& s) {
         fail_value(config, "attention_chunk_size", "at least 2 tokens");
 }
 
-/// A decoder of its own under the shared heads.
-constexpr value describe_llama4(const architecture& row, const shape& dims, trace& t) {
-    return describe_under_head(row, dims, t, llama4_detail::describe_base);
-}
+}  // namespace llama4_detail
 
 // transformers/models/llama4: chunks with complex rotation, full attention without, every expert over every token
-inline constexpr architecture llama4_text{
-    .model_type = "llama4_text",
-    .prefix = "Llama4",
-    .describe = describe_llama4,
-    .read = read_llama4,
-    .rotated = rotation::complex_pairs,
-    .heads = language_heads,
-    .names = {.model_type = "TextModel"},
-    .keys = {no_mlp_bias, {"sliding_window", "", key_rule::absent}},
-    .defaults = {.vocab_size = 202048,
-                 .hidden_size = 5120,
-                 .intermediate_size = 8192,
-                 .num_hidden_layers = 48,
-                 .num_attention_heads = 40,
-                 .num_key_value_heads = 8,
-                 .head_dim = 128,
-                 .max_position_embeddings = 131072,
-                 .qk_norm = true,
-                 .tunes_temperature = true,
-                 .moe = {.num_experts = 16, .num_experts_per_tok = 1}},
-};
+inline constexpr architecture llama4_text = [](architecture a) {
+    a.model_type = "llama4_text", a.prefix = "Llama4", a.read = llama4_detail::read, a.own = llama4_detail::keys;
+    a.attend = llama4_detail::attend, a.feed = llama4_detail::feed;
+    a.kinds = attention_kinds | mixer_kind::chunked_attention, a.kinds.own = llama4_detail::unrotated;
+    a.rotated = rotation::complex_pairs, a.masks = mask_rule::full_and_sliding, a.heads = language_heads;
+    a.names.model_type = "TextModel", a.names.layer_type = "TextDecoderLayer", a.names.attention_type = "TextAttention";
+    a.names.norm_type = "TextRMSNorm", a.names.rotary_type = "TextRotaryEmbedding", a.names.mlp_type = "TextMLP";
+    a.names.feed_forward = "feed_forward", a.names.mlp.act = "activation_fn";
+    a.keys[0] = no_mlp_bias, a.keys[1] = {"sliding_window", "", key_rule::absent};
+    a.defaults.vocab_size = 202048, a.defaults.hidden_size = 5120, a.defaults.intermediate_size = 8192;
+    a.defaults.num_hidden_layers = 48, a.defaults.num_attention_heads = 40, a.defaults.num_key_value_heads = 8;
+    a.defaults.head_dim = 128, a.defaults.max_position_embeddings = 131072, a.defaults.qk_norm = true;
+    a.defaults.moe.num_experts = 16, a.defaults.moe.num_experts_per_tok = 1;
+    return a;
+}(shared_decoder);
 
 }  // namespace llmcost::arch

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/decoder.hpp>
 #include <llmcost/layers/state_space.hpp>
 #include <llmcost/layers/state_space_dual.hpp>
-#include <llmcost/reader.hpp>
+#include <llmcost/reading/reader.hpp>
+#include <llmcost/walks/decoder.hpp>
 
 namespace llmcost::arch {
 
@@ -20,7 +20,7 @@ constexpr void read_state_space(config_view config, shape& s) {
     m.intermediate_size = config.positive("expand", 2) * s.hidden_size;
     if (m.intermediate_size > largest_input)
         fail_unsupported(config, "hidden_size", "hidden_size * expand is too large a width");
-    plan_layers(s, {mixer_kind::linear, false});
+    s.layers.set_all({mixer_kind::recurrent});
 }
 
 /// Mamba-1: an inner width that the file states goes before `expand`; the rank of time steps may be "auto".
@@ -58,57 +58,58 @@ enum class state_space_mixer : std::uint8_t {
 ///
 /// Source: transformers/models/mamba/modeling_mamba.py, `MambaBlock`.
 struct state_space_block {
-    const architecture& row;
-    const shape& dims;
+    site here;
     state_space_mixer mixer;
 
     static constexpr role what = role::none;
     static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return {row.prefix, "Block"}; }
+    [[nodiscard]] constexpr class_name type() const { return here.type("Block"); }
     constexpr value describe(trace& t, const value& x) const {
-        const norm<norm_kind::rms> before{dims.hidden_size, {row.prefix, "RMSNorm"}};
+        const norm<norm_kind::rms> before{here.dims.hidden_size, here.type("RMSNorm")};
         const value h = t.call("norm", before, t.to(x, t.activation_type()));
-        const value residual = dims.ssm.residual_in_fp32 ? t.to(x, dtype::float32) : x;
+        const value residual = here.dims.ssm.residual_in_fp32 ? t.to(x, dtype::float32) : x;
         return t.add(residual, mixed(t, h));
     }
 
 private:
     constexpr value mixed(trace& t, const value& h) const {
-        const class_name named{row.prefix, "Mixer"};
+        const class_name named = here.type("Mixer");
         if (mixer == state_space_mixer::dual) {
-            const dual_state_space layer{dims.hidden_size, dims.ssm, dims.hidden_act, named, {"Mamba", "RMSNormGated"}};
+            const dual_state_space layer{
+                here.dims.hidden_size, here.dims.ssm, here.dims.hidden_act, named, {"Mamba", "RMSNormGated"}};
             return t.call("mixer", layer, h);
         }
         const state_norm norms = mixer == state_space_mixer::selective ? state_norm::none : state_norm::plain;
-        const class_name norm_named{row.prefix, "WeightlessRMSNorm"};
-        return t.call("mixer", selective_state_space{dims.hidden_size, dims.ssm, dims.hidden_act, named, norms, norm_named},
-                      h);
+        const class_name norm_named = here.type("WeightlessRMSNorm");
+        return t.call(
+            "mixer",
+            selective_state_space{here.dims.hidden_size, here.dims.ssm, here.dims.hidden_act, named, norms, norm_named}, h);
     }
 };
 
 /// Embedding, blocks with this mixer, last norm, and the head where there is one.
-constexpr value describe_state_space(const architecture& row, const shape& dims, trace& t, state_space_mixer mixer) {
-    const bool bare = dims.head == head_kind::none;
-    const module_info whole{.type = {row.prefix, "ForCausalLM"}};
-    const module_info base{.name = bare ? "" : "backbone", .type = {row.prefix, "Model"}};
+constexpr value describe_state_space(const site& here, trace& t, state_space_mixer mixer) {
+    const bool bare = here.dims.head == head_kind::none;
+    const module_info whole{.type = here.type("ForCausalLM")};
+    const module_info base{.name = bare ? "" : "backbone", .type = here.type("Model")};
     if (!bare) t.enter(whole);
     t.enter(base);
     const extents ids{t.load().batch, t.load().sequence};
-    value x = t.call("embeddings", embedding{dims.vocab_size, dims.hidden_size}, ids);
-    for (repetition layer = t.repeat(dims.num_hidden_layers, x); layer.next();)
-        x = t.call({"layers", layer.index()}, state_space_block{row, dims, mixer}, x);
-    x = t.call("norm_f", norm<norm_kind::rms>{dims.hidden_size, {row.prefix, "RMSNorm"}}, x);
+    value x = t.call("embeddings", embedding{here.dims.vocab_size, here.dims.hidden_size}, ids);
+    for (repetition layer = t.repeat(here.dims.num_hidden_layers, x); layer.next();)
+        x = t.call({"layers", layer.index()}, state_space_block{here, mixer}, x);
+    x = t.call("norm_f", norm<norm_kind::rms>{here.dims.hidden_size, here.type("RMSNorm")}, x);
     t.leave(base);
     if (bare) return x;
     const recorder::idle_guard unused{t, t.load().head == logits::none};
-    const linear head{dims.hidden_size, dims.vocab_size, false, dims.tie_word_embeddings};
+    const linear head{here.dims.hidden_size, here.dims.vocab_size, false, here.dims.tie_word_embeddings};
     const value scores = t.call("lm_head", head_linear{head}, t.to(kept_positions(t, x), t.activation_type()));
     return t.leave(whole, t.returns(x, t.to(scores, dtype::float32)));
 }
 
 template <state_space_mixer Mixer>
-constexpr value describe_mamba(const architecture& row, const shape& dims, trace& t) {
-    return describe_state_space(row, dims, t, Mixer);
+constexpr value describe_mamba(const site& here, trace& t) {
+    return describe_state_space(here, t, Mixer);
 }
 
 // transformers/models/mamba: configuration_mamba.py, modeling_mamba.py
@@ -117,6 +118,7 @@ inline constexpr architecture mamba{
     .prefix = "Mamba",
     .describe = describe_mamba<state_space_mixer::selective>,
     .read = read_mamba,
+    .kinds = understood_kinds{} | mixer_kind::recurrent,
     .defaults = {.vocab_size = 50280,
                  .hidden_size = 768,
                  .num_hidden_layers = 32,
@@ -137,6 +139,7 @@ inline constexpr architecture mamba2{
     .prefix = "Mamba2",
     .describe = describe_mamba<state_space_mixer::dual>,
     .read = read_mamba2,
+    .kinds = understood_kinds{} | mixer_kind::recurrent,
     .defaults = {.vocab_size = 32768, .hidden_size = 4096, .num_hidden_layers = 64, .ssm = {.state_size = 128}},
 };
 

@@ -2,13 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/encoder_decoder.hpp>
 #include <llmcost/layers/heads.hpp>
-#include <llmcost/reader.hpp>
+#include <llmcost/reading/reader.hpp>
+#include <llmcost/walks/encoder_decoder.hpp>
 
 namespace llmcost::arch {
 
 namespace t5_detail {
+
+enum own : std::uint8_t { buckets, gated, scales_output };
+inline constexpr own_key keys[]{
+    {"relative_attention_num_buckets", 32},
+    {.value = own_value::computed},  // a gate in the feed-forward block
+    {.value = own_value::computed},  // last hidden states times a constant before the head
+};
 
 constexpr value normed(trace& t, literal name, literal prefix, const value& x) {
     return t.call(name, norm<norm_kind::rms_float_variance>{x.dim(-1), {prefix, "LayerNorm"}}, x);
@@ -40,7 +47,7 @@ struct attention_part {
                                          "k",
                                          "v",
                                          "o",
-                                         dims.relative_attention_num_buckets};
+                                         dims.own[buckets]};
         const value h = normed(t, "layer_norm", prefix, x);
         const value out = encoded != nullptr ? t.call("EncDecAttention", cross_attention{s}, h, *encoded, where, mask, &bias)
                                              : t.call("SelfAttention", sequence_attention{s}, h, h, where, mask, &bias);
@@ -56,12 +63,12 @@ struct dense_block {
     static constexpr role what = role::mlp;
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const {
-        return {prefix, dims.gated_mlp ? "DenseGatedActDense" : "DenseActDense"};
+        return {prefix, dims.own[gated] ? "DenseGatedActDense" : "DenseActDense"};
     }
     constexpr value describe(trace& t, const value& x) const {
         const linear in{dims.hidden_size, dims.intermediate_size};
-        value h = t.call("act", activation_module{dims.hidden_act}, t.call(dims.gated_mlp ? "wi_0" : "wi", in, x));
-        if (dims.gated_mlp) h = t.mul(h, t.call("wi_1", in, x));
+        value h = t.call("act", activation_module{dims.hidden_act}, t.call(dims.own[gated] ? "wi_0" : "wi", in, x));
+        if (dims.own[gated]) h = t.mul(h, t.call("wi_1", in, x));
         return t.call("wo", linear{dims.intermediate_size, dims.hidden_size}, dropout(t, "dropout", h));
     }
 };
@@ -111,16 +118,15 @@ struct block {
 };
 
 /// Embedding, blocks (the first one makes the biases), last norm, dropout around them.
-constexpr value describe_stack(const architecture& row, const shape& dims, trace& t, std::int64_t layers,
-                               std::int64_t length, stack_values& stack) {
-    const embedding words{dims.vocab_size, dims.hidden_size, false, {"", "Embedding"}, true};
+constexpr value describe_stack(const site& here, trace& t, std::int64_t layers, std::int64_t length, stack_values& stack) {
+    const embedding words{here.dims.vocab_size, here.dims.hidden_size, false, {"", "Embedding"}, true};
     value x = t.call("embed_tokens", words, extents{t.load().batch, length});
     if (stack.decodes) stack.mask = eager_mask(t, stack.where, t.load().batch);
     x = dropout(t, "dropout", x);
-    if (layers > 0) x = t.call({"block", 0}, block{dims, row.prefix, stack}, x);
+    if (layers > 0) x = t.call({"block", 0}, block{here.dims, here.row.prefix, stack}, x);
     for (repetition other = t.repeat(layers - 1, x, 1); other.next();)
-        x = t.call({"block", other.index()}, block{dims, row.prefix, stack}, x);
-    return dropout(t, "dropout", normed(t, "final_layer_norm", row.prefix, x));
+        x = t.call({"block", other.index()}, block{here.dims, here.row.prefix, stack}, x);
+    return dropout(t, "dropout", normed(t, "final_layer_norm", here.row.prefix, x));
 }
 
 /// The table of words that both stacks name as theirs; no pass calls it by this name.
@@ -129,70 +135,68 @@ constexpr void declare_words(const shape& dims, trace& t) {
 }
 
 /// Words and the encoder: all that an encoder's model has.
-constexpr value describe_encoder(const architecture& row, const shape& dims, trace& t, std::int64_t length) {
-    declare_words(dims, t);
-    const module_info encoder{.name = "encoder", .type = {row.prefix, "Stack"}, .what = role::encoder};
+constexpr value describe_encoder(const site& here, trace& t, std::int64_t length) {
+    declare_words(here.dims, t);
+    const module_info encoder{.name = "encoder", .type = here.type("Stack"), .what = role::encoder};
     t.enter(encoder);
     stack_values stack{.decodes = false, .where = {.sequence = length, .causal = false}};
-    return t.leave(encoder, describe_stack(row, dims, t, dims.encoder.num_hidden_layers, length, stack));
+    return t.leave(encoder, describe_stack(here, t, here.dims.encoder.num_hidden_layers, length, stack));
 }
 
 /// Words, encoder and decoder; the encoder's output is given where a past says that it has run.
-constexpr value describe_both(const architecture& row, const shape& dims, trace& t) {
+constexpr value describe_both(const site& here, trace& t) {
     const workload& load = t.load();
     const std::int64_t length = encoder_length(load);
     stack_values stack{.decodes = true};
     {
         const recorder::idle_guard done{t, encoder_is_done(load)};
-        stack.encoded = describe_encoder(row, dims, t, length);
+        stack.encoded = describe_encoder(here, t, length);
     }
-    if (encoder_is_done(load)) stack.encoded = t.input({load.batch, length, dims.hidden_size});
+    if (encoder_is_done(load)) stack.encoded = t.input({load.batch, length, here.dims.hidden_size});
     stack.where = context_of(t, 0);
     stack.across = {.sequence = length, .causal = false};
-    const module_info decoder{.name = "decoder", .type = {row.prefix, "Stack"}, .what = role::decoder};
+    const module_info decoder{.name = "decoder", .type = here.type("Stack"), .what = role::decoder};
     t.enter(decoder);
-    return t.leave(decoder, describe_stack(row, dims, t, dims.num_hidden_layers, load.sequence, stack));
+    return t.leave(decoder, describe_stack(here, t, here.dims.num_hidden_layers, load.sequence, stack));
 }
 
-constexpr value describe_encoder_alone(const architecture& row, const shape& dims, trace& t) {
-    return describe_encoder(row, dims, t, t.load().sequence);
-}
+constexpr value describe_encoder_alone(const site& here, trace& t) { return describe_encoder(here, t, t.load().sequence); }
 
 /// The part of a model in front of its head: both stacks in place, or a model of its own under `transformer`.
-constexpr value describe_stacks(const architecture& row, const shape& dims, trace& t) {
-    const module_info encoder{.name = "transformer", .type = {row.prefix, "EncoderModel"}};
-    const module_info whole{.name = "transformer", .type = {row.prefix, "Model"}};
-    switch (dims.head) {
-        case head_kind::encoder: return describe_encoder_alone(row, dims, t);
-        case head_kind::token_classification: return describe_within(encoder, describe_encoder_alone, row, dims, t);
-        case head_kind::sequence_classification: return describe_within(whole, describe_both, row, dims, t);
-        default: return describe_both(row, dims, t);
+constexpr value describe_stacks(const site& here, trace& t) {
+    const module_info encoder{.name = "transformer", .type = here.type("EncoderModel")};
+    const module_info whole{.name = "transformer", .type = here.type("Model")};
+    switch (here.dims.head) {
+        case head_kind::encoder: return describe_encoder_alone(here, t);
+        case head_kind::token_classification: return describe_within(encoder, describe_encoder_alone, here, t);
+        case head_kind::sequence_classification: return describe_within(whole, describe_both, here, t);
+        default: return describe_both(here, t);
     }
 }
 
-constexpr value describe_scores(const architecture& row, const shape& dims, trace& t, value x) {
-    if (dims.head == head_kind::none || dims.head == head_kind::encoder) return x;
+constexpr value describe_scores(const site& here, trace& t, value x) {
+    if (here.dims.head == head_kind::none || here.dims.head == head_kind::encoder) return x;
     const recorder::idle_guard unused{t, t.load().head == logits::none};
-    switch (dims.head) {
+    switch (here.dims.head) {
         case head_kind::token_classification: {
-            const linear labels{dims.hidden_size, dims.num_labels, true};
+            const linear labels{here.dims.hidden_size, here.dims.num_labels, true};
             return t.call("classifier", head_linear{labels}, dropout(t, "dropout", x));
         }
         case head_kind::sequence_classification: {
-            const classification_head labels{dims.hidden_size, dims.num_labels, {row.prefix, "ClassificationHead"}};
+            const classification_head labels{here.dims.hidden_size, here.dims.num_labels, here.type("ClassificationHead")};
             return t.call("classification_head", labels, state_of_end(t, x));
         }
         case head_kind::question_answering: return answer_scores(t, x);
         default: break;
     }
     if (t.load().head == logits::last) x = t.slice(x, 1, 1);
-    if (dims.scales_output) x = t.mul(x);
-    return t.call("lm_head", head_linear{{dims.hidden_size, dims.vocab_size, false, true}}, x);
+    if (here.dims.own[scales_output]) x = t.mul(x);
+    return t.call("lm_head", head_linear{{here.dims.hidden_size, here.dims.vocab_size, false, true}}, x);
 }
 
-constexpr value describe_whole(const architecture& row, const shape& dims, trace& t) {
-    const value x = describe_stacks(row, dims, t);
-    return t.returns(x, describe_scores(row, dims, t, x));
+constexpr value describe_whole(const site& here, trace& t) {
+    const value x = describe_stacks(here, t);
+    return t.returns(x, describe_scores(here, t, x));
 }
 
 }  // namespace t5_detail
@@ -200,8 +204,8 @@ constexpr value describe_whole(const architecture& row, const shape& dims, trace
 /// An encoder-decoder with relative positions and pre-norms, bare or under its head, or its encoder by itself.
 ///
 /// Source: transformers/models/t5/modeling_t5.py.
-constexpr value describe_t5(const architecture& row, const shape& dims, trace& t) {
-    return describe_within({.type = {row.prefix, name_of(dims.head)}}, t5_detail::describe_whole, row, dims, t);
+constexpr value describe_t5(const site& here, trace& t) {
+    return describe_within({.type = {here.row.prefix, name_of(here.dims.head)}}, t5_detail::describe_whole, here, t);
 }
 
 /// T5 ties its embeddings always; the key says whether outputs are scaled (configuration_t5.py, `__post_init__`).
@@ -211,16 +215,16 @@ constexpr void read_t5(config_view config, shape& s) {
     if (s.num_hidden_layers == 0 && s.head != head_kind::encoder && s.head != head_kind::token_classification)
         fail_value(config, config.contains("num_decoder_layers") ? "num_decoder_layers" : "num_layers",
                    "a decoder with layers");
-    s.relative_attention_num_buckets = config.positive("relative_attention_num_buckets", 32);
-    s.scales_output = config.boolean("scale_decoder_outputs", config.boolean("tie_word_embeddings", true));
+    s.own[t5_detail::scales_output] = config.boolean("scale_decoder_outputs", config.boolean("tie_word_embeddings", true));
     if (s.head == head_kind::question_answering && s.num_labels != 2)
         fail_value(config, config.contains("num_labels") ? "num_labels" : "id2label",
                    "two labels under a question-answering head");
     string_ref kind = config.string("feed_forward_proj", "relu");
-    s.gated_mlp = kind.starts_with("gated-");
-    if (s.gated_mlp) kind.remove_prefix(6);
-    if (s.gated_mlp && kind == "gelu") kind = "gelu_new";
-    s.gated_mlp = config.boolean("is_gated_act", s.gated_mlp);  // what a saved configuration says of itself counts
+    bool gated = kind.starts_with("gated-");
+    if (gated) kind.remove_prefix(6);
+    if (gated && kind == "gelu") kind = "gelu_new";
+    gated = config.boolean("is_gated_act", gated);  // what a saved configuration says of itself counts
+    s.own[t5_detail::gated] = gated;
     kind = config.string("dense_act_fn", kind);
     s.hidden_act = activation_named(config, "feed_forward_proj", kind);
 }
@@ -231,6 +235,7 @@ inline constexpr architecture t5{
     .prefix = "T5",
     .describe = describe_t5,
     .read = read_t5,
+    .own = t5_detail::keys,
     .rotated = rotation::none,
     .heads = {head_kind::none, head_kind::conditional_generation, head_kind::encoder, head_kind::sequence_classification,
               head_kind::token_classification, head_kind::question_answering},

@@ -2,10 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/encoder.hpp>
-#include <llmcost/reader.hpp>
+#include <llmcost/reading/reader.hpp>
+#include <llmcost/walks/encoder.hpp>
 
 namespace llmcost::arch {
+
+namespace vit_detail {
+
+enum own : std::uint8_t { pooler_act, encoder_stride };
+inline constexpr own_key keys[]{
+    {.otherwise = static_cast<std::int64_t>(activation::tanh), .value = own_value::computed},
+    {"encoder_stride", 16},  // pixels that a head makes of a patch, along each side
+};
+
+}  // namespace vit_detail
 
 /// `nn.Conv2d` over patches: (B, channels, height, width) -> (B, width, rows, columns).
 struct patch_convolution {
@@ -90,7 +100,7 @@ struct vit_layer {
 /// Pixels from patches: a convolution to stride² values per channel, copied to their places by `nn.PixelShuffle`.
 constexpr value describe_pixel_decoder(const shape& dims, trace& t, const value& x) {
     const vision_shape& image = dims.vision;
-    const std::int64_t batch = x.dim(0), tokens = x.dim(1) - 1, stride = image.encoder_stride;
+    const std::int64_t batch = x.dim(0), tokens = x.dim(1) - 1, stride = dims.own[vit_detail::encoder_stride];
     const std::int64_t rows = image.image_height / image.patch_size;
     const value patches = t.reshape(t.slice(x, 1, tokens).permute({0, 2, 1}), {batch, dims.hidden_size, rows, rows});
     const module_info decoder{.name = "decoder", .type = {"", "Sequential"}, .what = role::head};
@@ -110,19 +120,20 @@ constexpr value describe_pixel_decoder(const shape& dims, trace& t, const value&
 }
 
 /// Embeddings, layers, a norm; the bare model has a pooler over the first token, which no loss reads.
-constexpr value describe_vit_base(const architecture& row, const shape& dims, trace& t) {
-    const vision_shape& image = dims.vision;
+constexpr value describe_vit_base(const site& here, trace& t) {
+    const vision_shape& image = here.dims.vision;
     const value pixels = t.input({t.load().batch, image.num_channels, image.image_height, image.image_width});
-    value x = t.call("embeddings", vit_embeddings{dims, row.prefix}, pixels);
-    for (repetition layer = t.repeat(dims.num_hidden_layers, x); layer.next();)
-        x = t.call({"layers", layer.index()}, vit_layer{dims, row.prefix}, x);
-    x = t.call("layernorm", norm<norm_kind::layer>{dims.hidden_size}, x);
-    if (dims.head != head_kind::none) return x;
+    value x = t.call("embeddings", vit_embeddings{here.dims, here.row.prefix}, pixels);
+    for (repetition layer = t.repeat(here.dims.num_hidden_layers, x); layer.next();)
+        x = t.call({"layers", layer.index()}, vit_layer{here.dims, here.row.prefix}, x);
+    x = t.call("layernorm", norm<norm_kind::layer>{here.dims.hidden_size}, x);
+    if (here.dims.head != head_kind::none) return x;
     const recorder::off_loss_guard unread{t};
-    const module_info pooler{.name = "pooler", .type = {row.prefix, "Pooler"}};
+    const module_info pooler{.name = "pooler", .type = here.type("Pooler")};
     t.enter(pooler);
-    const value first = t.call("dense", linear{dims.hidden_size, dims.embedding_size, true}, t.select(x, 1));
-    t.leave(pooler, t.call("activation", activation_module{dims.pooler_act}, first));
+    const value first = t.call("dense", linear{here.dims.hidden_size, here.dims.embedding_size, true}, t.select(x, 1));
+    t.leave(pooler,
+            t.call("activation", activation_module{static_cast<activation>(here.dims.own[vit_detail::pooler_act])}, first));
     return x;
 }
 
@@ -136,13 +147,13 @@ constexpr value describe_vit_head(const shape& dims, trace& t, const value& x) {
 /// A vision transformer, bare (with its pooler), under an image classifier or making pixels; one batch entry is one image.
 ///
 /// Source: transformers/models/vit/modeling_vit.py.
-constexpr value describe_vit(const architecture& row, const shape& dims, trace& t) {
-    const class_name type{row.prefix, "Model"};
-    if (dims.head == head_kind::none) return describe_within({.type = type}, describe_vit_base, row, dims, t);
-    const module_info whole{.type = {row.prefix, name_of(dims.head)}};
+constexpr value describe_vit(const site& here, trace& t) {
+    const class_name type = here.type("Model");
+    if (here.dims.head == head_kind::none) return describe_within({.type = type}, describe_vit_base, here, t);
+    const module_info whole{.type = {here.row.prefix, name_of(here.dims.head)}};
     t.enter(whole);
-    const value x = describe_within({.name = "vit", .type = type}, describe_vit_base, row, dims, t);
-    return t.leave(whole, t.returns(x, describe_vit_head(dims, t, x)));
+    const value x = describe_within({.name = "vit", .type = type}, describe_vit_base, here, t);
+    return t.leave(whole, t.returns(x, describe_vit_head(here.dims, t, x)));
 }
 
 constexpr void read_vit(config_view config, shape& s) {
@@ -156,7 +167,7 @@ constexpr void read_vit(config_view config, shape& s) {
     s.vision = {side("image_size", 224, 0), side("image_size", 224, 1), side("patch_size", 16, 0),
                 config.positive("num_channels", 3)};
     if (s.head == head_kind::masked_image) {
-        const std::int64_t stride = s.vision.encoder_stride = config.positive("encoder_stride", 16);
+        const std::int64_t stride = s.own[vit_detail::encoder_stride];
         (void)checked_width(config, "encoder_stride", checked_width(config, "encoder_stride", stride, stride),
                             s.vision.num_channels);
     }
@@ -171,7 +182,8 @@ constexpr void read_vit(config_view config, shape& s) {
     if (s.hidden_size % s.num_attention_heads != 0) fail_value(config, "num_attention_heads", "a divisor of hidden_size");
     s.attention_bias = config.boolean("qkv_bias", true);
     s.embedding_size = config.positive("pooler_output_size", s.hidden_size);
-    if (const auto name = config.optional_string("pooler_act")) s.pooler_act = activation_named(config, "pooler_act", *name);
+    if (const auto name = config.optional_string("pooler_act"))
+        s.own[vit_detail::pooler_act] = static_cast<std::int64_t>(activation_named(config, "pooler_act", *name));
 }
 
 // transformers/models/vit: configuration_vit.py, modeling_vit.py
@@ -180,6 +192,7 @@ inline constexpr architecture vit{
     .prefix = "ViT",
     .describe = describe_vit,
     .read = read_vit,
+    .own = vit_detail::keys,
     .rotated = rotation::none,
     .heads = {head_kind::none, head_kind::image_classification, head_kind::masked_image},
     .defaults = {.hidden_size = 768,

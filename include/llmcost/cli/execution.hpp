@@ -142,7 +142,7 @@ struct placement {
 
 /// Refuses what cannot be split as it is asked for.
 inline void check_sharding(const model& m, const sharding& s) {
-    if (const literal problem = sharding_problem(m.dims, s); !is_empty(problem))
+    if (const literal problem = sharding_problem(m, s); !is_empty(problem))
         refuse("--tp", std::to_string(s.tensor) + " with --dp " + std::to_string(s.data) + ", --ep " +
                            std::to_string(s.expert) + ": " + std::string(problem));
 }

@@ -8,7 +8,7 @@
 #include <llmcost/layers/linear.hpp>
 #include <llmcost/layers/norm.hpp>
 #include <llmcost/layers/rotary.hpp>
-#include <llmcost/shape.hpp>
+#include <llmcost/model/sizes.hpp>
 
 namespace llmcost {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include <llmcost/layers/mlp.hpp>
-#include <llmcost/shape.hpp>
+#include <llmcost/model/sizes.hpp>
 #include <llmcost/string_ref.hpp>
 
 namespace llmcost {

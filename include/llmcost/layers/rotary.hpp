@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include <llmcost/shape.hpp>
+#include <llmcost/model/sizes.hpp>
 #include <llmcost/trace.hpp>
 
 namespace llmcost {

@@ -7,7 +7,7 @@
 #include <llmcost/layers/causal_convolution.hpp>
 #include <llmcost/layers/linear.hpp>
 #include <llmcost/layers/norm.hpp>
-#include <llmcost/shape.hpp>
+#include <llmcost/model/sizes.hpp>
 #include <llmcost/string_ref.hpp>
 
 namespace llmcost {

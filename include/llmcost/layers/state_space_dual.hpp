@@ -7,7 +7,7 @@
 #include <llmcost/layers/causal_convolution.hpp>
 #include <llmcost/layers/einsum.hpp>
 #include <llmcost/layers/linear.hpp>
-#include <llmcost/shape.hpp>
+#include <llmcost/model/sizes.hpp>
 
 namespace llmcost {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <llmcost/architecture.hpp>
+#include <llmcost/model/architecture.hpp>
 #include <llmcost/serving/eager_listener.hpp>
 #include <llmcost/serving/fused_listener.hpp>
 
@@ -49,13 +49,13 @@ struct layer_run {
 
 /// The run that stands for most layers when only so many of its times are walked.
 [[nodiscard]] constexpr layer_run longest_run(const layer_plan& plan, std::int64_t layers, std::int64_t walked) noexcept {
-    if (!plan.mixed) return {0, 1, layers};
+    if (!plan.mixed()) return {0, 1, layers};
     constexpr std::int64_t longest_period = 16;
     layer_run best;
     std::int64_t spared = 0;
     for (std::int64_t period = 1; period <= longest_period; ++period)
         for (std::int64_t first = 0, end = 0; first + period < layers; first = end + 1) {
-            for (end = first; end + period < layers && plan[end] == plan[end + period];) ++end;
+            for (end = first; end + period < layers && plan.number(end) == plan.number(end + period);) ++end;
             const layer_run run{first, period, (end - first) / period + 1};
             if ((run.times - walked) * period > spared) best = run, spared = (run.times - walked) * period;
         }
@@ -65,9 +65,9 @@ struct layer_run {
 [[nodiscard]] constexpr model repeated(model m, const layer_run& run, std::int64_t times) noexcept {
     const std::int64_t gone = (run.times - times) * run.period;
     m.dims.num_hidden_layers -= gone;
-    if (m.dims.layers.mixed)
+    if (m.dims.layers.mixed())
         for (std::int64_t i = run.first + times * run.period; i < m.dims.num_hidden_layers; ++i)
-            m.dims.layers.kinds[i] = m.dims.layers.kinds[i + gone];
+            m.dims.layers.numbers[i] = m.dims.layers.numbers[i + gone];
     return m;
 }
 

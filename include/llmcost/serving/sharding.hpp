@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include <llmcost/architecture.hpp>
+#include <llmcost/model/architecture.hpp>
 
 namespace llmcost {
 
@@ -20,16 +20,21 @@ struct sharding {
 };
 
 /// Why a model cannot be split so; empty: it can.
-[[nodiscard]] constexpr literal sharding_problem(const shape& s, const sharding& how) noexcept {
-    const auto splits = [&](std::int64_t n) { return n % how.tensor == 0; };
+[[nodiscard]] constexpr literal sharding_problem(const model& m, const sharding& how) noexcept {
+    const shape& s = m.dims;
+    const auto divides = [&](std::int64_t n) { return n % how.tensor == 0; };
     if (how.tensor < 1 || how.data < 1 || how.expert_tensor < 1 || how.expert < 1) return "needs at least one device";
-    if (!splits(s.num_attention_heads)) return "attention heads do not divide by it";
+    if (!divides(s.num_attention_heads)) return "attention heads do not divide by it";
     if (s.num_key_value_heads % how.tensor != 0 && how.tensor % s.num_key_value_heads != 0)
         return "key and value heads neither divide by it nor divide it";
-    if (!splits(s.intermediate_size) || !splits(s.moe.shared_intermediate_size)) return "inner features do not divide by it";
-    if (!splits(s.delta.num_key_heads) || !splits(s.delta.num_value_heads))
+    if (!divides(s.intermediate_size) || !divides(s.moe.shared_intermediate_size))
+        return "inner features do not divide by it";
+    if (!divides(s.delta.num_key_heads) || !divides(s.delta.num_value_heads))
         return "heads of the delta rule do not divide by it";
-    if (!splits(s.ssm.intermediate_size) || !splits(s.ssm.num_heads)) return "state spaces do not divide by it";
+    if (!divides(s.ssm.intermediate_size) || !divides(s.ssm.num_heads)) return "state spaces do not divide by it";
+    for (std::size_t i = 0; i < m.kind->own.count; ++i)
+        if (m.kind->own.first[i].divided == splits::evenly && !divides(s.own[i]))
+            return "sizes of this family do not divide by it";
     if (s.moe.num_experts % how.expert != 0) return "experts do not divide by their groups";
     if (s.moe.intermediate_size % how.expert_tensor != 0) return "an expert's features do not divide by its devices";
     if (s.moe.num_experts > 1 && how.expert * how.expert_tensor != how.devices())
@@ -55,6 +60,9 @@ struct sharding {
     if (s.ssm.n_groups > 1) s.ssm.n_groups = s.ssm.n_groups > n ? s.ssm.n_groups / n : 1;
     s.encoder.num_attention_heads /= n;
     s.encoder.intermediate_size /= n;
+    for (std::size_t i = 0; i < m.kind->own.count; ++i)
+        if (m.kind->own.first[i].divided == splits::evenly) s.own[i] /= n;
+    for (int i = 0; i < s.layers.count; ++i) s.layers.kinds[i].inner /= static_cast<std::int32_t>(n);
     return m;
 }
 

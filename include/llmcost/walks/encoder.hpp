@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
-#include <llmcost/architecture.hpp>
 #include <llmcost/layers/attention.hpp>
 #include <llmcost/layers/linear.hpp>
+#include <llmcost/model/architecture.hpp>
 
 namespace llmcost {
 

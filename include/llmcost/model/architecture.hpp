@@ -5,35 +5,25 @@
 #include <cstdint>
 #include <initializer_list>
 
+#include <llmcost/layers/attention.hpp>
 #include <llmcost/layers/mlp.hpp>
 #include <llmcost/layers/moe.hpp>
 #include <llmcost/layers/norm.hpp>
 #include <llmcost/layers/rotary.hpp>
-#include <llmcost/shape.hpp>
+#include <llmcost/model/sizes.hpp>
 #include <llmcost/string_ref.hpp>
 #include <llmcost/trace.hpp>
 
 namespace llmcost {
 
 class config_view;
-struct architecture;
-
-/// Where a layer's norms stand.
-enum class norm_placement : std::uint8_t {
-    before,    ///< before each block (Llama)
-    after,     ///< on each block's output, inside the residual (OLMo 2)
-    both,      ///< before and after each block (Gemma 2)
-    parallel,  ///< one norm in front of attention and feed-forward side by side (Cohere)
-};
 
 /// Norms of queries and keys.
 enum class qk_norm_kind : std::uint8_t {
     none,
     per_head,             ///< over each head's elements, before heads and positions change places
     per_head_transposed,  ///< the same, after
-    whole,                ///< over all heads together
-    weight_per_head,      ///< where the configuration says so, each head with a row of the weight, before (Cohere)
-    module_per_head       ///< where the configuration says so, each head with a module of its own, after (StableLM)
+    whole                 ///< over all heads together
 };
 
 /// What stands beside the routed experts.
@@ -41,15 +31,6 @@ enum class shared_expert_kind : std::uint8_t {
     none,
     gated,  ///< a feed-forward block times the sigmoid of a gate of its own (Qwen2-MoE)
     added   ///< a feed-forward block, added (DeepSeek)
-};
-
-/// What layers of a linear kind mix tokens with.
-enum class linear_mixer : std::uint8_t {
-    none,
-    short_convolution,
-    gated_delta,
-    gated_delta_apart,  ///< the same with a projection for each of its parts (Qwen3.5)
-    selective_state_space
 };
 
 /// Which additive masks a decoder makes once for all layers.
@@ -76,12 +57,12 @@ struct decoder_names {
     literal o = "o_proj";
     literal q_norm = "q_norm";
     literal k_norm = "k_norm";
-    literal linear_mixer = "linear_attn";
+    literal recurrent = "linear_attn";
     literal feed_forward = "mlp";
-    literal norm_1 = "input_layernorm";
-    literal norm_2 = "post_attention_layernorm";
-    literal norm_3 = "pre_feedforward_layernorm";
-    literal norm_4 = "post_feedforward_layernorm";
+    literal norm_before_attention = "input_layernorm";
+    literal norm_after_attention = "post_attention_layernorm";
+    literal norm_before_feed_forward = "post_attention_layernorm";
+    literal norm_after_feed_forward = "post_feedforward_layernorm";
     literal attention_dropout = "";     ///< a module after attention; empty: none
     literal feed_forward_dropout = "";  ///< a module after the feed-forward block; empty: none
     mlp_names mlp{};
@@ -90,10 +71,13 @@ struct decoder_names {
     literal model_type = "Model";
     literal causal_lm_type = "ForCausalLM";
     literal layer_type = "DecoderLayer";
-    literal linear_layer_type = "DecoderLayer";  ///< of layers that mix linearly
+    literal recurrent_layer_type = "DecoderLayer";
     literal norm_type = "RMSNorm";
     literal embedding_type = "";  ///< empty: `nn.Embedding`
+    literal attention_type = "Attention";
+    literal mlp_type = "MLP";
     literal moe_type = "SparseMoeBlock";
+    literal experts_type = "Experts";
     literal router_type = "TopKRouter";
     literal rotary_type = "RotaryEmbedding";
     literal mlp_prefix = "";  ///< of the feed-forward block's class; empty: the row's
@@ -128,19 +112,41 @@ struct key_name {
 /// How many other spellings of keys one row may list.
 inline constexpr std::size_t most_key_names = 12;
 
-struct architecture;
+struct site;
 
-/// A model or a part of one as a row and sizes describe it: its logits, its last hidden states, whatever it hands on.
-using model_part = value (*)(const architecture&, const shape&, trace&);
+/// A part that makes something from nothing but the workload: embeddings, a whole base model.
+using source_part = value (*)(const site&, trace&);
+/// A part of a layer, or what stands between layers and a head: (B, S, width) -> (B, S, width).
+using layer_part = value (*)(const site&, trace&, const value&);
+/// What joins a block's output with what went around it.
+using residual_part = value (*)(const site&, trace&, const value& around, const value& through);
 
-/// One row per `model_type`: what the shared walks need to know of its structure, its keys and its defaults.
+/// What a model makes once, in front of its layers.
+struct decoder_context;
+using context_part = decoder_context (*)(const site&, trace&);
+
+/// One row per `model_type`: the parts that its walk is made of, what the shared ones need to know, its keys and defaults.
 struct architecture {
     literal model_type = "";
-    literal prefix = "";  ///< of its classes: `Llama` + `ForCausalLM`
-    model_part describe = nullptr;
-    void (*read)(config_view, shape&) = nullptr;  ///< keys that only this family has
+    literal prefix = "";             ///< of its classes: `Llama` + `ForCausalLM`
+    source_part describe = nullptr;  ///< the whole model
+    // the parts of a decoder; the words that they are made of are in walks/
+    source_part base = nullptr;        ///< the model under a head: embeddings, layers, last norm
+    source_part embed = nullptr;       ///< what the first layer reads
+    context_part prepare = nullptr;    ///< masks and rotary tables
+    layer_part layer = nullptr;        ///< norms, mixer, residual, feed-forward, in their order
+    layer_part mix = nullptr;          ///< calls what attends
+    layer_part recur = nullptr;        ///< calls what keeps a state, in recurrent layers
+    layer_part attend = nullptr;       ///< attention's forward pass
+    layer_part feed = nullptr;         ///< calls the feed-forward block, dense or with experts
+    residual_part residual = nullptr;  ///< adds a block's output
+    layer_part finish = nullptr;       ///< what happens to logits; none: nothing
+    // a configuration
+    void (*read)(config_view, shape&) = nullptr;  ///< keys that the shared reader does not know
+    own_keys own{};                               ///< sizes that only this family has
+    understood_kinds kinds{};                     ///< of layers, which the walk tells apart
+    // choices that many families share
     norm_kind norm = norm_kind::rms;
-    norm_placement placement = norm_placement::before;
     qk_norm_kind qk_norm = qk_norm_kind::none;
     rotation rotated = rotation::half;
     rotary_axes axes = rotary_axes::one;
@@ -149,17 +155,6 @@ struct architecture {
     router_kind router = router_kind::none;
     expert_kind expert = expert_kind::gated;
     shared_expert_kind shared_experts = shared_expert_kind::none;
-    linear_mixer mixer = linear_mixer::none;
-    bool latent = false;           ///< multi-head latent attention
-    bool gates_attention = false;  ///< queries bring a gate along, whose sigmoid scales the output
-    bool sinks = false;            ///< one logit per head that takes part in the softmax only
-    bool fused_qkv = false;
-    bool norm_bias = true;             ///< of layer norms
-    bool scales_in_embedding = false;  ///< inside of the embedding's module
-    bool scales_embedding = false;     ///< inputs times a constant
-    bool scales_residual = false;      ///< block outputs times a constant
-    bool scales_logits = false;        ///< logits times a constant
-    bool divides_logits = false;       ///< logits by a constant
     bool rotary_per_mixer = false;     ///< tables of their own for full and sliding layers
     bool positions_per_token = false;  ///< padding moves positions, so that every sequence looks up its own (RoBERTa)
     bool flat_heads = false;           ///< `lm_head` and a classification head instead of `cls` and the pooler (RoBERTa)
@@ -170,20 +165,57 @@ struct architecture {
     shape defaults{};
 };
 
-/// Describes a part under a path of its own.
-constexpr value describe_within(const module_info& m, model_part part, const architecture& row, const shape& dims,
-                                trace& t) {
-    t.enter(m);
-    return t.leave(m, part(row, dims, t));
-}
-
 /// A model: its row and its sizes. Trivially copyable, a literal.
 struct model {
     const architecture* kind = nullptr;
     shape dims{};
 
     /// Walks one forward pass through a trace; a training step goes back from the sum of what it returns.
-    constexpr void describe(trace& t) const { t.gradient_arrives(kind->describe(*kind, dims, t)); }
+    constexpr void describe(trace& t) const;
 };
+
+/// What layers read that is made once in front of them.
+struct shared_values {
+    context where{};
+    value mask{};
+    value cos{};
+    value sin{};
+    value own[4]{};  ///< what only this family shares
+};
+
+/// What each kind of attention reads.
+struct decoder_context {
+    shared_values full{};
+    shared_values sliding{};
+
+    [[nodiscard]] constexpr const shared_values& of(const layer_kind& kind) const noexcept {
+        return kind.mixer == mixer_kind::sliding_attention || kind.mixer == mixer_kind::chunked_attention ? sliding : full;
+    }
+};
+
+/// Where a walk is: the one argument that is handed down beside the trace.
+struct site {
+    const model& whole;
+    const architecture& row;
+    const shape& dims;
+    const shared_values* shared = nullptr;  ///< in layers
+    layer_kind kind{};                      ///< this layer's
+    std::int64_t layer = 0;                 ///< its number
+
+    /// The same place in a layer that reads these values.
+    [[nodiscard]] constexpr site at(const repetition& each, const shared_values& made) const noexcept {
+        return {whole, row, dims, &made, each.kind(), each.index()};
+    }
+    /// A class of this family.
+    [[nodiscard]] constexpr class_name type(literal base) const noexcept { return {row.prefix, base}; }
+};
+
+/// Describes a part under a path of its own.
+constexpr value describe_within(const module_info& m, source_part part, const site& here, trace& t) {
+    t.enter(m);
+    return t.leave(m, part(here, t));
+}
+
+constexpr void model::describe(trace& t) const { t.gradient_arrives(kind->describe({*this, *kind, dims}, t)); }
 
 }  // namespace llmcost

@@ -5,8 +5,9 @@
 #include <cstdint>
 
 #include <llmcost/dtype.hpp>
-#include <llmcost/layer_plan.hpp>
 #include <llmcost/layers/activation.hpp>
+#include <llmcost/model/layer_plan.hpp>
+#include <llmcost/model/own_key.hpp>
 #include <llmcost/string_ref.hpp>
 
 namespace llmcost {
@@ -45,14 +46,6 @@ enum class frequency_rule : std::uint8_t {
     picked,              ///< chooses those of short or of long texts (longrope)
     rescaled,            ///< makes them anew beyond `max_position_embeddings` (dynamic)
     rescaled_by_integer  ///< the same with a factor that is written as an integer, which multiplies integers
-};
-
-/// How one projection holds queries, keys and values.
-enum class qkv_layout : std::uint8_t {
-    stacked,   ///< all queries, all keys, all values
-    per_head,  ///< query, key and value of each head side by side
-    grouped,   ///< the queries of a group, their key, their value
-    one_key    ///< all queries, one key, one value
 };
 
 /// Experts and their router.
@@ -119,7 +112,6 @@ struct vision_shape {
     std::int64_t image_width = 0;
     std::int64_t patch_size = 0;
     std::int64_t num_channels = 0;
-    std::int64_t encoder_stride = 0;  ///< pixels that a head makes of a patch, along each side
     friend constexpr bool operator==(const vision_shape&, const vision_shape&) = default;
 };
 
@@ -138,35 +130,22 @@ struct shape {
     std::int64_t sliding_window = 0;  ///< of layers that slide, or chunks of those that see their chunk; 0: none
     std::int64_t type_vocab_size = 0;
     std::int64_t embedding_size = 0;  ///< of word embeddings, where it is not hidden_size
-    std::int64_t relative_attention_num_buckets = 0;
     std::int64_t num_labels = 2;
     activation hidden_act = activation::silu;
-    activation pooler_act = activation::tanh;
     dtype type = dtype::unspecified;  ///< `dtype` or `torch_dtype` of the configuration
     head_kind head = head_kind::causal_lm;
     bool tie_word_embeddings = false;
     bool attention_bias = false;  ///< of the query, key and value projections
     bool output_bias = false;     ///< of attention's output projection
     bool mlp_bias = false;
-    bool gated_mlp = false;
     bool is_decoder = false;           ///< sees what came before only, and keeps it (types that are encoders else)
     bool add_cross_attention = false;  ///< layers hold attention to an encoder, which nothing calls without one
-    bool scales_output = false;        ///< last hidden states times a constant before the head
     bool head_bias = false;
     bool qk_norm = false;
-    bool tunes_temperature = false;  ///< queries without rotary positions are scaled by how far their tokens stand
-    bool clips_qkv = false;          ///< queries, keys and values clamped in place
+    bool clips_qkv = false;  ///< queries, keys and values clamped in place
     frequency_rule frequencies = frequency_rule::kept;
     bool rope_interleave = false;  ///< even and odd elements of a head are rotated together
     bool parallel_residual = false;
-    bool norms_apart = false;         ///< attention and feed-forward side by side have norms of their own
-    bool norms_after_sums = false;    ///< norms follow the residual sums
-    bool residual_from_norm = false;  ///< the residual is the norm's output
-    bool norm_affine = true;          ///< norms have parameters
-    bool final_norm = true;           ///< a norm after the last layer
-    bool alibi = false;               ///< biases by distance instead of rotated positions
-    bool upcast_attention = false;    ///< scores in float32, scaled inside of the product
-    qkv_layout qkv = qkv_layout::stacked;
     bool looks_ahead = false;  ///< tokens attend to later ones
     bool attention_soft_cap = false;
     bool logits_soft_cap = false;
@@ -177,6 +156,7 @@ struct shape {
     delta_shape delta{};
     encoder_shape encoder{};
     vision_shape vision{};
+    own_sizes own{};  ///< what only this family has, by its `own_key` table
     layer_plan layers{};
     friend constexpr bool operator==(const shape&, const shape&) = default;
 };

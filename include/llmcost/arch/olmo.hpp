@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <llmcost/arch/llama.hpp>
+#include <llmcost/reading/experts.hpp>
+
+namespace llmcost::arch {
+
+constexpr void read_olmoe(config_view config, shape& s) {
+    read_experts(config, s, config.contains("num_local_experts") ? "num_local_experts" : "num_experts");
+    read_balance(config, s);
+    s.moe.intermediate_size = s.intermediate_size;
+    s.clips_qkv = config.optional_real("clip_qkv").has_value();
+    check_experts(config, s);
+    plan_one_mask(config, s);
+    s.layers.set_all({s.layers[0].mixer, true});
+}
+
+// transformers/models/olmo2: norms on the blocks' outputs, and of whole queries and keys
+inline constexpr architecture olmo2 = [](architecture a) {
+    a.heads = classifying_decoder_heads;
+    a.model_type = "olmo2", a.prefix = "Olmo2", a.layer = layer_normed_after, a.norm = norm_kind::rms_cast_last,
+    a.qk_norm = qk_norm_kind::whole, a.rotated = rotation::half_in_float;
+    a.defaults.vocab_size = 50304;
+    a.keys[0] = no_mlp_bias;
+    return a;
+}(llama);
+
+// transformers/models/olmoe: norms of whole queries and keys, every layer has experts
+inline constexpr architecture olmoe = [](architecture a) {
+    a.heads = language_heads;
+    a.model_type = "olmoe", a.prefix = "Olmoe", a.read = read_olmoe, a.qk_norm = qk_norm_kind::whole;
+    a.router = router_kind::softmax_top_k;
+    a.defaults.vocab_size = 50304, a.defaults.hidden_size = 2048, a.defaults.intermediate_size = 2048;
+    a.defaults.num_hidden_layers = 16, a.defaults.num_attention_heads = 16, a.defaults.max_position_embeddings = 4096;
+    a.defaults.moe.num_experts = 64, a.defaults.moe.num_experts_per_tok = 8;
+    a.keys[0] = no_mlp_bias;
+    return a;
+}(llama);
+
+}  // namespace llmcost::arch

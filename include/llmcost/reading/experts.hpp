@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include <llmcost/config.hpp>
+#include <llmcost/model/architecture.hpp>
+#include <llmcost/reading/layer_types.hpp>
+
+namespace llmcost {
+
+/// Experts in every `decoder_sparse_step`-th layer that `mlp_only_layers` does not name (Qwen).
+class expert_places {
+public:
+    constexpr expert_places(config_view config, const shape& s)
+        : several_(s.moe.num_experts > 0), step_(config.positive("decoder_sparse_step", 1)) {
+        if (const auto dense = config.optional_array("mlp_only_layers")) dense_ = layer_set(*dense);
+    }
+    /// Experts in every layer, or in none.
+    constexpr explicit expert_places(bool everywhere) noexcept : several_(everywhere), step_(1) {}
+    [[nodiscard]] constexpr bool has(std::int64_t layer) const noexcept {
+        return several_ && (layer + 1) % step_ == 0 && !dense_.has(layer);
+    }
+
+private:
+    bool several_;
+    std::int64_t step_;
+    layer_set dense_{};
+};
+
+constexpr void read_experts(config_view config, shape& s, literal number_of_experts) {
+    s.moe.num_experts = config.non_negative(number_of_experts, s.moe.num_experts);
+    s.moe.num_experts_per_tok = s.moe.num_experts_per_tok > 0
+                                    ? config.positive("num_experts_per_tok", s.moe.num_experts_per_tok)
+                                    : config.positive("num_experts_per_tok");
+    if (s.moe.num_experts_per_tok > s.moe.num_experts && s.moe.num_experts > 0)
+        fail_value(config, "num_experts_per_tok", "at most the number of experts");
+    s.moe.intermediate_size = config.positive("moe_intermediate_size", s.moe.intermediate_size);
+    s.moe.norm_topk_prob = config.boolean("norm_topk_prob", s.moe.norm_topk_prob);
+}
+
+/// Types whose language model weighs how evenly its routers pick, where the configuration asks for it.
+constexpr void read_balance(config_view config, shape& s) {
+    s.moe.weighs_balance = config.boolean("output_router_logits", false) && s.moe.num_experts > 0;
+}
+
+/// Types whose layers have experts whatever a configuration says.
+constexpr void check_experts(config_view config, const shape& s) {
+    if (s.moe.num_experts > 0) return;
+    constexpr literal names[] = {"num_experts", "num_local_experts", "n_routed_experts"};
+    for (const literal key : names)
+        if (config.contains(key)) fail_value(config, key, "a positive integer");
+}
+
+}  // namespace llmcost

@@ -1,0 +1,176 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <llmcost/config.hpp>
+#include <llmcost/model/architecture.hpp>
+#include <llmcost/reading/keys.hpp>
+#include <llmcost/reading/layer_types.hpp>
+#include <llmcost/reading/rope.hpp>
+#include <llmcost/string_ref.hpp>
+
+namespace llmcost {
+
+/// Keys that Llama has and a relative has not.
+inline constexpr key_name no_attention_bias{"attention_bias", "", key_rule::absent};
+inline constexpr key_name no_mlp_bias{"mlp_bias", "", key_rule::absent};
+
+/// Heads of the decoders that have classification heads besides the language model's.
+inline constexpr head_set decoder_heads{head_kind::none, head_kind::causal_lm, head_kind::sequence_classification,
+                                        head_kind::token_classification};
+inline constexpr head_set answering_decoder_heads{head_kind::none, head_kind::causal_lm, head_kind::sequence_classification,
+                                                  head_kind::token_classification, head_kind::question_answering};
+inline constexpr head_set classifying_decoder_heads{head_kind::none, head_kind::causal_lm,
+                                                    head_kind::sequence_classification};
+inline constexpr head_set language_heads{head_kind::none, head_kind::causal_lm};
+
+namespace detail {
+
+struct head_name {
+    literal suffix;
+    head_kind head;
+};
+
+// the endings of the reference's class names
+inline constexpr head_name head_names[] = {
+    {"Model", head_kind::none},
+    {"ForCausalLM", head_kind::causal_lm},
+    {"LMHeadModel", head_kind::causal_lm},
+    {"ForMaskedLM", head_kind::masked_lm},
+    {"ForConditionalGeneration", head_kind::conditional_generation},
+    {"ForSequenceClassification", head_kind::sequence_classification},
+    {"ForTokenClassification", head_kind::token_classification},
+    {"ForQuestionAnswering", head_kind::question_answering},
+    {"ForImageClassification", head_kind::image_classification},
+    {"ForPreTraining", head_kind::pretraining},
+    {"EncoderModel", head_kind::encoder},
+    {"ForNextSentencePrediction", head_kind::next_sentence},
+    {"ForMultipleChoice", head_kind::multiple_choice},
+    {"ForMaskedImageModeling", head_kind::masked_image},
+};
+
+/// The class in `architectures` that this row's prefix begins, or what the type is by itself.
+constexpr head_kind read_head(const architecture& row, config_view config) {
+    const auto by_default = [&] {
+        if (!row.heads.has(row.defaults.head))
+            fail_missing(config, "architectures", "a list with a class that a row describes");
+        return row.defaults.head;
+    };
+    const auto list = config.find("architectures");
+    if (!list || list->is_null()) return by_default();
+    if (!list->is_array()) fail_value(config, "architectures", "a list of class names");
+    for (const config_view entry : *list) {
+        string_ref name = entry.as_string();
+        if (!name.starts_with(row.prefix)) continue;
+        name.remove_prefix(string_ref(row.prefix).size());
+        if (name == row.names.model_type && row.heads.has(head_kind::none)) return head_kind::none;
+        if (name.starts_with("Text")) name.remove_prefix(4);  // beside classes of the same name that see pictures, too
+        for (const head_name& h : head_names)
+            if (h.suffix == name && row.heads.has(h.head)) return h.head;
+        fail_unsupported(config, "architectures", "no row describes this class");
+    }
+    return by_default();
+}
+
+constexpr dtype read_dtype(config_view config) {
+    for (const literal key : {"dtype", "torch_dtype"}) {
+        const auto found = config.find(key);
+        if (!found || found->is_null()) continue;
+        const dtype type = dtype_from(found->as_string());
+        if (type == dtype::unspecified && found->as_string() != "auto")
+            fail_value(config, key, "an element type of PyTorch");
+        return type;
+    }
+    return dtype::unspecified;
+}
+
+}  // namespace detail
+
+/// What every walk takes for granted, whichever keys the sizes came from.
+constexpr void check_heads(const keys& k, const architecture& row, const shape& s) {
+    if (s.num_attention_heads == 0) return;
+    (void)checked_width(k.view(), k.written("head_dim"), s.num_attention_heads, s.head_dim);
+    if (row.rotated != rotation::none && (s.rotary_dim < 2 || s.rotary_dim % 2 != 0 || s.rotary_dim > s.head_dim))
+        fail_unsupported(k.view(), k.written("head_dim"), "leaves no even number of rotated elements in a head");
+}
+
+/// Reads the sizes that only this family has, by the row's table.
+constexpr void read_own_keys(config_view config, const architecture& row, shape& s) {
+    for (std::size_t i = 0; i < row.own.count; ++i) {
+        const own_key& k = row.own.first[i];
+        switch (k.value) {
+            case own_value::positive: s.own[i] = config.positive(k.key, k.otherwise); break;
+            case own_value::non_negative: s.own[i] = config.non_negative(k.key, k.otherwise); break;
+            case own_value::boolean: s.own[i] = config.boolean(k.key, k.otherwise != 0); break;
+            case own_value::computed: s.own[i] = k.otherwise; break;
+        }
+    }
+}
+
+/// A plan has kinds of layers only that the row's walk tells apart.
+constexpr void check_kinds(config_view config, const architecture& row, const shape& s) {
+    for (int i = 0; i < s.layers.count; ++i)
+        if (!row.kinds.has(s.layers.kinds[i]))
+            fail_unsupported(config, "layer_types", "no layer of this type is of one of these kinds");
+}
+
+/// Reads what most configurations have in common, with the row's defaults; `read` of the row reads the rest.
+constexpr shape read_shape(const architecture& row, config_view config) {
+    const keys k{row, config};
+    shape s = row.defaults;
+    s.vocab_size = k.positive_or("vocab_size", s.vocab_size);
+    s.hidden_size = k.positive("hidden_size", s.hidden_size);
+    s.intermediate_size = k.positive_or("intermediate_size", s.intermediate_size);
+    s.num_hidden_layers = k.positive("num_hidden_layers", s.num_hidden_layers);
+    s.num_attention_heads = k.positive_or("num_attention_heads", s.num_attention_heads);
+    s.num_key_value_heads = !k.present("num_key_value_heads") && config.contains(k.written("num_key_value_heads"))
+                                ? 0  // null: as many as heads
+                                : k.positive_or("num_key_value_heads", s.num_key_value_heads);
+    s.head_dim = k.positive_or("head_dim", s.head_dim);
+    s.max_position_embeddings = k.positive_or("max_position_embeddings", s.max_position_embeddings);
+    s.sliding_window = k.present("sliding_window")         ? k.non_negative("sliding_window", 0)
+                       : config.contains("sliding_window") ? 0
+                                                           : s.sliding_window;
+    s.hidden_act = k.act("hidden_act", s.hidden_act);
+    s.tie_word_embeddings = k.boolean("tie_word_embeddings", s.tie_word_embeddings);
+    s.attention_bias = k.boolean("attention_bias", s.attention_bias);
+    s.output_bias = s.attention_bias;
+    s.mlp_bias = k.boolean("mlp_bias", s.mlp_bias);
+    s.type = detail::read_dtype(config);
+    s.head = detail::read_head(row, config);
+    s.quantized = config.optional_object("quantization_config").has_value();
+    if (const auto labels = config.optional_object("id2label")) s.num_labels = static_cast<std::int64_t>(labels->size());
+    s.num_labels = k.positive_or("num_labels", s.num_labels);
+    if (s.head == head_kind::token_classification && !config.boolean("token_classification_bias", true))
+        fail_unsupported(config, "token_classification_bias", "no row describes a classifier of tokens without a bias");
+    if (s.num_attention_heads > 0) {
+        if (s.num_key_value_heads == 0) s.num_key_value_heads = s.num_attention_heads;
+        if (s.num_attention_heads % s.num_key_value_heads != 0)
+            fail_value(config, k.written("num_key_value_heads"), "a divisor of num_attention_heads");
+        if (s.head_dim == 0) {
+            s.head_dim = s.hidden_size / s.num_attention_heads;
+            if (s.head_dim == 0) fail_value(config, k.written("num_attention_heads"), "at most hidden_size heads");
+        }
+        const double part = row.joins_rotated ? detail::read_partial_rotary_factor(config, 1.0) : 1.0;
+        if (s.rotary_dim == 0) s.rotary_dim = static_cast<std::int64_t>(static_cast<double>(s.head_dim) * part);
+    }
+    if (row.rotated != rotation::none)
+        detail::check_rope_of_kinds(config), s.frequencies = detail::read_frequency_rule(config);
+    read_own_keys(config, row, s);
+    if (row.read != nullptr)
+        row.read(config, s);
+    else
+        plan_one_mask(config, s);
+    check_heads(k, row, s);
+    if (s.frequencies >= frequency_rule::rescaled && s.rotary_dim == 2)
+        fail_unsupported(*detail::rope_parameters(config), "factor",
+                         "dynamic rope divides by zero where two elements of a head are rotated");
+    check_window(config, s);
+    check_kinds(config, row, s);
+    return s;
+}
+
+}  // namespace llmcost

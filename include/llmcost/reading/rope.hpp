@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include <llmcost/config.hpp>
+#include <llmcost/model/architecture.hpp>
+
+// Where configurations of whatever age keep what they say of rotary positions.
+namespace llmcost {
+
+namespace detail {
+
+/// Where a configuration of whatever age keeps its rotary parameters (modeling_rope_utils.py,
+/// `convert_rope_params_to_dict`).
+constexpr maybe<config_view> rope_parameters(config_view config) {
+    const auto older = config.optional_object("rope_scaling");
+    return older && older->size() > 0 ? older : config.optional_object("rope_parameters");
+}
+constexpr bool has_type_of_rope(config_view parameters, literal type) {
+    for (const literal key : {"rope_type", "type"})
+        if (const auto found = parameters.find(key); found && found->is_string()) return found->as_string() == type;
+    return false;
+}
+constexpr bool has_rope_type(config_view config, literal type) {
+    const auto place = rope_parameters(config);
+    return place && has_type_of_rope(*place, type);
+}
+
+/// Refuses what the parameters of single kinds of layers say beyond constants: all layers are described by one rule.
+constexpr void check_rope_of_kinds(config_view config) {
+    const auto place = rope_parameters(config);
+    if (!place) return;
+    for (const config_view kind : *place) {
+        if (!kind.is_object()) continue;
+        for (const literal type : {"dynamic", "longrope"})
+            if (has_type_of_rope(kind, type))
+                fail_unsupported(kind, "frequencies of one kind of layers that follow the input");
+        if (kind.real("partial_rotary_factor", 1) != 1)
+            fail_unsupported(kind, "partial_rotary_factor", "rotates a part of the heads of one kind of layers");
+    }
+}
+
+constexpr frequency_rule read_frequency_rule(config_view config) {
+    if (has_rope_type(config, "longrope")) return frequency_rule::picked;
+    if (!has_rope_type(config, "dynamic")) return frequency_rule::kept;
+    const config_view place = *rope_parameters(config);
+    (void)place.real("factor");
+    return place.find("factor")->type() == config_view::kind::integer ? frequency_rule::rescaled_by_integer
+                                                                      : frequency_rule::rescaled;
+}
+
+/// The part of a head that is rotated, from wherever a configuration of whatever age says it.
+constexpr double read_partial_rotary_factor(config_view config, double otherwise) {
+    constexpr literal key = "partial_rotary_factor";
+    if (has_rope_type(config, "proportional")) return 1;  // the other elements are rotated too, by nothing
+    const auto rope = rope_parameters(config);
+    const config_view place = rope && rope->contains(key) ? *rope : config;
+    const double factor = place.real(key, otherwise);
+    if (!(factor > 0 && factor <= 1)) fail_value(place, key, "a part of a head above 0 and up to 1");
+    return factor;
+}
+
+}  // namespace detail
+
+/// How many frequencies the first three axes of positions have, or all of them; without the key, so many.
+struct rotary_sections {
+    std::int64_t axes;
+    std::int64_t frequencies;
+};
+constexpr rotary_sections read_sections(config_view config, rotary_sections otherwise) {
+    const auto rope = detail::rope_parameters(config);
+    const auto list = rope ? rope->optional_array("mrope_section") : maybe<config_view>{};
+    if (!list) return otherwise;
+    rotary_sections found{static_cast<std::int64_t>(list->size()), 0};
+    for (const config_view entry : *list) {
+        const std::int64_t n = entry.as_integer();
+        if (n < 0 || n > largest_input || found.frequencies > largest_input)
+            fail_value(*rope, "mrope_section", "a list of how many frequencies each axis has");
+        found.frequencies += n;
+    }
+    return found;
+}
+
+[[noreturn]] inline void fail_sections(config_view config, literal expected) {
+    const auto rope = detail::rope_parameters(config);
+    if (rope) fail_value(*rope, "mrope_section", expected);
+    fail_value(config, "rope_parameters", expected);
+}
+
+}  // namespace llmcost
