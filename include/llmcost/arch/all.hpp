@@ -110,7 +110,7 @@ constexpr int type_distance(string_ref unknown, string_ref known) noexcept {
     const string_ref type = config.string("model_type");
     const architecture* row = find_architecture(type);
     if (row == nullptr) detail::fail_nearest(config, type);
-    return {row, read_shape(*row, config)};
+    return read_model_of(*row, config, find_architecture);
 }
 
 }  // namespace llmcost

@@ -112,6 +112,7 @@ struct key_name {
 /// How many other spellings of keys one row may list.
 inline constexpr std::size_t most_key_names = 12;
 
+struct architecture;
 struct site;
 
 /// A part that makes something from nothing but the workload: embeddings, a whole base model.
@@ -124,6 +125,18 @@ using residual_part = value (*)(const site&, trace&, const value& around, const 
 /// What a model makes once, in front of its layers.
 struct decoder_context;
 using context_part = decoder_context (*)(const site&, trace&);
+
+/// A model that another one holds: under which key its configuration stands, and what it is.
+struct component_row {
+    literal key = "";
+    const architecture* otherwise = nullptr;  ///< where the part has no `model_type`; none: it must have one
+    bool always = false;                      ///< `otherwise`, whatever `model_type` the part states
+};
+
+/// How many others a model may hold beside its text model: towers for images and sound, a model that drafts.
+inline constexpr std::size_t most_components = 3;
+
+struct model;
 
 /// One row per `model_type`: the parts that its walk is made of, what the shared ones need to know, its keys and defaults.
 struct architecture {
@@ -142,9 +155,12 @@ struct architecture {
     residual_part residual = nullptr;  ///< adds a block's output
     layer_part finish = nullptr;       ///< what happens to logits; none: nothing
     // a configuration
-    void (*read)(config_view, shape&) = nullptr;  ///< keys that the shared reader does not know
-    own_keys own{};                               ///< sizes that only this family has
-    understood_kinds kinds{};                     ///< of layers, which the walk tells apart
+    void (*read)(config_view, shape&) = nullptr;        ///< keys that the shared reader does not know
+    void (*read_whole)(config_view, model&) = nullptr;  ///< of a model that holds others: what it says of itself
+    own_keys own{};                                     ///< sizes that only this family has
+    component_row text{};                               ///< the text model of one that holds others; else it is one itself
+    component_row beside[most_components]{};            ///< what else it holds
+    understood_kinds kinds{};                           ///< of layers, which the walk tells apart
     // choices that many families share
     norm_kind norm = norm_kind::rms;
     qk_norm_kind qk_norm = qk_norm_kind::none;
@@ -165,11 +181,23 @@ struct architecture {
     shape defaults{};
 };
 
-/// A model: its row and its sizes. Trivially copyable, a literal.
+/// One of the models that another one holds beside its text model.
+struct component {
+    const architecture* kind = nullptr;
+    shape dims{};
+};
+
+/// A model: its row and the sizes of its text model; where it holds others, their rows and sizes. Trivially copyable, a
+/// literal.
 struct model {
     const architecture* kind = nullptr;
     shape dims{};
+    const architecture* text = nullptr;   ///< whose sizes `dims` are, where that is another row than `kind`
+    own_sizes own{};                      ///< by the table of `kind`, where `text` is another row
+    component beside[most_components];    ///< in the order of the row's
 
+    /// The row whose sizes `dims` are.
+    [[nodiscard]] constexpr const architecture& text_row() const noexcept { return text != nullptr ? *text : *kind; }
     /// Walks one forward pass through a trace; a training step goes back from the sum of what it returns.
     constexpr void describe(trace& t) const;
 };
@@ -205,6 +233,12 @@ struct site {
     /// The same place in a layer that reads these values.
     [[nodiscard]] constexpr site at(const repetition& each, const shared_values& made) const noexcept {
         return {whole, row, dims, &made, each.kind(), each.index()};
+    }
+    /// The text model of one that holds others.
+    [[nodiscard]] constexpr site text() const noexcept { return {whole, *whole.text, whole.dims}; }
+    /// Another model that this one holds.
+    [[nodiscard]] constexpr site component(std::size_t i) const noexcept {
+        return {whole, *whole.beside[i].kind, whole.beside[i].dims};
     }
     /// A class of this family.
     [[nodiscard]] constexpr class_name type(literal base) const noexcept { return {row.prefix, base}; }

@@ -98,14 +98,14 @@ constexpr void check_heads(const keys& k, const architecture& row, const shape& 
 }
 
 /// Reads the sizes that only this family has, by the row's table.
-constexpr void read_own_keys(config_view config, const architecture& row, shape& s) {
+constexpr void read_own_keys(config_view config, const architecture& row, own_sizes& into) {
     for (std::size_t i = 0; i < row.own.count; ++i) {
         const own_key& k = row.own.first[i];
         switch (k.value) {
-            case own_value::positive: s.own[i] = config.positive(k.key, k.otherwise); break;
-            case own_value::non_negative: s.own[i] = config.non_negative(k.key, k.otherwise); break;
-            case own_value::boolean: s.own[i] = config.boolean(k.key, k.otherwise != 0); break;
-            case own_value::computed: s.own[i] = k.otherwise; break;
+            case own_value::positive: into[i] = config.positive(k.key, k.otherwise); break;
+            case own_value::non_negative: into[i] = config.non_negative(k.key, k.otherwise); break;
+            case own_value::boolean: into[i] = config.boolean(k.key, k.otherwise != 0); break;
+            case own_value::computed: into[i] = k.otherwise; break;
         }
     }
 }
@@ -159,7 +159,7 @@ constexpr shape read_shape(const architecture& row, config_view config) {
     }
     if (row.rotated != rotation::none)
         detail::check_rope_of_kinds(config), s.frequencies = detail::read_frequency_rule(config);
-    read_own_keys(config, row, s);
+    read_own_keys(config, row, s.own);
     if (row.read != nullptr)
         row.read(config, s);
     else
@@ -171,6 +171,44 @@ constexpr shape read_shape(const architecture& row, config_view config) {
     check_window(config, s);
     check_kinds(config, row, s);
     return s;
+}
+
+/// Finds a row by its `model_type`; null where there is none.
+using row_finder = const architecture* (*)(string_ref);
+
+namespace detail {
+
+inline constexpr config_node no_keys{.type = config_node::kind::object, .end = 1};
+
+/// The configuration of a part, and its row.
+constexpr component read_component(const component_row& part, config_view config, row_finder find) {
+    const auto given = config.optional_object(part.key);
+    const config_view place = given ? *given : config_view{&no_keys, 0};
+    const architecture* kind = part.otherwise;
+    if (!part.always && (kind == nullptr || place.contains("model_type"))) {
+        if (!given) (void)config.object(part.key);
+        kind = find(place.string("model_type"));
+        if (kind == nullptr) fail_unsupported(place, "model_type", "no row describes this type as a part of another");
+    }
+    return {kind, read_shape(*kind, place)};
+}
+
+}  // namespace detail
+
+/// The model that a configuration describes by a row: a text model, or one that holds a text model and others.
+constexpr model read_model_of(const architecture& row, config_view config, row_finder find) {
+    if (is_empty(row.text.key)) return {&row, read_shape(row, config)};
+    const component text = detail::read_component(row.text, config, find);
+    model m{.kind = &row, .dims = text.dims, .text = text.kind};
+    m.dims.head = detail::read_head(row, config);
+    if (const dtype type = detail::read_dtype(config); type != dtype::unspecified) m.dims.type = type;
+    m.dims.quantized = m.dims.quantized || config.optional_object("quantization_config").has_value();
+    m.dims.tie_word_embeddings = config.boolean("tie_word_embeddings", row.defaults.tie_word_embeddings);
+    read_own_keys(config, row, m.own);
+    for (std::size_t i = 0; i < most_components && !is_empty(row.beside[i].key); ++i)
+        m.beside[i] = detail::read_component(row.beside[i], config, find);
+    if (row.read_whole != nullptr) row.read_whole(config, m);
+    return m;
 }
 
 }  // namespace llmcost

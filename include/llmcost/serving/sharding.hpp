@@ -32,8 +32,8 @@ struct sharding {
     if (!divides(s.delta.num_key_heads) || !divides(s.delta.num_value_heads))
         return "heads of the delta rule do not divide by it";
     if (!divides(s.ssm.intermediate_size) || !divides(s.ssm.num_heads)) return "state spaces do not divide by it";
-    for (std::size_t i = 0; i < m.kind->own.count; ++i)
-        if (m.kind->own.first[i].divided == splits::evenly && !divides(s.own[i]))
+    for (std::size_t i = 0; i < m.text_row().own.count; ++i)
+        if (m.text_row().own.first[i].divided == splits::evenly && !divides(s.own[i]))
             return "sizes of this family do not divide by it";
     if (s.moe.num_experts % how.expert != 0) return "experts do not divide by their groups";
     if (s.moe.intermediate_size % how.expert_tensor != 0) return "an expert's features do not divide by its devices";
@@ -60,8 +60,8 @@ struct sharding {
     if (s.ssm.n_groups > 1) s.ssm.n_groups = s.ssm.n_groups > n ? s.ssm.n_groups / n : 1;
     s.encoder.num_attention_heads /= n;
     s.encoder.intermediate_size /= n;
-    for (std::size_t i = 0; i < m.kind->own.count; ++i)
-        if (m.kind->own.first[i].divided == splits::evenly) s.own[i] /= n;
+    for (std::size_t i = 0; i < m.text_row().own.count; ++i)
+        if (m.text_row().own.first[i].divided == splits::evenly) s.own[i] /= n;
     for (int i = 0; i < s.layers.count; ++i) s.layers.kinds[i].inner /= static_cast<std::int32_t>(n);
     return m;
 }
