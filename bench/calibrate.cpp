@@ -13,7 +13,7 @@
 #include <llmcost/cli/main.hpp>
 #include <llmcost/cli/measured.hpp>
 #include <llmcost/cli/own_files.hpp>
-#include <llmcost/device_file.hpp>
+#include <llmcost/devices/device_file.hpp>
 #include <llmcost/json.hpp>
 
 #include <algorithm>

@@ -14,6 +14,7 @@
 #include <llmcost/bundled/all.hpp>
 #include <llmcost/json.hpp>
 #include <llmcost/llmcost.hpp>
+#include <llmcost/registry.hpp>
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include "layout_tables.hpp"
 #include "mixed_calls.hpp"
 
-#include <llmcost/devices.hpp>
+#include <llmcost/devices/all.hpp>
 #include <llmcost/latency/calibration.hpp>
 #include <llmcost/report/json_writer.hpp>
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <llmcost/cli/kernel_library.hpp>
-#include <llmcost/models.hpp>
+#include <llmcost/presets.hpp>
 #include <llmcost/serving/server.hpp>
 
 namespace {
@@ -40,15 +40,15 @@ void step(benchmark::State& state, const model& m, const char* calibrations) {
         benchmark::DoNotOptimize(plan.seconds(batch, 1, past));
     }
 }
-BENCHMARK_CAPTURE(step, llama_3_1_70b_constants, models::llama_3_1_70b, "none");
-BENCHMARK_CAPTURE(step, llama_3_1_70b_measured, models::llama_3_1_70b, measured);
-BENCHMARK_CAPTURE(step, deepseek_v3_constants, models::deepseek_v3, "none");
-BENCHMARK_CAPTURE(step, deepseek_v3_measured, models::deepseek_v3, measured);
+BENCHMARK_CAPTURE(step, llama_3_1_70b_constants, presets::llama_3_1_70b, "none");
+BENCHMARK_CAPTURE(step, llama_3_1_70b_measured, presets::llama_3_1_70b, measured);
+BENCHMARK_CAPTURE(step, deepseek_v3_constants, presets::deepseek_v3, "none");
+BENCHMARK_CAPTURE(step, deepseek_v3_measured, presets::deepseek_v3, measured);
 
 /// Time to first token and per token of a million loads.
 void loads(benchmark::State& state, const char* calibrations, serving_load (*load)(std::int64_t, std::mt19937_64&)) {
     cli::kernel_library library("h200_sxm", "vllm", "", calibrations);
-    server on(models::llama_3_1_70b, in_fp8(8), *find_engine("vllm"), h200, library);
+    server on(presets::llama_3_1_70b, in_fp8(8), *find_engine("vllm"), h200, library);
     constexpr std::int64_t points = 1'000'000;
     std::mt19937_64 random(1);
     for (auto _ : state)
@@ -83,7 +83,8 @@ BENCHMARK_CAPTURE(loads, sweep_measured, measured, sweep)->Unit(benchmark::kMill
 
 void plan(benchmark::State& state) {
     cli::kernel_library library("h200_sxm", "vllm", "", "none");
-    for (auto _ : state) benchmark::DoNotOptimize(step_plan(models::llama_3_1_70b, in_fp8(8), h200, library).holds(2, 1, 1));
+    for (auto _ : state)
+        benchmark::DoNotOptimize(step_plan(presets::llama_3_1_70b, in_fp8(8), h200, library).holds(2, 1, 1));
 }
 BENCHMARK(plan)->Unit(benchmark::kMicrosecond);
 

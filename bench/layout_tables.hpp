@@ -5,7 +5,7 @@
 #include "kernel_tables.hpp"
 #include "layouts.hpp"
 
-#include <llmcost/devices.hpp>
+#include <llmcost/devices/all.hpp>
 
 #include <algorithm>
 #include <charconv>

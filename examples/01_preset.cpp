@@ -9,9 +9,9 @@
 #include <iostream>
 
 #include <llmcost/llmcost.hpp>
-#include <llmcost/models.hpp>
+#include <llmcost/presets.hpp>
 
-constexpr llmcost::model llama = llmcost::models::llama_3_2_1b;
+constexpr llmcost::model llama = llmcost::presets::llama_3_2_1b;
 static_assert(llmcost::count_model(llama, {}).params == 1'235'814'400);
 
 int main() {

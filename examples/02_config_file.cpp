@@ -12,6 +12,7 @@
 
 #include <llmcost/json.hpp>
 #include <llmcost/llmcost.hpp>
+#include <llmcost/registry.hpp>
 
 llmcost::model model_of(const llmcost::config_document& config) { return config.read_with(llmcost::read_model); }
 

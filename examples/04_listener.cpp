@@ -14,7 +14,7 @@
 #include <vector>
 
 #include <llmcost/llmcost.hpp>
-#include <llmcost/models.hpp>
+#include <llmcost/presets.hpp>
 
 struct product_counter final : llmcost::listener {
     std::vector<std::string> path{""};
@@ -32,7 +32,7 @@ struct product_counter final : llmcost::listener {
 int main() {
     product_counter ear;
     llmcost::trace t{{.sequence = 1024}, &ear};
-    llmcost::models::llama_3_2_1b.describe(t);
+    llmcost::presets::llama_3_2_1b.describe(t);
     std::multimap<llmcost::count, std::string> ranked;
     for (const auto& [module, n] : ear.products) ranked.emplace(n, module);
     auto most = ranked.rbegin();

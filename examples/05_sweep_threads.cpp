@@ -12,7 +12,7 @@
 
 #include <llmcost/analysis/evaluator.hpp>
 #include <llmcost/llmcost.hpp>
-#include <llmcost/models.hpp>
+#include <llmcost/presets.hpp>
 
 int main() {
     std::vector<llmcost::workload> points;
@@ -24,7 +24,7 @@ int main() {
     std::atomic<std::size_t> next{0};
     const auto work = [&] {
         // answers as count_model does, from closed forms of the regions that it meets; one per thread
-        llmcost::evaluator evaluate(llmcost::models::llama_3_2_1b);
+        llmcost::evaluator evaluate(llmcost::presets::llama_3_2_1b);
         for (std::size_t i = next++; i < points.size(); i = next++) figures[i] = evaluate(points[i]);
     };
     std::vector<std::thread> threads;

@@ -7,7 +7,7 @@
 #include <iostream>
 
 #include <llmcost/llmcost.hpp>
-#include <llmcost/models.hpp>
+#include <llmcost/presets.hpp>
 
 // weights and cache only: activations and what an engine sets aside come on top
 llmcost::count bytes_needed(const llmcost::model& m, std::int64_t batch, std::int64_t tokens) {
@@ -29,7 +29,7 @@ std::int64_t largest_batch(const llmcost::model& m, std::int64_t tokens, llmcost
 int main() {
     // 8,030,261,248 parameters of 2 bytes; keys and values of 32 layers, 8 heads of 128, 8192 tokens, 2 bytes:
     // (80,000,000,000 - 16,060,522,496) / 1,073,741,824 = 59.5
-    const llmcost::model& m = llmcost::models::llama_3_1_8b;
+    const llmcost::model& m = llmcost::presets::llama_3_1_8b;
     const llmcost::figures one = llmcost::count_model(m, {.sequence = 1, .past = 8191});
     std::cout << "weights " << one.weight_bytes.to_64() << " bytes, cache of one sequence " << one.cache_bytes.to_64()
               << " bytes\n";

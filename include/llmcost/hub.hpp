@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <llmcost/base/error.hpp>
 #include <llmcost/detail/hub_cache.hpp>
 #include <llmcost/detail/hub_client.hpp>
 #include <llmcost/detail/hub_options.hpp>  // IWYU pragma: export
 #include <llmcost/detail/hub_signals.hpp>
 #include <llmcost/detail/hub_text.hpp>
-#include <llmcost/error.hpp>
 
 #include <cstdint>
 #include <filesystem>

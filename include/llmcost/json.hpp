@@ -14,12 +14,12 @@
 #include <utility>
 #include <vector>
 
-#include <llmcost/config.hpp>
-#include <llmcost/config_error.hpp>
+#include <llmcost/base/error.hpp>
 #include <llmcost/detail/json_builder.hpp>
 #include <llmcost/detail/json_override.hpp>
 #include <llmcost/detail/json_text.hpp>
-#include <llmcost/error.hpp>
+#include <llmcost/reading/config.hpp>
+#include <llmcost/reading/config_error.hpp>
 
 namespace llmcost {
 

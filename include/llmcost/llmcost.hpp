@@ -4,27 +4,27 @@
 
 // What a transformer costs, exactly: counts, parameters, cache, memory of training. No JSON, no I/O, no allocation.
 //
-//   count.hpp ops.hpp             exact 128-bit numbers; the closed set of operations with their prices
-//   value.hpp recorder.hpp        tensors as PyTorch lays them out; sums, scopes, repetition
-//   trace.hpp                     the forward pass being described, in PyTorch's functions
-//   layers/                       one kind of layer per file: what a layer is, said once
-//   architecture.hpp decoder.hpp  a row per model type, and the walk that most of them share
-//   arch/                         the rows, one family per file
-//   analysis/                     what is read off a walk; evaluator.hpp, for millions of them, is included by itself
-//   models.hpp                    well-known models as literals, included by itself
-//   device.hpp devices.hpp        datasheets of processors as literals, included by themselves
+//   base/      text, exact 128-bit numbers, element types, what is asked
+//   trace/     the forward pass being described, in PyTorch's functions: tensors, operations with their prices, sums
+//   layers/    one kind of layer per file: what a layer is, said once
+//   model/     a row per model type, its sizes, and where a walk is
+//   walks/     the words that forward passes are made of, and the sentences that many families share
+//   reading/   a configuration, and what many families read of it
+//   analysis/  what is read off a walk; evaluator.hpp, for millions of them, is included by itself
+//
+// By themselves are included: registry.hpp (every row, by its model_type), arch/ (the rows, one family per file),
+// presets.hpp (well-known models as literals), devices/ (datasheets).
 
 // IWYU pragma: begin_exports
 #include <llmcost/analysis/counts.hpp>
-#include <llmcost/arch/all.hpp>
-#include <llmcost/config.hpp>
-#include <llmcost/count.hpp>
-#include <llmcost/dtype.hpp>
+#include <llmcost/base/count.hpp>
+#include <llmcost/base/dtype.hpp>
+#include <llmcost/base/version.hpp>
+#include <llmcost/base/workload.hpp>
 #include <llmcost/model/architecture.hpp>
-#include <llmcost/ops.hpp>
-#include <llmcost/scope.hpp>
-#include <llmcost/trace.hpp>
-#include <llmcost/value.hpp>
-#include <llmcost/version.hpp>
-#include <llmcost/workload.hpp>
+#include <llmcost/reading/reader.hpp>
+#include <llmcost/trace/trace.hpp>
+#include <llmcost/walks/composite.hpp>
+#include <llmcost/walks/encoder.hpp>
+#include <llmcost/walks/encoder_decoder.hpp>
 // IWYU pragma: end_exports

@@ -10,9 +10,9 @@
 #include <string>
 
 #include <llmcost/analysis/counts.hpp>
-#include <llmcost/arch/all.hpp>
 #include <llmcost/cli/sums.hpp>
 #include <llmcost/json.hpp>
+#include <llmcost/registry.hpp>
 
 using namespace llmcost::testing;
 using llmcost::count;

@@ -12,13 +12,13 @@
 #include <string>
 #include <string_view>
 
-#include <llmcost/arch/all.hpp>
+#include <llmcost/base/version.hpp>
 #include <llmcost/bundled/all.hpp>
 #include <llmcost/cli/options.hpp>
 #include <llmcost/cli/text.hpp>
-#include <llmcost/devices.hpp>
+#include <llmcost/devices/all.hpp>
+#include <llmcost/registry.hpp>
 #include <llmcost/report/metrics.hpp>
-#include <llmcost/version.hpp>
 
 using namespace llmcost::testing;
 using llmcost::cli::option_table;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
 // error: Layer
-#include <llmcost/trace.hpp>
+#include <llmcost/trace/trace.hpp>
 
 using namespace llmcost;
 

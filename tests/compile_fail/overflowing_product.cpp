@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
 // error: report_overflow
-#include <llmcost/count.hpp>
+#include <llmcost/base/count.hpp>
 
 #include <cstdint>
 

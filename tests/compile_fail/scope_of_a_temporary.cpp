@@ -3,7 +3,7 @@
 // error: scope_query
 #include <string>
 
-#include <llmcost/scope.hpp>
+#include <llmcost/trace/scope.hpp>
 
 #ifdef MISUSE
 const llmcost::scope_query asked{std::string("model.layers.0")};

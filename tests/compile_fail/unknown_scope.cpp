@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // error: report_scope
 #include <llmcost/llmcost.hpp>
-#include <llmcost/models.hpp>
+#include <llmcost/presets.hpp>
 
 #ifdef MISUSE
 constexpr llmcost::scope_query asked{"attnn"};
 #else
 constexpr llmcost::scope_query asked{"attn"};
 #endif
-static_assert(llmcost::count_model(llmcost::models::llama_3_2_1b, {}, asked).params > llmcost::count{});
+static_assert(llmcost::count_model(llmcost::presets::llama_3_2_1b, {}, asked).params > llmcost::count{});

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
 #include <llmcost/cuda/own_device.hpp>
-#include <llmcost/device_file.hpp>
+#include <llmcost/devices/device_file.hpp>
 #include <llmcost/json.hpp>
 
 #include <doctest/doctest.h>

@@ -4,7 +4,7 @@
 // driver says, within 2 %; it has one kernel of each family and refuses experts.
 #include "../../bench/gpu.hpp"
 
-#include <llmcost/device_file.hpp>
+#include <llmcost/devices/device_file.hpp>
 #include <llmcost/json.hpp>
 #include <llmcost/latency/operators.hpp>
 #include <llmcost/latency/roofline.hpp>

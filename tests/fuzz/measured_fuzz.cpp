@@ -11,7 +11,7 @@
 
 #include <llmcost/calibration_file.hpp>
 #include <llmcost/cli/run.hpp>
-#include <llmcost/devices.hpp>
+#include <llmcost/devices/all.hpp>
 
 // Calibrations, devices and rows of CSV, by the first letter: whatever they hold, times are finite and in order, and errors
 // have an exit code that is known.

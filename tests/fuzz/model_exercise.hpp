@@ -6,6 +6,7 @@
 
 #include <llmcost/analysis/formula.hpp>
 #include <llmcost/llmcost.hpp>
+#include <llmcost/registry.hpp>
 #include <llmcost/report/listing.hpp>
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/dtype.hpp>
-#include <llmcost/error.hpp>
+#include <llmcost/base/dtype.hpp>
+#include <llmcost/base/error.hpp>
 
 #include <algorithm>
 #include <array>

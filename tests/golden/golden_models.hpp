@@ -6,6 +6,7 @@
 
 #include <llmcost/json.hpp>
 #include <llmcost/llmcost.hpp>
+#include <llmcost/registry.hpp>
 
 #include <cstdint>
 #include <filesystem>

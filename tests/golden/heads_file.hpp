@@ -74,9 +74,9 @@ public:
         std::string text;
         std::uint32_t heads = 0;
         for (const built_class& one : classes_) try {
-                const shape sizes = one.document.read_with([&](config_view root) { return read_shape(row, root); });
-                heads |= 1U << static_cast<unsigned>(sizes.head);
-                text += difference(one.recorded, {&row, sizes});
+                const sizes dims = one.document.read_with([&](config_view root) { return read_sizes(row, root); });
+                heads |= 1U << static_cast<unsigned>(dims.head);
+                text += difference(one.recorded, {&row, dims});
             } catch (const std::exception& problem) {
                 text += one.recorded.name + " is refused: " + problem.what() + "\n";
             }

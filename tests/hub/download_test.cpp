@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
+#include <llmcost/base/version.hpp>
 #include <llmcost/hub.hpp>
-#include <llmcost/version.hpp>
 
 #include <filesystem>
 #include <set>

@@ -4,7 +4,7 @@
 
 #include "mutable_prices.hpp"
 
-#include <llmcost/arch/all.hpp>
+#include <llmcost/registry.hpp>
 
 #include <string_view>
 

@@ -69,15 +69,17 @@ public:
 
     void of(architecture& row) {
         auto& [model_type, prefix, describe, base, embed, prepare, layer, mix, recur, attend, feed, residual, finish, read,
-               own, kinds, norm, qk_norm, rotated, axes, feed_forward, masks, router, expert, shared_experts,
-               rotary_per_mixer, positions_per_token, flat_heads, joins_rotated, heads, names, keys, defaults] = row;
-        (void)model_type;  // how a row is found
-        (void)describe;    // the walk itself
-        (void)recur;       // no two families share one
-        (void)read;        // what it reads are sizes, which are changed by themselves
-        (void)own;         // so are these
-        (void)kinds;       // a plan of others is refused
-        (void)defaults;    // what a configuration leaves out: a test of their own
+               read_whole, own, text, beside, kinds, norm, qk_norm, rotated, axes, feed_forward, masks, router, expert,
+               shared_experts, rotary_per_mixer, positions_per_token, flat_heads, joins_rotated, heads, names, keys,
+               defaults] = row;
+        (void)model_type;             // how a row is found
+        (void)describe;               // the walk itself
+        (void)recur;                  // no two families share one
+        (void)read;                   // what it reads are sizes, which are changed by themselves
+        (void)read_whole, (void)own;  // so are these
+        (void)text, (void)beside;     // other rows
+        (void)kinds;                  // a plan of others is refused
+        (void)defaults;               // what a configuration leaves out: a test of their own
         const architecture& usual = shared_decoder;
         if (base == usual.base) {
             change("embed", embed, usual.embed), change("prepare", prepare, usual.prepare);
@@ -93,13 +95,13 @@ public:
         change(heads), of(names), of(keys);
     }
 
-    void of(shape& sizes) {
+    void of(sizes& dims) {
         auto& [vocab_size, hidden_size, intermediate_size, num_hidden_layers, num_attention_heads, num_key_value_heads,
                head_dim, rotary_dim, max_position_embeddings, first_position, sliding_window, type_vocab_size,
                embedding_size, num_labels, hidden_act, type, head, tie_word_embeddings, attention_bias, output_bias,
                mlp_bias, is_decoder, add_cross_attention, head_bias, qk_norm, clips_qkv, frequencies, rope_interleave,
                parallel_residual, looks_ahead, attention_soft_cap, logits_soft_cap, quantized, moe, mla, ssm, delta, encoder,
-               vision, own, layers] = sizes;
+               vision, own, layers] = dims;
         change("vocab_size", vocab_size), change("hidden_size", hidden_size), change("intermediate_size", intermediate_size);
         change("num_hidden_layers", num_hidden_layers), change("num_attention_heads", num_attention_heads);
         change("num_key_value_heads", num_key_value_heads), change("head_dim", head_dim), change("rotary_dim", rotary_dim);
@@ -155,7 +157,7 @@ private:
             change(field, key.written);
         }
     }
-    void of(moe_shape& moe) {
+    void of(moe_sizes& moe) {
         auto& [num_experts, num_experts_per_tok, intermediate_size, shared_intermediate_size, n_group, topk_group,
                norm_topk_prob, limits_groups, weighs_balance] = moe;
         change("moe.num_experts", num_experts), change("moe.num_experts_per_tok", num_experts_per_tok);
@@ -164,13 +166,13 @@ private:
         change("moe.topk_group", topk_group), change("moe.norm_topk_prob", norm_topk_prob);
         change("moe.limits_groups", limits_groups), change("moe.weighs_balance", weighs_balance);
     }
-    void of(mla_shape& mla) {
+    void of(mla_sizes& mla) {
         auto& [q_lora_rank, kv_lora_rank, qk_nope_head_dim, qk_rope_head_dim, v_head_dim] = mla;
         change("mla.q_lora_rank", q_lora_rank), change("mla.kv_lora_rank", kv_lora_rank);
         change("mla.qk_nope_head_dim", qk_nope_head_dim), change("mla.qk_rope_head_dim", qk_rope_head_dim);
         change("mla.v_head_dim", v_head_dim);
     }
-    void of(state_space_shape& ssm) {
+    void of(state_space_sizes& ssm) {
         auto& [state_size, conv_kernel, intermediate_size, time_step_rank, n_groups, num_heads, head_dim, chunk_size,
                use_bias, use_conv_bias, residual_in_fp32] = ssm;
         change("ssm.state_size", state_size), change("ssm.conv_kernel", conv_kernel);
@@ -179,18 +181,18 @@ private:
         change("ssm.chunk_size", chunk_size), change("ssm.use_bias", use_bias), change("ssm.use_conv_bias", use_conv_bias);
         change("ssm.residual_in_fp32", residual_in_fp32);
     }
-    void of(delta_shape& delta) {
+    void of(delta_sizes& delta) {
         auto& [num_key_heads, num_value_heads, key_head_dim, value_head_dim, conv_kernel] = delta;
         change("delta.num_key_heads", num_key_heads), change("delta.num_value_heads", num_value_heads);
         change("delta.key_head_dim", key_head_dim), change("delta.value_head_dim", value_head_dim);
         change("delta.conv_kernel", conv_kernel);
     }
-    void of(encoder_shape& encoder) {
+    void of(encoder_sizes& encoder) {
         auto& [num_hidden_layers, num_attention_heads, intermediate_size] = encoder;
         change("encoder.num_hidden_layers", num_hidden_layers), change("encoder.num_attention_heads", num_attention_heads);
         change("encoder.intermediate_size", intermediate_size);
     }
-    void of(vision_shape& vision) {
+    void of(vision_sizes& vision) {
         auto& [image_height, image_width, patch_size, num_channels] = vision;
         change("vision.image_height", image_height), change("vision.image_width", image_width);
         change("vision.patch_size", patch_size), change("vision.num_channels", num_channels);

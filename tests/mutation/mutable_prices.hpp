@@ -11,7 +11,7 @@
 
 #define price_of built_in_price_of
 #define backward_of built_in_backward_of
-#include <llmcost/ops.hpp>  // IWYU pragma: export
+#include <llmcost/trace/ops.hpp>  // IWYU pragma: export
 #undef price_of
 #undef backward_of
 
@@ -32,7 +32,7 @@ inline std::array<backward_price, op_kinds> backward_prices = std::to_array(back
 
 #define price(sums) built_in_price(sums)
 #define torch_flops(sums) built_in_torch_flops(sums)
-#include <llmcost/ledger.hpp>  // IWYU pragma: export
+#include <llmcost/trace/ledger.hpp>  // IWYU pragma: export
 #undef price
 #undef torch_flops
 

@@ -131,7 +131,7 @@ bool red_with_one_more(op kind, T& number) {
 TEST_CASE("what is compared here is what the golden test compares") {
     REQUIRE(subjects().size() >= 38);
     for (const subject& s : subjects()) {
-        const model m{&s.row(), s.sizes()};
+        const model m{&s.row(), s.dims()};
         CHECK_MESSAGE(compare(s.golden(), m).differences() == 0, s.golden().name);
         CHECK(s.hold(m) == outcome::green);
         CHECK(s.changes_nothing(m));
@@ -143,9 +143,9 @@ TEST_CASE("what is compared here is what the golden test compares") {
             const outcome found = s.hold(row);
             if (found == outcome::refused) continue;
             ++tried;
-            shape sizes = s.read(row);
-            subject::lend_sizes(sizes);
-            CHECK_MESSAGE(differs(s.golden(), {&row, sizes}) == (found == outcome::red),
+            sizes dims = s.read(row);
+            subject::lend_sizes(dims);
+            CHECK_MESSAGE(differs(s.golden(), {&row, dims}) == (found == outcome::red),
                           s.golden().name << " with " << change.text());
         }
         CHECK(tried > 0);
@@ -238,21 +238,21 @@ TEST_CASE("every size is held by a golden") {
         std::map<std::string, fate> fates;
         for (const subject* s : of_type)
             for (std::size_t i = 0;; ++i) {
-                shape sizes = s->sizes();
+                sizes dims = s->dims();
                 one_change change{i};
-                change.of(sizes);
+                change.of(dims);
                 if (change.text().empty()) break;
                 fate& f = fates[change.text()];
                 if (f.red) continue;
-                outcome found = s->hold(model{&row, sizes});
+                outcome found = s->hold(model{&row, dims});
                 if (found != outcome::red && change.integer()) {  // one more may be no size, or share a half with this one
-                    shape twice = s->sizes();
+                    sizes twice = s->dims();
                     one_change{i, true}.of(twice);
                     found = s->hold(model{&row, twice});
                 }
                 f.red = found != outcome::green;
                 if (!f.red && !is_claimed(change.text(), type))
-                    f.changes_nothing = f.changes_nothing && s->changes_nothing({&row, sizes});
+                    f.changes_nothing = f.changes_nothing && s->changes_nothing({&row, dims});
             }
         for (const auto& [change, f] : fates) {
             judge_read(std::string(type) + " with " + change, f, is_claimed(change, type));
@@ -268,12 +268,12 @@ TEST_CASE("every default that a row states reaches the sizes") {
         const config_document empty =
             parse_config(R"({"architectures": [")" + std::string(row->prefix) + R"(Model"])" + key + "}", type);
         const auto read = [&](const architecture& a) {
-            return empty.read_with([&](config_view root) { return read_shape(a, root); });
+            return empty.read_with([&](config_view root) { return read_sizes(a, root); });
         };
-        const shape as_stated = read(*row);
+        const sizes as_stated = read(*row);
         for (std::size_t i = 0;; ++i) {
             architecture changed = *row;
-            shape unstated;
+            sizes unstated;
             one_change change{i}, of_none{i};
             change.of(changed.defaults), of_none.of(unstated);
             if (change.text().empty()) break;

@@ -135,21 +135,21 @@ public:
         : golden_(std::move(golden)),
           document_(read_config_file(golden_.config_path.string())),
           row_(find_architecture(golden_.model_type)),
-          sizes_(read(*row_)) {
+          dims_(read(*row_)) {
         print();
     }
 
     [[nodiscard]] const golden_file& golden() const noexcept { return golden_; }
     [[nodiscard]] const architecture& row() const noexcept { return *row_; }
-    [[nodiscard]] const shape& sizes() const noexcept { return sizes_; }
+    [[nodiscard]] const sizes& dims() const noexcept { return dims_; }
     /// What the configuration says through another row.
-    [[nodiscard]] shape read(const architecture& row) const {
-        return document_.read_with([&](config_view root) { return read_shape(row, root); });
+    [[nodiscard]] sizes read(const architecture& row) const {
+        return document_.read_with([&](config_view root) { return read_sizes(row, root); });
     }
 
     /// A mixer that the configuration has no sizes for gets the smallest: a division by zero is no difference.
-    static void lend_sizes(shape& s) {
-        if (s.mla == mla_shape{}) s.mla = {0, 1, 1, 2, 1};
+    static void lend_sizes(sizes& s) {
+        if (s.mla == mla_sizes{}) s.mla = {0, 1, 1, 2, 1};
         for (std::int64_t* n :
              {&s.ssm.state_size, &s.ssm.conv_kernel, &s.ssm.intermediate_size, &s.ssm.time_step_rank, &s.ssm.n_groups,
               &s.ssm.num_heads, &s.ssm.head_dim, &s.ssm.chunk_size, &s.delta.num_key_heads, &s.delta.num_value_heads,
@@ -190,7 +190,7 @@ public:
 
     /// Whether the golden stays green under the prices of now, which change nothing but sums.
     [[nodiscard]] bool holds_prices() const {
-        const model m{row_, sizes_};
+        const model m{row_, dims_};
         if (!holds_trainings(m)) return false;
         for (std::size_t i = 0; i < golden_.runs.size(); ++i)
             if (golden_.runs[i].unknown.empty() && total_print(count_model(m, workload_of(golden_.runs[i]))) != totals_[i])
@@ -207,11 +207,11 @@ private:
         return true;
     }
     void note_operations(const workload& load) {
-        trace t{resolved(load, types_of({row_, sizes_}, load)), &census_};
-        model{row_, sizes_}.describe(t);
+        trace t{resolved(load, types_of({row_, dims_}, load)), &census_};
+        model{row_, dims_}.describe(t);
     }
     void print() {
-        const model m{row_, sizes_};
+        const model m{row_, dims_};
         for (const golden_run& run : golden_.runs) note_operations(workload_of(run));
         for (const golden_training& step : golden_.trainings) note_operations(workload_of(step));
         for (const golden_run& run : golden_.runs) totals_.push_back(total_print(count_model(m, workload_of(run))));
@@ -258,7 +258,7 @@ private:
     golden_file golden_;
     config_document document_;
     const architecture* row_;
-    shape sizes_;
+    sizes dims_;
     std::vector<std::uint64_t> totals_;
     operation_census census_;
     std::vector<std::uint64_t> others_;

@@ -3,7 +3,7 @@
 #include "../unit/laws.hpp"
 #include "unmeasured.hpp"
 
-#include <llmcost/models.hpp>
+#include <llmcost/presets.hpp>
 #include <llmcost/serving/plan.hpp>
 #include <llmcost/serving/training.hpp>
 
@@ -47,7 +47,7 @@ TEST_CASE("every product that the reference executes is a kernel of its own when
 // head
 TEST_CASE("eager operations are products, softmaxes and maps") {
     const auto kernels =
-        kernels_of(models::llama_3_2_1b, {.batch = 2, .sequence = 3, .head = logits::last}, issued_as(issue::eager));
+        kernels_of(presets::llama_3_2_1b, {.batch = 2, .sequence = 3, .head = logits::last}, issued_as(issue::eager));
     std::int64_t products = 0, batched = 0, softmaxes = 0;
     for (const model_kernel& k : kernels) {
         if (k.shape.family->name == "gemm") products += k.times;
@@ -68,7 +68,7 @@ TEST_CASE("eager operations are products, softmaxes and maps") {
 
 TEST_CASE("a step takes as long as its kernels, or as the host that issues them") {
     unmeasured nobody;
-    const model& m = models::llama_3_2_1b;
+    const model& m = presets::llama_3_2_1b;
     const auto plan = [&](issue how) { return step_plan(m, issued_as(how), h200, nobody); };
     step_plan graph = plan(issue::graph), stream = plan(issue::stream), eager = plan(issue::eager);
     const step_cost of_graph = graph(1, 1, 1000), of_stream = stream(1, 1, 1000), of_eager = eager(1, 1, 1000);
@@ -87,8 +87,8 @@ TEST_CASE("a step takes as long as its kernels, or as the host that issues them"
 TEST_CASE("a training step that runs eagerly waits for its host") {
     unmeasured nobody;
     const workload load{.batch = 1, .sequence = 16};
-    const training_cost graph = training_of(models::llama_3_2_1b, load, {}, h200, nobody);
-    const training_cost eager = training_of(models::llama_3_2_1b, load, issued_as(issue::eager), h200, nobody);
+    const training_cost graph = training_of(presets::llama_3_2_1b, load, {}, h200, nobody);
+    const training_cost eager = training_of(presets::llama_3_2_1b, load, issued_as(issue::eager), h200, nobody);
     CHECK(graph.whole.seconds == doctest::Approx(graph.forward.seconds + graph.backward.seconds + graph.optimizer.seconds));
     CHECK(eager.backward.launches == doctest::Approx(2 * eager.forward.launches).epsilon(0.01));
     CHECK(eager.whole.seconds ==

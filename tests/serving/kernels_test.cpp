@@ -3,7 +3,7 @@
 #include "../unit/laws.hpp"
 #include "unmeasured.hpp"
 
-#include <llmcost/models.hpp>
+#include <llmcost/presets.hpp>
 #include <llmcost/serving/plan.hpp>
 #include <llmcost/serving/ragged.hpp>
 
@@ -65,7 +65,7 @@ double seconds_of_walk(const model& m, const workload& load, const execution& ho
 // elements. The activation reads gate and up and writes once.
 TEST_CASE("a decoder's step is the kernels that an engine runs") {
     const std::vector<std::string> lines =
-        lines_of(kernels_of(models::llama_3_2_1b, {.batch = 16, .sequence = 1, .past = 1000, .head = logits::last}, {}));
+        lines_of(kernels_of(presets::llama_3_2_1b, {.batch = 16, .sequence = 1, .past = 1000, .head = logits::last}, {}));
     const std::vector<std::string> products{
         "model.layers.*.self_attn.q_proj+k_proj+v_proj gemm 16 3072 2048 x16",
         "model.layers.*.self_attn generation_attention 16 1000 32 8 64 0 0 x16",
@@ -89,7 +89,7 @@ TEST_CASE("a decoder's step is the kernels that an engine runs") {
 }
 
 TEST_CASE("a chain moves two bytes for each element that it reads or writes") {
-    for (const model_kernel& k : kernels_of(models::llama_3_2_1b, {.batch = 16, .sequence = 1, .head = logits::last}, {}))
+    for (const model_kernel& k : kernels_of(presets::llama_3_2_1b, {.batch = 16, .sequence = 1, .head = logits::last}, {}))
         if (k.name.ends_with("act_fn")) CHECK(k.shape.work().bytes == 2.0 * 3 * 16 * 8192);
 }
 
@@ -114,7 +114,7 @@ TEST_CASE("a scan by a state per head is one kernel, of one token or of chunks")
 
 TEST_CASE("a prompt's attention is one kernel that sees its past") {
     const std::vector<std::string> lines =
-        lines_of(kernels_of(models::llama_3_2_1b, {.batch = 2, .sequence = 100, .past = 30, .head = logits::last}, {}));
+        lines_of(kernels_of(presets::llama_3_2_1b, {.batch = 2, .sequence = 100, .past = 30, .head = logits::last}, {}));
     CHECK(std::count(lines.begin(), lines.end(), "model.layers.*.self_attn context_attention 2 100 32 8 64 0 30 x16") == 1);
     CHECK(std::count(lines.begin(), lines.end(), "lm_head gemm 2 128256 2048 x1") == 1);
 }
@@ -172,7 +172,7 @@ TEST_CASE("what comes again in a plan is found") {
 
 TEST_CASE("one latent is compared where it is cached, a prompt's is expanded") {
     for (const golden_model& g : golden_models()) {
-        const mla_shape& mla = g.built.dims.mla;
+        const mla_sizes& mla = g.built.dims.mla;
         if (mla.kv_lora_rank == 0) continue;
         const std::int64_t heads = g.built.dims.num_attention_heads, layers = g.built.dims.num_hidden_layers;
         INFO(g.golden.name);
@@ -239,7 +239,8 @@ TEST_CASE("groups of one step share what goes through all rows, and the launches
 }
 
 TEST_CASE("rows that are more than 64 bits are refused") {
-    std::vector<model_kernel> all = kernels_of(models::llama_3_2_1b, {.batch = 1, .sequence = 1, .past = 1}, {}), more = all;
+    std::vector<model_kernel> all = kernels_of(presets::llama_3_2_1b, {.batch = 1, .sequence = 1, .past = 1}, {}),
+                              more = all;
     all[0].shape.sizes[0] = more[0].shape.sizes[0] = std::int64_t{1} << 62;
     CHECK_THROWS_AS(join_step(all, more), overflow_error);
 }
@@ -297,7 +298,7 @@ TEST_CASE("a step's plan and its walk have the same kernels, for every model and
 
 TEST_CASE("plans hold for whatever does not pad to chunks, so that sweeps are fast") {
     unmeasured nobody;
-    for (const model& m : {models::llama_3_2_1b, models::llama_3_1_70b, models::deepseek_v3, models::gpt_oss_20b}) {
+    for (const model& m : {presets::llama_3_2_1b, presets::llama_3_1_70b, presets::deepseek_v3, presets::gpt_oss_20b}) {
         step_plan plan(m, {}, h200, nobody);
         for (const std::int64_t batch : {1, 2}) {
             CHECK(plan.holds(batch, 1, 5));
@@ -328,7 +329,7 @@ TEST_CASE("a size is found from its values, halves of squares too") {
 }
 
 TEST_CASE("devices that share a model do its products together") {
-    const model& m = models::llama_3_1_70b;  // 64 heads, 8 of keys and values
+    const model& m = presets::llama_3_1_70b;  // 64 heads, 8 of keys and values
     const workload load{.batch = 4, .sequence = 1, .past = 100, .head = logits::last};
     const double whole = work_of(kernels_of(m, load, {}), "gemm").flops;
     for (const std::int64_t n : {2, 4, 8}) {
@@ -356,7 +357,7 @@ TEST_CASE("experts are told how they are split, and tokens of all groups come to
     how.shards = {.tensor = 2, .data = 4, .expert_tensor = 1, .expert = 8};
     std::int64_t seen = 0, gathered = 0, scattered = 0;
     for (const model_kernel& k :
-         kernels_of(models::deepseek_v3, {.batch = 3, .sequence = 1, .past = 9, .head = logits::last}, how)) {
+         kernels_of(presets::deepseek_v3, {.batch = 3, .sequence = 1, .past = 9, .head = logits::last}, how)) {
         if (k.shape.family->name == "moe") {
             CHECK(line_of(k) == "model.layers.*.mlp.experts moe 12 7168 2048 8 256 1 8 x58");
             seen += k.times;
@@ -370,18 +371,18 @@ TEST_CASE("experts are told how they are split, and tokens of all groups come to
 }
 
 TEST_CASE("what cannot be split is said") {
-    const model& llama = models::llama_3_2_1b;
+    const model& llama = presets::llama_3_2_1b;
     CHECK(string_ref(sharding_problem(llama, {.tensor = 3})) == "attention heads do not divide by it");
     CHECK(string_ref(sharding_problem(llama, {.tensor = 4})).empty());
     CHECK(string_ref(sharding_problem(llama, {.tensor = 0})) == "needs at least one device");
-    CHECK(string_ref(sharding_problem(models::deepseek_v3, {.tensor = 8})) ==
+    CHECK(string_ref(sharding_problem(presets::deepseek_v3, {.tensor = 8})) ==
           "experts are on another number of devices than attention");
-    CHECK(string_ref(sharding_problem(models::deepseek_v3, {.tensor = 8, .expert = 8})).empty());
+    CHECK(string_ref(sharding_problem(presets::deepseek_v3, {.tensor = 8, .expert = 8})).empty());
 }
 
 TEST_CASE("no step is faster than physics, and more of anything takes no less time") {
     unmeasured nobody;
-    step_plan steps(models::llama_3_1_70b, {}, h200, nobody);
+    step_plan steps(presets::llama_3_1_70b, {}, h200, nobody);
     const double weights = 2.0 * 70e9;
     CHECK(steps.seconds(1, 1, 1) > weights / (h200.memory_bandwidth * 1e9));
     for (std::int64_t n = 1; n < 4096; n *= 2) {

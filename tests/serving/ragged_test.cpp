@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <llmcost/cli/kernel_library.hpp>
 #include <llmcost/llmcost.hpp>
-#include <llmcost/models.hpp>
+#include <llmcost/presets.hpp>
 #include <llmcost/serving/ragged.hpp>
 
 #include <doctest/doctest.h>
@@ -33,7 +33,7 @@ double attention_seconds(const std::string& device, const std::string& software,
         libraries.try_emplace(device + software, device, software, "", calibrations).first->second;
     execution how;
     const auto kernels = [&](const group& g) {
-        return kernels_of(models::llama_3_1_8b, {.batch = g.batch, .sequence = g.sequence, .past = g.past}, how);
+        return kernels_of(presets::llama_3_1_8b, {.batch = g.batch, .sequence = g.sequence, .past = g.past}, how);
     };
     for (const group& g : groups)
         if (asks && g.sequence > 1) how.beside_prompts = take_decodes(kernels(g), library);
@@ -138,7 +138,7 @@ TEST_CASE("a state space's chains are launched once for all groups, however long
     const auto launches = [](std::initializer_list<group> groups) {
         std::vector<model_kernel> step;
         for (const group& g : groups)
-            join_step(step, kernels_of(models::mamba_2_8b, {.batch = g.batch, .sequence = g.sequence, .past = g.past}, {}));
+            join_step(step, kernels_of(presets::mamba_2_8b, {.batch = g.batch, .sequence = g.sequence, .past = g.past}, {}));
         std::int64_t all = 0;
         for (const model_kernel& k : step) all += k.launch == model_kernel::own_launch ? k.times : 0;
         return all;
@@ -154,7 +154,8 @@ TEST_CASE("what parameters alone make is read and computed once for all groups")
         how.issued = issued;
         std::vector<model_kernel> step;
         for (const group& g : groups)
-            join_step(step, kernels_of(models::mamba_2_8b, {.batch = g.batch, .sequence = g.sequence, .past = g.past}, how));
+            join_step(step,
+                      kernels_of(presets::mamba_2_8b, {.batch = g.batch, .sequence = g.sequence, .past = g.past}, how));
         double bytes = 0, flops = 0;
         for (const model_kernel& k : step) {
             const kernel_work work = k.shape.work();
@@ -173,7 +174,7 @@ TEST_CASE("operations that look alike in one group are launched once with anothe
         std::vector<model_kernel> step;
         for (const group& g : groups)
             join_step(step,
-                      kernels_of(models::llama_3_2_1b, {.batch = g.batch, .sequence = g.sequence, .past = g.past}, how));
+                      kernels_of(presets::llama_3_2_1b, {.batch = g.batch, .sequence = g.sequence, .past = g.past}, how));
         std::int64_t all = 0;
         for (const model_kernel& k : step) all += k.launch == model_kernel::own_launch ? k.times : 0;
         return all;
@@ -210,7 +211,8 @@ TEST_CASE("layers of two kinds are no groups of one launch") {
     for (const std::int64_t tokens : {1, 128}) {
         std::vector<model_kernel> step;
         for (int group = 0; group < 2; ++group) {
-            join_step(step, kernels_of(models::gpt_oss_20b, {.batch = 1, .sequence = tokens, .past = 5 + 100 * group}, how));
+            join_step(step,
+                      kernels_of(presets::gpt_oss_20b, {.batch = 1, .sequence = tokens, .past = 5 + 100 * group}, how));
             std::int64_t own = 0, beside = 0;
             for (const model_kernel& k : step)
                 if (k.shape.family->axes > 1) (k.launch == model_kernel::own_launch ? own : beside) += k.times;

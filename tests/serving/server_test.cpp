@@ -4,7 +4,7 @@
 
 #include <llmcost/cli/kernel_library.hpp>
 #include <llmcost/llmcost.hpp>
-#include <llmcost/models.hpp>
+#include <llmcost/presets.hpp>
 #include <llmcost/serving/server.hpp>
 
 #include <doctest/doctest.h>
@@ -30,7 +30,7 @@ execution in(literal type, std::int64_t tensor) {
     return how;
 }
 server llama_70b(const engine& by = {}, std::int64_t tensor = 4) {
-    return {models::llama_3_1_70b, in("fp8", tensor), by, h200, nobody};
+    return {presets::llama_3_1_70b, in("fp8", tensor), by, h200, nobody};
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ TEST_CASE("memory holds weights and caches, to the byte") {
 // 72.7 GB of weights; engines take 90 % unless they are told otherwise
 TEST_CASE("memory that an engine's usual share leaves too small is taken whole, and holds no half of a sequence") {
     device small = h200;
-    const auto on = [&] { return server(models::llama_3_1_70b, in("fp8", 1), {}, small, nobody); };
+    const auto on = [&] { return server(presets::llama_3_1_70b, in("fp8", 1), {}, small, nobody); };
     small.memory_gigabytes = 78;
     server tight = on();
     CHECK(tight.takes_all_memory(1000));
@@ -68,7 +68,7 @@ TEST_CASE("memory that an engine's usual share leaves too small is taken whole, 
 // a tenth were sent before, and each is at its prompt for its share of prompt and answer
 TEST_CASE("an engine's own time is added to its kernels'") {
     const engine busy{"busy", "", false, false, false, 0.5, 1e-3, 1e-5, 0.01, 2, 0.9};
-    step_plan plan(models::llama_3_1_70b, in("fp8", 4), h200, nobody);
+    step_plan plan(presets::llama_3_1_70b, in("fp8", 4), h200, nobody);
     const serving_load load{.input = 1000, .output = 500, .concurrency = 16};
     const double step = plan.seconds(16, 1, 1250), prompt = plan.seconds(1, 1000, 0);
     server on = llama_70b(busy);
@@ -85,7 +85,7 @@ TEST_CASE("an engine's own time is added to its kernels'") {
 
 TEST_CASE("a request alone waits for no prompt between its tokens") {
     server on = llama_70b();
-    step_plan plan(models::llama_3_1_70b, in("fp8", 4), h200, nobody);
+    step_plan plan(presets::llama_3_1_70b, in("fp8", 4), h200, nobody);
     for (const std::int64_t output : {2, 16, 4096})
         CHECK(on({.input = 32000, .output = output}).tpot == doctest::Approx(plan.seconds(1, 1, 32000 + output / 2)));
 }
@@ -121,7 +121,7 @@ TEST_CASE("a rate that some number of requests sustains is answered") {
 TEST_CASE("memory never holds more of longer requests") {
     device small = h200;
     small.memory_gigabytes = 82;  // 90 % of it leave 1.1 GB beside weights
-    server on(models::llama_3_1_70b, in("fp8", 1), {}, small, nobody);
+    server on(presets::llama_3_1_70b, in("fp8", 1), {}, small, nobody);
     double before = on.capacity(100);
     CHECK(before > 1);
     for (std::int64_t tokens = 200; tokens < 60000; tokens += 100) {
@@ -153,7 +153,7 @@ TEST_CASE("a prompt waits for steps of others only while one of them writes") {
     const serving_load at_once{.input = 1000, .output = 500, .concurrency = 16};
     serving_load later = at_once;
     later.batch_wait = 20;
-    step_plan plan(models::llama_3_1_70b, in("fp8", 4), h200, nobody);
+    step_plan plan(presets::llama_3_1_70b, in("fp8", 4), h200, nobody);
     CHECK(on(later).ttft == doctest::Approx(on(at_once).ttft + 20 * plan.seconds(16, 1, 1250)));
     CHECK(on(later).tpot == on(at_once).tpot);
 }
@@ -222,7 +222,7 @@ TEST_CASE("cached prefixes, chunks and proposed tokens cost what their tokens co
 }
 
 TEST_CASE("proposed tokens that are all kept never cost more than writing each by itself") {
-    for (const model& m : {models::llama_3_1_70b, models::deepseek_v3})
+    for (const model& m : {presets::llama_3_1_70b, presets::deepseek_v3})
         for (const double concurrency : {1.0, 64.0}) {
             server on(m, in("fp8", 8), {}, h200, nobody);
             double last = on({.input = 4000, .output = 500, .concurrency = concurrency}).tpot;

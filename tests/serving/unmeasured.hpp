@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/devices.hpp>
+#include <llmcost/devices/all.hpp>
 #include <llmcost/serving/step.hpp>
 
 namespace llmcost::testing {

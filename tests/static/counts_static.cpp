@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
+#include <llmcost/arch/llama.hpp>
 #include <llmcost/llmcost.hpp>
 
 #include <type_traits>

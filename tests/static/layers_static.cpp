@@ -34,8 +34,8 @@ static_assert(figures_of_one(gated, {3, 8}).mult == count(3 * (3 * 8 * 16 + 16))
 static_assert(figures_of_one(fused, {3, 8}).mult == figures_of_one(gated, {3, 8}).mult);
 
 // 3 tokens pick 2 of 4 experts: one logit per expert, and the picked weights divided by their sum where they are normed
-constexpr router_shape four_experts{.width = 8, .num_experts = 4, .num_experts_per_tok = 2};
-constexpr router_shape normed_experts{.width = 8, .num_experts = 4, .num_experts_per_tok = 2, .norms = true};
+constexpr router_sizes four_experts{.width = 8, .num_experts = 4, .num_experts_per_tok = 2};
+constexpr router_sizes normed_experts{.width = 8, .num_experts = 4, .num_experts_per_tok = 2, .norms = true};
 constexpr router<router_kind::softmax_top_k> picks{four_experts, {"My", "Router"}};
 constexpr router<router_kind::softmax_top_k> picks_normed{normed_experts, {"My", "Router"}};
 static_assert(figures_of_one(picks, {3, 8}).params == count(4 * 8));

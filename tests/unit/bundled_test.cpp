@@ -3,6 +3,7 @@
 #include <llmcost/bundled/all.hpp>
 #include <llmcost/json.hpp>
 #include <llmcost/llmcost.hpp>
+#include <llmcost/registry.hpp>
 
 #include <doctest/doctest.h>
 

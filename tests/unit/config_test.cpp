@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
-#include <llmcost/config.hpp>
-#include <llmcost/config_error.hpp>
+#include <llmcost/reading/config.hpp>
+#include <llmcost/reading/config_error.hpp>
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
-#include <llmcost/devices.hpp>
+#include <llmcost/devices/all.hpp>
 #include <llmcost/latency/calibration.hpp>
 #include <llmcost/latency/fit.hpp>
 

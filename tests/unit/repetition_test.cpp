@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
 #include <llmcost/layers/linear.hpp>
-#include <llmcost/trace.hpp>
+#include <llmcost/trace/trace.hpp>
 
 #include <doctest/doctest.h>
 

@@ -5,12 +5,12 @@
 #include <string>
 
 #include <llmcost/analysis/evaluator.hpp>
-#include <llmcost/models.hpp>
+#include <llmcost/presets.hpp>
 
 namespace {
 
 using namespace llmcost;
-constexpr model llama = models::llama_3_2_1b;
+constexpr model llama = presets::llama_3_2_1b;
 
 TEST_CASE("a word that names nothing is an error, not a zero") {
     for (const char* word : {"attnn", "linear", "model.layers.99.self_attn", "model.layers.0.mlp.up_proj.bias", "experts",

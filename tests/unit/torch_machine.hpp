@@ -4,7 +4,7 @@
 
 #include "torch_programs.hpp"
 
-#include <llmcost/trace.hpp>
+#include <llmcost/trace/trace.hpp>
 
 #include <cstdint>
 #include <functional>

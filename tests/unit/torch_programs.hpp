@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/value.hpp>
+#include <llmcost/trace/value.hpp>
 
 #include <cstddef>
 #include <cstdint>

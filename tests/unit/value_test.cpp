@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "torch_programs.hpp"
 
-#include <llmcost/value.hpp>
+#include <llmcost/trace/value.hpp>
 
 #include <doctest/doctest.h>
 

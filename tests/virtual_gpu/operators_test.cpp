@@ -4,7 +4,7 @@
 #include "../../bench/gpu.hpp"
 
 #include <llmcost/cuda/sweep.hpp>
-#include <llmcost/devices.hpp>
+#include <llmcost/devices/all.hpp>
 
 #include <doctest/doctest.h>
 

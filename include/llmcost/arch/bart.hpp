@@ -12,13 +12,13 @@ namespace bart_detail {
 
 /// Learned positions, looked up for every sequence (encoder) or once (decoder); the table has two rows more.
 struct position_table : embedding {
-    constexpr position_table(const shape& dims, literal prefix)
+    constexpr position_table(const sizes& dims, literal prefix)
         : embedding{
               dims.max_position_embeddings + 2, dims.hidden_size, false, {prefix, "LearnedPositionalEmbedding"}, false} {}
 };
 
 /// Sizes of the encoder's or the decoder's stack.
-struct stack_shape {
+struct stack_sizes {
     std::int64_t width;
     std::int64_t heads;
     std::int64_t inner;
@@ -28,12 +28,12 @@ struct stack_shape {
 
 /// Words of a stack, whose table is the one in front of both where embeddings are tied.
 constexpr embedding words_of(const site& here) {
-    const shape& dims = here.dims;
+    const sizes& dims = here.dims;
     const bool shared = dims.tie_word_embeddings && dims.head != head_kind::causal_lm;
     return {dims.vocab_size, dims.hidden_size, true, here.type("ScaledWordEmbedding"), shared};
 }
 
-constexpr sequence_attention_shape attention_of(const stack_shape& s, bool caches) {
+constexpr sequence_attention_sizes attention_of(const stack_sizes& s, bool caches) {
     const std::int64_t d = s.width / s.heads;
     return {s.width, s.heads, d, true, caches, {s.prefix, "Attention"}, "q_proj", "k_proj", "v_proj", "out_proj"};
 }
@@ -41,21 +41,21 @@ constexpr sequence_attention_shape attention_of(const stack_shape& s, bool cache
 constexpr value normed(trace& t, literal name, const value& x) { return t.call(name, norm<norm_kind::layer>{x.dim(-1)}, x); }
 
 /// Attention of x over itself; in an encoder there is no mask.
-constexpr value attend(trace& t, const stack_shape& s, bool caches, const value& x, const context& where,
+constexpr value attend(trace& t, const stack_sizes& s, bool caches, const value& x, const context& where,
                        const value* mask) {
     const sequence_attention layer{attention_of(s, caches)};
     value* const no_bias = nullptr;
     return normed(t, "self_attn_layer_norm", t.add(x, t.call("self_attn", layer, x, x, where, mask, no_bias)));
 }
 
-constexpr value feed_forward(trace& t, const stack_shape& s, const value& x) {
+constexpr value feed_forward(trace& t, const stack_sizes& s, const value& x) {
     const value h = t.call("activation_fn", activation_module{s.act}, t.call("fc1", linear{s.width, s.inner, true}, x));
     return normed(t, "final_layer_norm", t.add(x, t.call("fc2", linear{s.inner, s.width, true}, h)));
 }
 
 /// A post-norm encoder layer.
 struct encoder_layer {
-    stack_shape dims;
+    stack_sizes dims;
 
     static constexpr role what = role::none;
     static constexpr bool leaf = false;
@@ -68,7 +68,7 @@ struct encoder_layer {
 
 /// A post-norm decoder layer with attention to the encoder's states, which is not called where there are none.
 struct decoder_layer {
-    stack_shape dims;
+    stack_sizes dims;
     const value* encoded;
     const context& where;
     const value& mask;
@@ -105,8 +105,8 @@ constexpr value describe_encoder(const site& here, trace& t) {
     t.positions(here.dims.max_position_embeddings, length);
     x = t.add(x, t.call("embed_positions", position_table{here.dims, here.row.prefix}, extents{load.batch, length}));
     x = normed(t, "layernorm_embedding", x);
-    const encoder_shape& e = here.dims.encoder;
-    const stack_shape stack{here.dims.hidden_size, e.num_attention_heads, e.intermediate_size, here.dims.hidden_act,
+    const encoder_sizes& e = here.dims.encoder;
+    const stack_sizes stack{here.dims.hidden_size, e.num_attention_heads, e.intermediate_size, here.dims.hidden_act,
                             here.row.prefix};
     for (repetition layer = t.repeat(e.num_hidden_layers, x); layer.next();)
         x = t.call({"layers", layer.index()}, encoder_layer{stack}, x);
@@ -126,7 +126,7 @@ constexpr value describe_decoder_stack(const site& here, trace& t, const value* 
     t.positions(here.dims.max_position_embeddings, where.length());
     const value places = t.call("embed_positions", position_table{here.dims, here.row.prefix}, extents{1, load.sequence});
     x = normed(t, "layernorm_embedding", t.add(x, places));
-    const stack_shape stack{here.dims.hidden_size, here.dims.num_attention_heads, here.dims.intermediate_size,
+    const stack_sizes stack{here.dims.hidden_size, here.dims.num_attention_heads, here.dims.intermediate_size,
                             here.dims.hidden_act, here.row.prefix};
     for (repetition layer = t.repeat(here.dims.num_hidden_layers, x); layer.next();)
         x = t.call({"layers", layer.index()}, decoder_layer{stack, encoded, where, mask}, x);
@@ -177,7 +177,7 @@ constexpr value describe_bart(const site& here, trace& t) {
     return t.leave(whole, t.returns(x, bart_detail::describe_head(here, t, x)));
 }
 
-constexpr void read_bart(config_view config, shape& s) {
+constexpr void read_bart(config_view config, sizes& s) {
     s.encoder = {s.num_hidden_layers, s.num_attention_heads, config.positive("encoder_ffn_dim", 4096)};
     s.num_hidden_layers = config.positive("decoder_layers", 12);  // of none, the cache would forget how much it has seen
     s.num_attention_heads = s.num_key_value_heads = config.positive("decoder_attention_heads", 16);

@@ -37,13 +37,13 @@ constexpr two_values base(const site& here, trace& t, bool pools) {
 }
 
 /// Scores of words: a decoder tied to the word embeddings, with a bias of its own.
-constexpr value word_scores(const shape& dims, trace& t, const value& h) {
+constexpr value word_scores(const sizes& dims, trace& t, const value& h) {
     const bool tied = dims.tie_word_embeddings;
     return t.call("decoder", linear{dims.hidden_size, dims.vocab_size, true, tied, tied}, h);
 }
 
 /// The bias of the scores, executed as the decoder's that is tied to it; nobody reads one that is not.
-constexpr void declare_bias(const shape& dims, trace& t) {
+constexpr void declare_bias(const sizes& dims, trace& t) {
     const recorder::idle_guard unread{t, !dims.tie_word_embeddings};
     (void)t.param("bias", {dims.vocab_size});
 }
@@ -129,7 +129,7 @@ constexpr value describe_bert(const site& here, trace& t) {
     return t.leave(whole, t.returns(out.first, bert_detail::describe_head(here, t, out)));
 }
 
-constexpr void read_bert(config_view config, shape& s) {
+constexpr void read_bert(config_view config, sizes& s) {
     s.is_decoder = config.boolean("is_decoder", false);
     s.add_cross_attention = config.boolean("add_cross_attention", false);
     if (s.is_decoder && s.head != head_kind::none && s.head != head_kind::causal_lm)
@@ -146,7 +146,7 @@ constexpr void read_bert(config_view config, shape& s) {
 }
 
 /// Positions begin behind the padding's (modeling_roberta.py, `create_position_ids_from_input_ids`).
-constexpr void read_roberta(config_view config, shape& s) {
+constexpr void read_roberta(config_view config, sizes& s) {
     read_bert(config, s);
     s.first_position = config.non_negative("pad_token_id", 1) + 1;
     if (s.first_position >= s.max_position_embeddings) fail_value(config, "pad_token_id", "one of the first positions");

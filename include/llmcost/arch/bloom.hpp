@@ -107,7 +107,7 @@ constexpr decoder_context prepare(const site& here, trace& t) {
     return masks_and_tables(here, t);
 }
 
-constexpr void read(config_view config, shape& s) {
+constexpr void read(config_view config, sizes& s) {
     plan_one_mask(config, s);
     share_among_heads(config, s, {"n_head", "num_attention_heads"});
     s.intermediate_size = 4 * s.hidden_size;

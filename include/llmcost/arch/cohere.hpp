@@ -28,7 +28,7 @@ constexpr value attend(const site& here, trace& t, const value& x) {
 
 }  // namespace cohere_detail
 
-constexpr void read_cohere(config_view config, shape& s) {
+constexpr void read_cohere(config_view config, sizes& s) {
     plan_one_mask(config, s);
     s.qk_norm = config.boolean("use_qk_norm", false);
 }

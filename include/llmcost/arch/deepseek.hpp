@@ -8,13 +8,13 @@
 namespace llmcost::arch {
 
 /// Groups that a router picks experts from.
-constexpr void check_groups(config_view config, const shape& s) {
+constexpr void check_groups(config_view config, const sizes& s) {
     if (s.moe.num_experts % s.moe.n_group != 0) fail_value(config, "n_group", "a divisor of the number of experts");
     if (s.moe.topk_group > s.moe.n_group) fail_value(config, "topk_group", "at most n_group");
 }
 
 /// Latent attention and experts behind the first `first_k_dense_replace` layers.
-constexpr void read_deepseek(config_view config, shape& s, std::int64_t dense_layers, std::int64_t shared_experts,
+constexpr void read_deepseek(config_view config, sizes& s, std::int64_t dense_layers, std::int64_t shared_experts,
                              literal also_experts) {
     const auto rank = config.find("q_lora_rank");
     s.mla.q_lora_rank = rank && rank->is_null() ? 0 : config.positive("q_lora_rank", 1536);
@@ -38,7 +38,7 @@ constexpr void read_deepseek(config_view config, shape& s, std::int64_t dense_la
     plan_layers(config, s, [&](std::int64_t i) { return layer_kind{mixer, i >= dense}; });
 }
 
-constexpr void read_deepseek_v2(config_view config, shape& s) {
+constexpr void read_deepseek_v2(config_view config, sizes& s) {
     read_deepseek(config, s, 0, 2, "num_experts");
     const string_ref method = config.string("topk_method", "greedy");
     s.moe.limits_groups = method == "group_limited_greedy";
@@ -47,7 +47,7 @@ constexpr void read_deepseek_v2(config_view config, shape& s) {
     if (s.moe.limits_groups) check_groups(config, s);
 }
 
-constexpr void read_deepseek_v3(config_view config, shape& s) {
+constexpr void read_deepseek_v3(config_view config, sizes& s) {
     read_deepseek(config, s, 3, 1, "num_local_experts");
     s.moe.limits_groups = true;
     check_groups(config, s);

@@ -83,7 +83,7 @@ constexpr value look_up_with_biases(const site& here, trace& t, const qkv& of) {
 
 /// Attention over one projection; positions are rotations or biases by distance.
 constexpr value attend(const site& here, trace& t, const value& x) {
-    const shape& dims = here.dims;
+    const sizes& dims = here.dims;
     const std::int64_t width = dims.hidden_size;
     const std::int64_t held = (dims.num_attention_heads + 2 * dims.num_key_value_heads) * dims.head_dim;
     const linear_then_bias in{width, held, dims.attention_bias, here.row.prefix};
@@ -141,7 +141,7 @@ constexpr decoder_context prepare(const site& here, trace& t) {
 }
 
 /// The older wiring knows one key for all heads and blocks one after the other; the newer one has groups and is parallel.
-constexpr void read(config_view config, shape& s) {
+constexpr void read(config_view config, sizes& s) {
     plan_one_mask(config, s);
     share_among_heads(config, s, {"num_attention_heads"});
     s.rotary_dim = s.head_dim;

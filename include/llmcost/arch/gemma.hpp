@@ -8,13 +8,13 @@
 namespace llmcost::arch {
 
 /// Gemma wrote `gelu` and means its tanh approximation (configuration_gemma.py, `__post_init__`).
-constexpr void read_gemma(config_view config, shape& s) {
+constexpr void read_gemma(config_view config, sizes& s) {
     plan_one_mask(config, s);
     if (s.hidden_act == activation::gelu) s.hidden_act = activation::gelu_pytorch_tanh;
 }
 
 /// Gemma 2 and 3: soft caps where they are no null, every `pattern`-th layer full, the others sliding.
-constexpr void read_gemma_layers(config_view config, shape& s, bool attention_cap, bool logits_cap, std::int64_t pattern) {
+constexpr void read_gemma_layers(config_view config, sizes& s, bool attention_cap, bool logits_cap, std::int64_t pattern) {
     const auto capped = [&](literal key, bool otherwise) {
         return config.contains(key) ? config.optional_real(key).has_value() : otherwise;
     };
@@ -26,8 +26,8 @@ constexpr void read_gemma_layers(config_view config, shape& s, bool attention_ca
         return layer_kind{full ? mixer_kind::full_attention : mixer_kind::sliding_attention};
     });
 }
-constexpr void read_gemma2(config_view config, shape& s) { read_gemma_layers(config, s, true, true, 2); }
-constexpr void read_gemma3(config_view config, shape& s) {
+constexpr void read_gemma2(config_view config, sizes& s) { read_gemma_layers(config, s, true, true, 2); }
+constexpr void read_gemma3(config_view config, sizes& s) {
     read_gemma_layers(config, s, false, false, config.positive("sliding_window_pattern", 6));
     const auto both = config.find("use_bidirectional_attention");
     s.looks_ahead = both && !both->is_null() && both->as_boolean();

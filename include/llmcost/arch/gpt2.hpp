@@ -71,7 +71,7 @@ constexpr value embed(const site& here, trace& t) {
     return dropout(t, "drop", t.add(words, places));
 }
 
-constexpr void read(config_view config, shape& s) {
+constexpr void read(config_view config, sizes& s) {
     plan_one_mask(config, s);
     share_among_heads(config, s, {"n_head", "num_attention_heads"});
     if (s.intermediate_size == 0) s.intermediate_size = 4 * s.hidden_size;

@@ -36,7 +36,7 @@ constexpr value layer(const site& here, trace& t, const value& x) {
 constexpr value embed(const site& here, trace& t) { return dropout(t, "emb_dropout", embed_words(here, t)); }
 
 /// The rotated part of a head: `partial_rotary_factor` of the rotary parameters, else `rotary_pct`, else a quarter.
-constexpr void read(config_view config, shape& s) {
+constexpr void read(config_view config, sizes& s) {
     plan_one_mask(config, s);
     const auto width = static_cast<double>(s.head_dim);  // of the tables, where a file has `head_dim`; heads do not read it
     share_among_heads(config, s, {"num_attention_heads"});

@@ -17,7 +17,7 @@ constexpr value attend(const site& here, trace& t, const value& x) {
 
 }  // namespace gpt_oss_detail
 
-constexpr void read_gpt_oss(config_view config, shape& s) {
+constexpr void read_gpt_oss(config_view config, sizes& s) {
     read_experts(config, s, config.contains("num_experts") ? "num_experts" : "num_local_experts");
     read_balance(config, s);
     s.moe.intermediate_size = s.intermediate_size;

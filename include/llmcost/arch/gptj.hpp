@@ -23,7 +23,7 @@ constexpr value look_up_in_float(const site& here, trace& t, const qkv& of) {
 
 /// Part of each head is rotated by sines and cosines that every layer looks up.
 constexpr value attend(const site& here, trace& t, const value& x) {
-    const shape& dims = here.dims;
+    const sizes& dims = here.dims;
     const std::int64_t width = dims.hidden_size, batch = x.dim(0), sequence = x.dim(1);
     qkv of = project_qkv(here, t, x);
     split_heads(here, of);
@@ -55,7 +55,7 @@ constexpr value feed(const site& here, trace& t, const value& x) {
 
 constexpr value embed(const site& here, trace& t) { return dropout(t, "drop", embed_words(here, t)); }
 
-constexpr void read(config_view config, shape& s) {
+constexpr void read(config_view config, sizes& s) {
     plan_one_mask(config, s);
     share_among_heads(config, s, {"n_head", "num_attention_heads"});
     if (s.intermediate_size == 0) s.intermediate_size = 4 * s.hidden_size;

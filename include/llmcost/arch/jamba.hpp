@@ -18,7 +18,7 @@ constexpr value recur(const site& here, trace& t, const value& x) {
 }  // namespace jamba_detail
 
 /// Attention and experts in every so many-th layer, Mamba mixers and plain blocks in the others.
-constexpr void read_jamba(config_view config, shape& s) {
+constexpr void read_jamba(config_view config, sizes& s) {
     const literal experts = config.contains("num_local_experts") ? "num_local_experts" : "num_experts";
     s.moe.num_experts = config.non_negative(experts, s.moe.num_experts);
     if (s.moe.num_experts > 1) read_experts(config, s, experts);

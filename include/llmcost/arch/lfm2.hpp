@@ -10,7 +10,7 @@ namespace llmcost::arch {
 namespace lfm2_detail {
 
 constexpr value recur(const site& here, trace& t, const value& x) {
-    const state_space_shape& s = here.dims.ssm;
+    const state_space_sizes& s = here.dims.ssm;
     const short_convolution layer{here.dims.hidden_size, s.conv_kernel, s.use_bias, here.row.prefix};
     return t.call(here.row.names.recurrent, layer, x);
 }
@@ -18,7 +18,7 @@ constexpr value recur(const site& here, trace& t, const value& x) {
 }  // namespace lfm2_detail
 
 /// Attention in the layers that `full_attn_idxs` or `layer_types` name, short convolutions in the others.
-constexpr void read_lfm2(config_view config, shape& s) {
+constexpr void read_lfm2(config_view config, sizes& s) {
     s.tie_word_embeddings = config.boolean("tie_embedding", s.tie_word_embeddings);
     std::int64_t inner = config.positive("block_ff_dim", s.intermediate_size);
     if (config.boolean("block_auto_adjust_ff_dim", true)) {

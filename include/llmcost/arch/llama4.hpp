@@ -67,7 +67,7 @@ struct experts {
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return here.type("TextExperts"); }
     constexpr value describe(trace& t, const value& x) const {
-        const moe_shape& m = here.dims.moe;
+        const moe_sizes& m = here.dims.moe;
         const std::int64_t width = here.dims.hidden_size, inner = m.intermediate_size, k = m.num_experts_per_tok;
         const value in = t.param("gate_up_proj", {m.num_experts, width, 2 * inner}, k, m.num_experts);
         const value out = t.param("down_proj", {m.num_experts, inner, width}, k, m.num_experts);
@@ -117,7 +117,7 @@ constexpr value feed(const site& here, trace& t, const value& x) {
 /// Which layers rotate queries and keys: a list, else all but every so many-th (configuration_llama4.py, `__post_init__`).
 class rotary_places {
 public:
-    constexpr rotary_places(config_view config, const shape& s, bool listed_types)
+    constexpr rotary_places(config_view config, const sizes& s, bool listed_types)
         : interval_(config.positive("no_rope_layer_interval", 4)), list_(config.optional_array("no_rope_layers")) {
         if (list_ && list_->size() == 0) list_ = {};
         if (!list_) return;
@@ -136,7 +136,7 @@ private:
 
 /// Layers that rotate see their chunk and the others everything, unless `layer_types` says otherwise; experts in the layers
 /// that `moe_layers` lists, else in every so many-th.
-constexpr void read(config_view config, shape& s) {
+constexpr void read(config_view config, sizes& s) {
     s.moe.num_experts = config.positive("num_local_experts", s.moe.num_experts);
     s.moe.num_experts_per_tok = config.positive("num_experts_per_tok", s.moe.num_experts_per_tok);
     if (s.moe.num_experts_per_tok > s.moe.num_experts)

@@ -10,8 +10,8 @@
 namespace llmcost::arch {
 
 /// Keys that state space models have in common.
-constexpr void read_state_space(config_view config, shape& s) {
-    state_space_shape& m = s.ssm;
+constexpr void read_state_space(config_view config, sizes& s) {
+    state_space_sizes& m = s.ssm;
     m.state_size = config.positive("state_size", m.state_size);
     m.conv_kernel = config.positive("conv_kernel", 4);
     m.use_bias = config.boolean("use_bias", false);
@@ -24,7 +24,7 @@ constexpr void read_state_space(config_view config, shape& s) {
 }
 
 /// Mamba-1: an inner width that the file states goes before `expand`; the rank of time steps may be "auto".
-constexpr void read_mamba(config_view config, shape& s) {
+constexpr void read_mamba(config_view config, sizes& s) {
     read_state_space(config, s);
     if (s.intermediate_size > 0) s.ssm.intermediate_size = s.intermediate_size;
     s.ssm.time_step_rank = (s.hidden_size + 15) / 16;
@@ -33,9 +33,9 @@ constexpr void read_mamba(config_view config, shape& s) {
 }
 
 /// Mamba-2: heads that make up the inner width, groups that share B and C.
-constexpr void read_mamba2(config_view config, shape& s) {
+constexpr void read_mamba2(config_view config, sizes& s) {
     read_state_space(config, s);
-    state_space_shape& m = s.ssm;
+    state_space_sizes& m = s.ssm;
     m.num_heads = config.positive("num_heads", 128);
     m.head_dim = config.positive("head_dim", 64);
     m.n_groups = config.positive("n_groups", 8);

@@ -7,7 +7,7 @@
 namespace llmcost::arch {
 
 /// Every layer slides where the configuration has a window (Mistral, Phi-3, StarCoder2).
-constexpr void read_window(config_view config, shape& s) { plan_one_mask(config, s); }
+constexpr void read_window(config_view config, sizes& s) { plan_one_mask(config, s); }
 
 // transformers/models/mistral: one mask, sliding where there is a window
 inline constexpr architecture mistral = [](architecture a) {

@@ -8,7 +8,7 @@
 namespace llmcost::arch {
 
 /// Mixtral names its experts `num_local_experts`; they are as wide as `intermediate_size`.
-constexpr void read_mixtral(config_view config, shape& s) {
+constexpr void read_mixtral(config_view config, sizes& s) {
     read_experts(config, s, config.contains("num_experts") ? "num_experts" : "num_local_experts");
     read_balance(config, s);
     s.moe.intermediate_size = s.intermediate_size;

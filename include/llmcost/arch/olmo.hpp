@@ -7,7 +7,7 @@
 
 namespace llmcost::arch {
 
-constexpr void read_olmoe(config_view config, shape& s) {
+constexpr void read_olmoe(config_view config, sizes& s) {
     read_experts(config, s, config.contains("num_local_experts") ? "num_local_experts" : "num_experts");
     read_balance(config, s);
     s.moe.intermediate_size = s.intermediate_size;

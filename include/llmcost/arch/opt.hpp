@@ -40,7 +40,7 @@ struct of_feed_forward : L {
 
 /// Attention and feed-forward block, the latter over rows of tokens.
 constexpr value layer(const site& here, trace& t, const value& x) {
-    const shape& dims = here.dims;
+    const sizes& dims = here.dims;
     const std::int64_t width = dims.hidden_size, inner = dims.intermediate_size;
     const bool after = dims.own[norms_after_sums] != 0;
     value h = after ? x : call_layer_norm(here, t, "self_attn_layer_norm", x);
@@ -68,7 +68,7 @@ constexpr value positions(const site& here, trace& t) {
 }
 
 constexpr value decoder(const site& here, trace& t) {
-    const shape& dims = here.dims;
+    const sizes& dims = here.dims;
     const workload& load = t.load();
     value x = t.call("embed_tokens", embedding{dims.vocab_size, dims.embedding_size}, extents{load.batch, load.sequence});
     const decoder_context shared = masks_and_tables(here, t);
@@ -84,7 +84,7 @@ constexpr value base(const site& here, trace& t) {
     return describe_within({.name = "decoder", .type = here.type("Decoder")}, decoder, here, t);
 }
 
-constexpr void read(config_view config, shape& s) {
+constexpr void read(config_view config, sizes& s) {
     plan_one_mask(config, s);
     share_among_heads(config, s, {"num_attention_heads"});
     s.embedding_size = config.positive("word_embed_proj_dim", s.hidden_size);

@@ -7,7 +7,7 @@
 namespace llmcost::arch {
 
 /// Phi-3 called longrope `su` and `yarn` at first (configuration_phi3.py, `convert_rope_params_to_dict`).
-constexpr void read_phi3(config_view config, shape& s) {
+constexpr void read_phi3(config_view config, sizes& s) {
     read_window(config, s);
     for (const literal type : {"su", "yarn"})
         if (detail::has_rope_type(config, type)) s.frequencies = frequency_rule::picked;

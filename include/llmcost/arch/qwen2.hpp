@@ -6,9 +6,9 @@
 
 namespace llmcost::arch {
 
-constexpr void read_qwen_window(config_view config, shape& s) { plan_qwen_window(config, s, 28); }
+constexpr void read_qwen_window(config_view config, sizes& s) { plan_qwen_window(config, s, 28); }
 
-constexpr void read_qwen2(config_view config, shape& s) {
+constexpr void read_qwen2(config_view config, sizes& s) {
     read_qwen_window(config, s);
     s.attention_bias = true;
     s.output_bias = false;

@@ -7,7 +7,7 @@
 
 namespace llmcost::arch {
 
-constexpr void read_qwen2_moe(config_view config, shape& s) {
+constexpr void read_qwen2_moe(config_view config, sizes& s) {
     read_experts(config, s, "num_experts");
     read_balance(config, s);
     s.moe.shared_intermediate_size = config.positive("shared_expert_intermediate_size", 5632);

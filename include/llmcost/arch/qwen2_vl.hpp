@@ -7,7 +7,7 @@
 namespace llmcost::arch {
 
 /// Heads share the width whatever `head_dim` says; a window only for layers from `max_window_layers` on.
-constexpr void read_qwen2_vl(config_view config, shape& s) {
+constexpr void read_qwen2_vl(config_view config, sizes& s) {
     const std::int64_t given = s.head_dim;
     plan_qwen_window(config, s, 80);
     share_among_heads(config, s, {"num_attention_heads"});

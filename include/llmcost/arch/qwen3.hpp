@@ -7,7 +7,7 @@
 
 namespace llmcost::arch {
 
-constexpr void read_qwen3_moe(config_view config, shape& s) {
+constexpr void read_qwen3_moe(config_view config, sizes& s) {
     read_experts(config, s, config.contains("num_local_experts") ? "num_local_experts" : "num_experts");
     read_balance(config, s);
     const bool slides = config.boolean("use_sliding_window", false);

@@ -11,14 +11,14 @@ constexpr void check_three_axes(config_view config) {
     if (read_sections(config, {3, 32}).axes < 3) fail_sections(config, "frequencies of three axes");
 }
 
-constexpr void read_qwen3_5(config_view config, shape& s) {
+constexpr void read_qwen3_5(config_view config, sizes& s) {
     read_delta_nets(config, s);
     check_three_axes(config);
     plan_delta_nets(config, s, expert_places(false));
 }
 
 /// Every layer has experts, whose router always norms its weights.
-constexpr void read_qwen3_5_moe(config_view config, shape& s) {
+constexpr void read_qwen3_5_moe(config_view config, sizes& s) {
     read_experts(config, s, "num_experts");
     read_balance(config, s);
     check_experts(config, s);

@@ -26,8 +26,8 @@ constexpr value attend(const site& here, trace& t, const value& x) {
 /// A gated delta net; `Apart`: a projection for each of its parts (Qwen3.5).
 template <bool Apart>
 constexpr value recur(const site& here, trace& t, const value& x) {
-    const delta_shape& d = here.dims.delta;
-    const delta_rule_shape rule{here.dims.hidden_size, d.num_key_heads, d.num_value_heads,   d.key_head_dim,
+    const delta_sizes& d = here.dims.delta;
+    const delta_rule_sizes rule{here.dims.hidden_size, d.num_key_heads, d.num_value_heads,   d.key_head_dim,
                                 d.value_head_dim,      d.conv_kernel,   here.dims.hidden_act};
     return t.call(here.row.names.recurrent, gated_delta_net{rule, here.row.prefix, Apart}, x);
 }
@@ -35,7 +35,7 @@ constexpr value recur(const site& here, trace& t, const value& x) {
 }  // namespace qwen3_next_detail
 
 /// Experts as in Qwen3-MoE.
-constexpr void read_qwen3_next(config_view config, shape& s) {
+constexpr void read_qwen3_next(config_view config, sizes& s) {
     read_experts(config, s, "num_experts");
     read_balance(config, s);
     s.moe.shared_intermediate_size = config.positive("shared_expert_intermediate_size", 512);
@@ -52,7 +52,7 @@ inline constexpr architecture qwen3_next = [](architecture a) {
     a.kinds = attention_kinds | mixer_kind::recurrent;
     a.qk_norm = qk_norm_kind::per_head;
     a.defaults =
-        shape{.vocab_size = 151936,
+        sizes{.vocab_size = 151936,
               .hidden_size = 2048,
               .intermediate_size = 5632,
               .num_hidden_layers = 48,

@@ -31,7 +31,7 @@ constexpr value layer(const site& here, trace& t, const value& x) {
 
 }  // namespace stablelm_detail
 
-constexpr void read_stablelm(config_view config, shape& s) {
+constexpr void read_stablelm(config_view config, sizes& s) {
     plan_one_mask(config, s);
     share_among_heads(config, s, {"num_attention_heads"});
     s.attention_bias = config.boolean("use_qkv_bias", false);

@@ -6,7 +6,7 @@
 
 namespace llmcost::arch {
 
-constexpr void read_starcoder2(config_view config, shape& s) {
+constexpr void read_starcoder2(config_view config, sizes& s) {
     read_window(config, s);
     s.attention_bias = s.output_bias = s.mlp_bias = config.boolean("use_bias", true);
 }

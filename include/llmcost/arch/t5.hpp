@@ -23,7 +23,7 @@ constexpr value normed(trace& t, literal name, literal prefix, const value& x) {
 
 /// Norm, attention, dropout, residual: the first and, in a decoder, the second part of a block.
 struct attention_part {
-    const shape& dims;
+    const sizes& dims;
     literal prefix;
     bool decodes;
     const value* encoded;  ///< what cross attention reads; none: over itself
@@ -37,7 +37,7 @@ struct attention_part {
         return {prefix, encoded != nullptr ? "LayerCrossAttention" : "LayerSelfAttention"};
     }
     constexpr value describe(trace& t, const value& x) const {
-        const sequence_attention_shape s{dims.hidden_size,
+        const sequence_attention_sizes s{dims.hidden_size,
                                          dims.num_attention_heads,
                                          dims.head_dim,
                                          false,
@@ -57,7 +57,7 @@ struct attention_part {
 
 /// The feed-forward block, plain or gated, with dropout before its last projection.
 struct dense_block {
-    const shape& dims;
+    const sizes& dims;
     literal prefix;
 
     static constexpr role what = role::mlp;
@@ -74,7 +74,7 @@ struct dense_block {
 };
 
 struct feed_forward_part {
-    const shape& dims;
+    const sizes& dims;
     literal prefix;
 
     static constexpr role what = role::none;
@@ -98,7 +98,7 @@ struct stack_values {
 };
 
 struct block {
-    const shape& dims;
+    const sizes& dims;
     literal prefix;
     stack_values& stack;
 
@@ -130,7 +130,7 @@ constexpr value describe_stack(const site& here, trace& t, std::int64_t layers, 
 }
 
 /// The table of words that both stacks name as theirs; no pass calls it by this name.
-constexpr void declare_words(const shape& dims, trace& t) {
+constexpr void declare_words(const sizes& dims, trace& t) {
     embedding{dims.vocab_size, dims.hidden_size}.declare(t, "shared");
 }
 
@@ -209,7 +209,7 @@ constexpr value describe_t5(const site& here, trace& t) {
 }
 
 /// T5 ties its embeddings always; the key says whether outputs are scaled (configuration_t5.py, `__post_init__`).
-constexpr void read_t5(config_view config, shape& s) {
+constexpr void read_t5(config_view config, sizes& s) {
     s.encoder.num_hidden_layers = s.num_hidden_layers;
     s.num_hidden_layers = config.non_negative("num_decoder_layers", config.non_negative("num_layers", 6));
     if (s.num_hidden_layers == 0 && s.head != head_kind::encoder && s.head != head_kind::token_classification)

@@ -19,7 +19,7 @@ inline constexpr own_key keys[]{
 
 /// `nn.Conv2d` over patches: (B, channels, height, width) -> (B, width, rows, columns).
 struct patch_convolution {
-    const vision_shape& image;
+    const vision_sizes& image;
     std::int64_t width;
 
     static constexpr role what = role::none;
@@ -34,14 +34,14 @@ struct patch_convolution {
 
 /// Patches as tokens behind a class token, with learned positions.
 struct vit_embeddings {
-    const shape& dims;
+    const sizes& dims;
     literal prefix;
 
     static constexpr role what = role::embedding;
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return {prefix, "Embeddings"}; }
     constexpr value describe(trace& t, const value& pixels) const {
-        const vision_shape& image = dims.vision;
+        const vision_sizes& image = dims.vision;
         const std::int64_t width = dims.hidden_size, batch = pixels.dim(0);
         const std::int64_t patches = (image.image_height / image.patch_size) * (image.image_width / image.patch_size);
         const value token = t.param("cls_token", {1, 1, width}),
@@ -61,7 +61,7 @@ struct vit_embeddings {
 
 /// Attention over all patches with its output projection.
 struct vit_attention {
-    const shape& dims;
+    const sizes& dims;
     literal prefix;
 
     static constexpr role what = role::attn;
@@ -76,7 +76,7 @@ struct vit_attention {
 
 /// A pre-norm encoder layer.
 struct vit_layer {
-    const shape& dims;
+    const sizes& dims;
     literal prefix;
 
     static constexpr role what = role::none;
@@ -98,8 +98,8 @@ struct vit_layer {
 };
 
 /// Pixels from patches: a convolution to stride² values per channel, copied to their places by `nn.PixelShuffle`.
-constexpr value describe_pixel_decoder(const shape& dims, trace& t, const value& x) {
-    const vision_shape& image = dims.vision;
+constexpr value describe_pixel_decoder(const sizes& dims, trace& t, const value& x) {
+    const vision_sizes& image = dims.vision;
     const std::int64_t batch = x.dim(0), tokens = x.dim(1) - 1, stride = dims.own[vit_detail::encoder_stride];
     const std::int64_t rows = image.image_height / image.patch_size;
     const value patches = t.reshape(t.slice(x, 1, tokens).permute({0, 2, 1}), {batch, dims.hidden_size, rows, rows});
@@ -121,7 +121,7 @@ constexpr value describe_pixel_decoder(const shape& dims, trace& t, const value&
 
 /// Embeddings, layers, a norm; the bare model has a pooler over the first token, which no loss reads.
 constexpr value describe_vit_base(const site& here, trace& t) {
-    const vision_shape& image = here.dims.vision;
+    const vision_sizes& image = here.dims.vision;
     const value pixels = t.input({t.load().batch, image.num_channels, image.image_height, image.image_width});
     value x = t.call("embeddings", vit_embeddings{here.dims, here.row.prefix}, pixels);
     for (repetition layer = t.repeat(here.dims.num_hidden_layers, x); layer.next();)
@@ -137,7 +137,7 @@ constexpr value describe_vit_base(const site& here, trace& t) {
     return x;
 }
 
-constexpr value describe_vit_head(const shape& dims, trace& t, const value& x) {
+constexpr value describe_vit_head(const sizes& dims, trace& t, const value& x) {
     const recorder::idle_guard unused{t, t.load().head == logits::none};
     if (dims.head == head_kind::masked_image) return describe_pixel_decoder(dims, t, x);
     if (dims.num_labels == 0) return t.call("classifier", identity{"Identity"}, t.select(x, 1));
@@ -156,7 +156,7 @@ constexpr value describe_vit(const site& here, trace& t) {
     return t.leave(whole, t.returns(x, describe_vit_head(here.dims, t, x)));
 }
 
-constexpr void read_vit(config_view config, shape& s) {
+constexpr void read_vit(config_view config, sizes& s) {
     const auto side = [&](literal key, std::int64_t otherwise, std::uint32_t which) {
         const auto found = config.find(key);
         if (!found || found->is_null()) return otherwise;

@@ -13,12 +13,12 @@
 #include <system_error>
 #include <vector>
 
+#include <llmcost/base/dtype.hpp>
+#include <llmcost/base/error.hpp>
+#include <llmcost/base/workload.hpp>
 #include <llmcost/cli/nearest.hpp>
 #include <llmcost/cli/options.hpp>
 #include <llmcost/cli/text.hpp>
-#include <llmcost/dtype.hpp>
-#include <llmcost/error.hpp>
-#include <llmcost/workload.hpp>
 
 namespace llmcost::cli {
 

@@ -13,11 +13,11 @@
 #include <utility>
 #include <vector>
 
+#include <llmcost/base/count.hpp>
+#include <llmcost/base/error.hpp>
 #include <llmcost/cli/arguments.hpp>
 #include <llmcost/cli/streams.hpp>
 #include <llmcost/cli/tables.hpp>
-#include <llmcost/count.hpp>
-#include <llmcost/error.hpp>
 
 // CSV files as people's tools write them.
 namespace llmcost::cli {

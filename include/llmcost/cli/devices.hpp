@@ -8,8 +8,8 @@
 #include <utility>
 
 #include <llmcost/cli/tables.hpp>
-#include <llmcost/device.hpp>
-#include <llmcost/devices.hpp>
+#include <llmcost/devices/all.hpp>
+#include <llmcost/devices/device.hpp>
 #include <llmcost/report/json_writer.hpp>
 
 namespace llmcost::cli {

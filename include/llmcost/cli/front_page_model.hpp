@@ -37,7 +37,7 @@ inline std::string types_text(const storage_types& t) {
 }
 
 /// The sizes that people know a model by.
-inline std::vector<std::string> size_words(const shape& s) {
+inline std::vector<std::string> size_words(const sizes& s) {
     std::vector<std::string> out;
     const auto add = [&](std::int64_t n, std::string text) {
         if (n > 0) out.push_back(std::move(text));

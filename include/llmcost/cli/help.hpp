@@ -8,11 +8,11 @@
 #include <string>
 #include <string_view>
 
+#include <llmcost/base/version.hpp>
 #include <llmcost/cli/options.hpp>
 #include <llmcost/cli/text.hpp>
 #include <llmcost/report/metrics.hpp>
-#include <llmcost/scope.hpp>
-#include <llmcost/version.hpp>
+#include <llmcost/trace/scope.hpp>
 
 // What the program says of itself; all of it is made from the tables of options, metrics and roles.
 namespace llmcost::cli {

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include <llmcost/base/workload.hpp>
 #include <llmcost/cli/arguments.hpp>
-#include <llmcost/workload.hpp>
 
 namespace llmcost::cli {
 

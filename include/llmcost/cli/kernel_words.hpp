@@ -14,12 +14,12 @@
 #include <utility>
 #include <vector>
 
+#include <llmcost/base/error.hpp>
 #include <llmcost/calibration_file.hpp>
 #include <llmcost/cli/arguments.hpp>
 #include <llmcost/cli/nearest.hpp>
 #include <llmcost/cli/own_files.hpp>
-#include <llmcost/devices.hpp>
-#include <llmcost/error.hpp>
+#include <llmcost/devices/all.hpp>
 #include <llmcost/json.hpp>
 #include <llmcost/serving/engines.hpp>
 

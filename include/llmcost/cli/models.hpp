@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include <llmcost/arch/all.hpp>
 #include <llmcost/bundled/all.hpp>
 #include <llmcost/cli/front_page_model.hpp>
 #include <llmcost/cli/tables.hpp>
+#include <llmcost/registry.hpp>
 #include <llmcost/report/json_writer.hpp>
 
 namespace llmcost::cli {

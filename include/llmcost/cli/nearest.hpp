@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include <llmcost/arch/all.hpp>
+#include <llmcost/registry.hpp>
 
 namespace llmcost::cli {
 

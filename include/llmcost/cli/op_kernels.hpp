@@ -23,8 +23,8 @@
 #include <llmcost/cli/kernel_words.hpp>
 #include <llmcost/cli/nearest.hpp>
 #include <llmcost/cli/own_files.hpp>
-#include <llmcost/device_file.hpp>
-#include <llmcost/devices.hpp>
+#include <llmcost/devices/all.hpp>
+#include <llmcost/devices/device_file.hpp>
 #include <llmcost/json.hpp>
 
 // Which device and which kernel a command line or a row of a table asks for.

@@ -7,7 +7,7 @@
 #include <string>
 
 #include <llmcost/analysis/counts.hpp>
-#include <llmcost/error.hpp>
+#include <llmcost/base/error.hpp>
 
 // Finds the part of a model that a word names, and counts it.
 namespace llmcost::cli {

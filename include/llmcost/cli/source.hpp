@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include <llmcost/arch/all.hpp>
 #include <llmcost/bundled/all.hpp>
 #include <llmcost/cli/arguments.hpp>
 #include <llmcost/cli/streams.hpp>
 #include <llmcost/hub.hpp>
 #include <llmcost/json.hpp>
+#include <llmcost/registry.hpp>
 #include <llmcost/report/json_report.hpp>
 #include <llmcost/report/unused_keys.hpp>
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include <llmcost/analysis/counts.hpp>
+#include <llmcost/base/error.hpp>
 #include <llmcost/cli/job.hpp>
-#include <llmcost/error.hpp>
 
 // Figures of a job that is more than one forward pass.
 namespace llmcost::cli {

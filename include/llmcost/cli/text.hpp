@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include <llmcost/count.hpp>
+#include <llmcost/base/count.hpp>
 #include <llmcost/detail/utf8.hpp>
 
 // How texts and numbers are shown to people.

@@ -10,8 +10,8 @@
 #include <string>
 #include <utility>
 
-#include <llmcost/device.hpp>
-#include <llmcost/devices.hpp>
+#include <llmcost/devices/all.hpp>
+#include <llmcost/devices/device.hpp>
 
 // What a driver says of a GPU, as a datasheet, for a GPU that has none here.
 namespace llmcost::cuda {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include <llmcost/string_ref.hpp>
+#include <llmcost/base/string_ref.hpp>
 
 namespace llmcost::cuda {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include <llmcost/cuda/measured_table.hpp>
-#include <llmcost/device.hpp>
+#include <llmcost/devices/device.hpp>
 #include <llmcost/latency/calibration.hpp>
 #include <llmcost/latency/families.hpp>
 

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include <llmcost/string_ref.hpp>
+#include <llmcost/base/string_ref.hpp>
 
 namespace llmcost::detail {
 

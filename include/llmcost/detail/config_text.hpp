@@ -4,8 +4,8 @@
 
 #include <cstddef>
 
+#include <llmcost/base/string_ref.hpp>
 #include <llmcost/detail/utf8.hpp>
-#include <llmcost/string_ref.hpp>
 
 namespace llmcost::detail {
 

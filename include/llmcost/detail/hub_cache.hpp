@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <llmcost/base/error.hpp>
 #include <llmcost/detail/hub_folder.hpp>
 #include <llmcost/detail/hub_hash.hpp>
 #include <llmcost/detail/hub_text.hpp>
 #include <llmcost/detail/regular_file.hpp>
-#include <llmcost/error.hpp>
 
 #include <cstddef>
 #include <cstdint>

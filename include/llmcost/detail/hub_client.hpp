@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <llmcost/base/error.hpp>
 #include <llmcost/detail/hub_curl.hpp>
 #include <llmcost/detail/hub_options.hpp>
 #include <llmcost/detail/hub_url.hpp>
-#include <llmcost/error.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/error.hpp>
+#include <llmcost/base/error.hpp>
 
 #include <charconv>
 #include <cstddef>

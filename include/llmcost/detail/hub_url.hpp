@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <llmcost/base/error.hpp>
 #include <llmcost/detail/hub_curl.hpp>
 #include <llmcost/detail/hub_headers.hpp>
-#include <llmcost/error.hpp>
 
 #include <memory>
 #include <optional>

@@ -15,10 +15,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include <llmcost/config.hpp>
+#include <llmcost/base/error.hpp>
 #include <llmcost/detail/json_strings.hpp>
 #include <llmcost/detail/json_text.hpp>
-#include <llmcost/error.hpp>
+#include <llmcost/reading/config.hpp>
 
 namespace llmcost {
 

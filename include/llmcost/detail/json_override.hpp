@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include <llmcost/config.hpp>
+#include <llmcost/base/error.hpp>
 #include <llmcost/detail/json_builder.hpp>
-#include <llmcost/error.hpp>
+#include <llmcost/reading/config.hpp>
 
 namespace llmcost::detail {
 

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include <llmcost/config.hpp>
-#include <llmcost/error.hpp>
+#include <llmcost/base/error.hpp>
+#include <llmcost/reading/config.hpp>
 
 namespace llmcost::detail {
 

@@ -6,12 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <llmcost/device.hpp>
+#include <llmcost/base/string_ref.hpp>
+#include <llmcost/devices/device.hpp>
 #include <llmcost/latency/families.hpp>
 #include <llmcost/latency/operators.hpp>
 #include <llmcost/latency/residuals.hpp>
 #include <llmcost/latency/roofline.hpp>
-#include <llmcost/string_ref.hpp>
 
 namespace llmcost {
 

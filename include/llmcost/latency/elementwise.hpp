@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/string_ref.hpp>
+#include <llmcost/base/string_ref.hpp>
 
 namespace llmcost {
 

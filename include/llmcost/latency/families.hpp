@@ -5,12 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <llmcost/base/string_ref.hpp>
+#include <llmcost/base/workload.hpp>
 #include <llmcost/latency/elementwise.hpp>
 #include <llmcost/latency/operators.hpp>
 #include <llmcost/latency/roofline.hpp>
 #include <llmcost/latency/vector_units.hpp>
-#include <llmcost/string_ref.hpp>
-#include <llmcost/workload.hpp>
 
 namespace llmcost {
 

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include <llmcost/device.hpp>
-#include <llmcost/string_ref.hpp>
+#include <llmcost/base/string_ref.hpp>
+#include <llmcost/devices/device.hpp>
 
 namespace llmcost {
 

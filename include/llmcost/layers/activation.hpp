@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <llmcost/string_ref.hpp>
-#include <llmcost/trace.hpp>
+#include <llmcost/base/string_ref.hpp>
+#include <llmcost/trace/trace.hpp>
 
 namespace llmcost {
 

@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
+#include <llmcost/base/maybe.hpp>
+#include <llmcost/base/string_ref.hpp>
 #include <llmcost/layers/activation.hpp>
-#include <llmcost/maybe.hpp>
-#include <llmcost/string_ref.hpp>
 
 namespace llmcost {
 

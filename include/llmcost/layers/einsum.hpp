@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include <llmcost/string_ref.hpp>
-#include <llmcost/trace.hpp>
+#include <llmcost/base/string_ref.hpp>
+#include <llmcost/trace/trace.hpp>
 
 namespace llmcost {
 

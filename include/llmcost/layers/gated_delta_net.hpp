@@ -11,7 +11,7 @@
 namespace llmcost {
 
 /// Sizes of a gated delta rule mixer.
-struct delta_rule_shape {
+struct delta_rule_sizes {
     std::int64_t width;
     std::int64_t num_key_heads;
     std::int64_t num_value_heads;
@@ -53,7 +53,7 @@ struct inputs {
 constexpr value l2norm(trace& t, const value& x) { return t.mul(x, t.rsqrt(t.add(t.sum(t.mul(x, x), -1, true)))); }
 
 /// Heads in front, float32, keys and queries of unit length, as many of them as values.
-constexpr inputs prepared(trace& t, inputs in, const delta_rule_shape& dims) {
+constexpr inputs prepared(trace& t, inputs in, const delta_rule_sizes& dims) {
     if (dims.num_key_heads != dims.num_value_heads) {
         in.query = t.repeat_interleave(in.query, 2, dims.num_value_heads / dims.num_key_heads);
         in.key = t.repeat_interleave(in.key, 2, dims.num_value_heads / dims.num_key_heads);
@@ -76,7 +76,7 @@ constexpr value chunked(trace& t, const value& x, std::int64_t chunk) {
 ///
 /// Returns (B, S, value heads, value_head_dim) and leaves the last state in `state`.
 /// Source: transformers/models/qwen3_next/modeling_qwen3_next.py, `torch_chunk_gated_delta_rule`.
-constexpr value by_chunks(trace& t, inputs in, const delta_rule_shape& dims, value& state, bool starts) {
+constexpr value by_chunks(trace& t, inputs in, const delta_rule_sizes& dims, value& state, bool starts) {
     const std::int64_t batch = in.key.dim(0), sequence = in.key.dim(1);
     const dtype type = in.query.type;
     const std::int64_t padding = (chunk - sequence % chunk) % chunk, chunks = (sequence + padding) / chunk;
@@ -119,7 +119,7 @@ constexpr value by_chunks(trace& t, inputs in, const delta_rule_shape& dims, val
 /// The rule for one token: the state decays, is corrected, and is read.
 ///
 /// Source: transformers/models/qwen3_next/modeling_qwen3_next.py, `torch_recurrent_gated_delta_rule`.
-constexpr value one_token(trace& t, inputs in, const delta_rule_shape& dims, value& state) {
+constexpr value one_token(trace& t, inputs in, const delta_rule_sizes& dims, value& state) {
     const dtype type = in.query.type;
     in = prepared(t, in, dims);
     in.query = t.div(in.query);
@@ -141,7 +141,7 @@ constexpr value one_token(trace& t, inputs in, const delta_rule_shape& dims, val
 /// Source: transformers/models/qwen3_next/modeling_qwen3_next.py, `Qwen3NextGatedDeltaNet`;
 /// transformers/models/qwen3_5/modeling_qwen3_5.py, `Qwen3_5GatedDeltaNet`.
 struct gated_delta_net {
-    delta_rule_shape dims;
+    delta_rule_sizes dims;
     literal prefix;
     bool apart = false;  ///< queries, keys and values, z, b and a have projections of their own
 

@@ -19,7 +19,7 @@ namespace llmcost {
 struct latent_attention {
     std::int64_t width;
     std::int64_t heads;
-    mla_shape dims;
+    mla_sizes dims;
     bool bias;
     literal prefix;
     context where;

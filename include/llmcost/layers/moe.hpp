@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
+#include <llmcost/base/string_ref.hpp>
 #include <llmcost/layers/mlp.hpp>
 #include <llmcost/model/sizes.hpp>
-#include <llmcost/string_ref.hpp>
 
 namespace llmcost {
 
@@ -21,7 +21,7 @@ enum class router_kind : std::uint8_t {
 };
 
 /// Sizes of a router.
-struct router_shape {
+struct router_sizes {
     std::int64_t width;
     std::int64_t num_experts;
     std::int64_t num_experts_per_tok;
@@ -37,7 +37,7 @@ struct router_shape {
 /// MULT tokens·width·experts and what the scoring costs; picking itself is free.
 struct any_router {
     router_kind kind;
-    router_shape dims;
+    router_sizes dims;
     class_name named;
 
     static constexpr role what = role::router;
@@ -96,7 +96,7 @@ private:
 /// Picks experts by a rule of one kind: `router<router_kind::softmax_top_k>{dims, named}`.
 template <router_kind Kind>
 struct router : any_router {
-    constexpr router(const router_shape& sizes, class_name called) : any_router{Kind, sizes, called} {}
+    constexpr router(const router_sizes& sizes, class_name called) : any_router{Kind, sizes, called} {}
 };
 
 /// How an expert's weights are stored and its gate applied.
@@ -183,7 +183,7 @@ struct experts<expert_kind::clamped_swiglu> : routed_rows {
 ///
 /// Source: transformers/models/mixtral/modeling_mixtral.py, `load_balancing_loss_func`. The result is returned beside the
 /// logits; counts of picks are integers.
-constexpr void weigh_balance(trace& t, std::int64_t routers, std::int64_t tokens, const moe_shape& m) {
+constexpr void weigh_balance(trace& t, std::int64_t routers, std::int64_t tokens, const moe_sizes& m) {
     const extents per_expert{m.num_experts};
     value picks = t.constant(per_expert), sums = t.constant(per_expert);
     value logits = trace::buffer({tokens, m.num_experts});

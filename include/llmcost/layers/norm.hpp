@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include <llmcost/trace.hpp>
+#include <llmcost/trace/trace.hpp>
 
 namespace llmcost {
 

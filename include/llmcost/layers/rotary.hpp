@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include <llmcost/model/sizes.hpp>
-#include <llmcost/trace.hpp>
+#include <llmcost/trace/trace.hpp>
 
 namespace llmcost {
 
@@ -28,7 +28,7 @@ struct rotary_frequencies {
     frequency_rule rule = frequency_rule::kept;
     std::int64_t max_position_embeddings = 0;
 
-    constexpr explicit rotary_frequencies(const shape& s) noexcept
+    constexpr explicit rotary_frequencies(const sizes& s) noexcept
         : rule(s.frequencies), max_position_embeddings(s.max_position_embeddings) {}
 
     constexpr void update(trace& t, std::int64_t dim) const {

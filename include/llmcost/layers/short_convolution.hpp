@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
+#include <llmcost/base/string_ref.hpp>
 #include <llmcost/layers/causal_convolution.hpp>
 #include <llmcost/layers/linear.hpp>
-#include <llmcost/string_ref.hpp>
 
 namespace llmcost {
 

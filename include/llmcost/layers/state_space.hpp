@@ -4,11 +4,11 @@
 
 #include <cstdint>
 
+#include <llmcost/base/string_ref.hpp>
 #include <llmcost/layers/causal_convolution.hpp>
 #include <llmcost/layers/linear.hpp>
 #include <llmcost/layers/norm.hpp>
 #include <llmcost/model/sizes.hpp>
-#include <llmcost/string_ref.hpp>
 
 namespace llmcost {
 
@@ -86,7 +86,7 @@ enum class state_norm : std::uint8_t {
 /// Source: transformers/models/mamba/modeling_mamba.py, `MambaMixer`.
 struct selective_state_space {
     std::int64_t hidden_size;
-    const state_space_shape& dims;
+    const state_space_sizes& dims;
     activation act;
     class_name named;
     state_norm norms = state_norm::none;

@@ -137,7 +137,7 @@ struct grouped_gated_norm {
 /// Source: transformers/models/mamba2/modeling_mamba2.py, `Mamba2Mixer`.
 struct dual_state_space {
     std::int64_t hidden_size;
-    const state_space_shape& dims;
+    const state_space_sizes& dims;
     activation act;
     class_name named;
     class_name norm_named;

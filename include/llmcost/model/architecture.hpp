@@ -5,14 +5,14 @@
 #include <cstdint>
 #include <initializer_list>
 
+#include <llmcost/base/string_ref.hpp>
 #include <llmcost/layers/attention.hpp>
 #include <llmcost/layers/mlp.hpp>
 #include <llmcost/layers/moe.hpp>
 #include <llmcost/layers/norm.hpp>
 #include <llmcost/layers/rotary.hpp>
 #include <llmcost/model/sizes.hpp>
-#include <llmcost/string_ref.hpp>
-#include <llmcost/trace.hpp>
+#include <llmcost/trace/trace.hpp>
 
 namespace llmcost {
 
@@ -155,7 +155,7 @@ struct architecture {
     residual_part residual = nullptr;  ///< adds a block's output
     layer_part finish = nullptr;       ///< what happens to logits; none: nothing
     // a configuration
-    void (*read)(config_view, shape&) = nullptr;        ///< keys that the shared reader does not know
+    void (*read)(config_view, sizes&) = nullptr;        ///< keys that the shared reader does not know
     void (*read_whole)(config_view, model&) = nullptr;  ///< of a model that holds others: what it says of itself
     own_keys own{};                                     ///< sizes that only this family has
     component_row text{};                               ///< the text model of one that holds others; else it is one itself
@@ -178,23 +178,23 @@ struct architecture {
     head_set heads{head_kind::none, head_kind::causal_lm};
     decoder_names names{};
     key_name keys[most_key_names]{};
-    shape defaults{};
+    sizes defaults{};
 };
 
 /// One of the models that another one holds beside its text model.
 struct component {
     const architecture* kind = nullptr;
-    shape dims{};
+    sizes dims{};
 };
 
 /// A model: its row and the sizes of its text model; where it holds others, their rows and sizes. Trivially copyable, a
 /// literal.
 struct model {
     const architecture* kind = nullptr;
-    shape dims{};
-    const architecture* text = nullptr;   ///< whose sizes `dims` are, where that is another row than `kind`
-    own_sizes own{};                      ///< by the table of `kind`, where `text` is another row
-    component beside[most_components];    ///< in the order of the row's
+    sizes dims{};
+    const architecture* text = nullptr;  ///< whose sizes `dims` are, where that is another row than `kind`
+    own_sizes own{};                     ///< by the table of `kind`, where `text` is another row
+    component beside[most_components];   ///< in the order of the row's
 
     /// The row whose sizes `dims` are.
     [[nodiscard]] constexpr const architecture& text_row() const noexcept { return text != nullptr ? *text : *kind; }
@@ -225,7 +225,7 @@ struct decoder_context {
 struct site {
     const model& whole;
     const architecture& row;
-    const shape& dims;
+    const sizes& dims;
     const shared_values* shared = nullptr;  ///< in layers
     layer_kind kind{};                      ///< this layer's
     std::int64_t layer = 0;                 ///< its number

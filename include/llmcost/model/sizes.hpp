@@ -4,11 +4,11 @@
 
 #include <cstdint>
 
-#include <llmcost/dtype.hpp>
+#include <llmcost/base/dtype.hpp>
+#include <llmcost/base/string_ref.hpp>
 #include <llmcost/layers/activation.hpp>
-#include <llmcost/model/layer_plan.hpp>
 #include <llmcost/model/own_key.hpp>
-#include <llmcost/string_ref.hpp>
+#include <llmcost/trace/layer_plan.hpp>
 
 namespace llmcost {
 
@@ -49,7 +49,7 @@ enum class frequency_rule : std::uint8_t {
 };
 
 /// Experts and their router.
-struct moe_shape {
+struct moe_sizes {
     std::int64_t num_experts = 0;
     std::int64_t num_experts_per_tok = 0;
     std::int64_t intermediate_size = 0;         ///< of one routed expert
@@ -59,21 +59,21 @@ struct moe_shape {
     bool norm_topk_prob = false;
     bool limits_groups = false;   ///< experts are picked from the best groups only
     bool weighs_balance = false;  ///< behind a language model's head, how evenly all routers pick (`output_router_logits`)
-    friend constexpr bool operator==(const moe_shape&, const moe_shape&) = default;
+    friend constexpr bool operator==(const moe_sizes&, const moe_sizes&) = default;
 };
 
 /// Multi-head latent attention.
-struct mla_shape {
+struct mla_sizes {
     std::int64_t q_lora_rank = 0;  ///< 0: queries without a low-rank step
     std::int64_t kv_lora_rank = 0;
     std::int64_t qk_nope_head_dim = 0;
     std::int64_t qk_rope_head_dim = 0;
     std::int64_t v_head_dim = 0;
-    friend constexpr bool operator==(const mla_shape&, const mla_shape&) = default;
+    friend constexpr bool operator==(const mla_sizes&, const mla_sizes&) = default;
 };
 
 /// Mamba-1 and Mamba-2 mixers, short convolutions.
-struct state_space_shape {
+struct state_space_sizes {
     std::int64_t state_size = 0;
     std::int64_t conv_kernel = 0;
     std::int64_t intermediate_size = 0;
@@ -85,38 +85,38 @@ struct state_space_shape {
     bool use_bias = false;
     bool use_conv_bias = true;
     bool residual_in_fp32 = true;
-    friend constexpr bool operator==(const state_space_shape&, const state_space_shape&) = default;
+    friend constexpr bool operator==(const state_space_sizes&, const state_space_sizes&) = default;
 };
 
 /// Gated delta rule mixers.
-struct delta_shape {
+struct delta_sizes {
     std::int64_t num_key_heads = 0;
     std::int64_t num_value_heads = 0;
     std::int64_t key_head_dim = 0;
     std::int64_t value_head_dim = 0;
     std::int64_t conv_kernel = 0;
-    friend constexpr bool operator==(const delta_shape&, const delta_shape&) = default;
+    friend constexpr bool operator==(const delta_sizes&, const delta_sizes&) = default;
 };
 
 /// The encoder of an encoder-decoder, where it differs from the decoder.
-struct encoder_shape {
+struct encoder_sizes {
     std::int64_t num_hidden_layers = 0;
     std::int64_t num_attention_heads = 0;
     std::int64_t intermediate_size = 0;
-    friend constexpr bool operator==(const encoder_shape&, const encoder_shape&) = default;
+    friend constexpr bool operator==(const encoder_sizes&, const encoder_sizes&) = default;
 };
 
 /// Pixels in.
-struct vision_shape {
+struct vision_sizes {
     std::int64_t image_height = 0;
     std::int64_t image_width = 0;
     std::int64_t patch_size = 0;
     std::int64_t num_channels = 0;
-    friend constexpr bool operator==(const vision_shape&, const vision_shape&) = default;
+    friend constexpr bool operator==(const vision_sizes&, const vision_sizes&) = default;
 };
 
 /// The sizes and switches of one model: what its configuration says, defaults filled in. A literal, trivially copyable.
-struct shape {
+struct sizes {
     std::int64_t vocab_size = 0;
     std::int64_t hidden_size = 0;
     std::int64_t intermediate_size = 0;
@@ -150,15 +150,15 @@ struct shape {
     bool attention_soft_cap = false;
     bool logits_soft_cap = false;
     bool quantized = false;  ///< a `quantization_config` that the figures do not apply
-    moe_shape moe{};
-    mla_shape mla{};
-    state_space_shape ssm{};
-    delta_shape delta{};
-    encoder_shape encoder{};
-    vision_shape vision{};
+    moe_sizes moe{};
+    mla_sizes mla{};
+    state_space_sizes ssm{};
+    delta_sizes delta{};
+    encoder_sizes encoder{};
+    vision_sizes vision{};
     own_sizes own{};  ///< what only this family has, by its `own_key` table
     layer_plan layers{};
-    friend constexpr bool operator==(const shape&, const shape&) = default;
+    friend constexpr bool operator==(const sizes&, const sizes&) = default;
 };
 
 }  // namespace llmcost

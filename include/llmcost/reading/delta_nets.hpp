@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include <llmcost/config.hpp>
 #include <llmcost/model/architecture.hpp>
+#include <llmcost/reading/config.hpp>
 #include <llmcost/reading/experts.hpp>
 #include <llmcost/reading/keys.hpp>
 #include <llmcost/reading/rope.hpp>
@@ -13,7 +13,7 @@
 namespace llmcost {
 
 /// Gated delta nets beside attention of which a part of each head is rotated (Qwen3-Next, Qwen3.5).
-constexpr void read_delta_nets(config_view config, shape& s) {
+constexpr void read_delta_nets(config_view config, sizes& s) {
     s.delta = {config.positive("linear_num_key_heads", 16), config.positive("linear_num_value_heads", 32),
                config.positive("linear_key_head_dim", 128), config.positive("linear_value_head_dim", 128),
                config.positive("linear_conv_kernel_dim", 4)};
@@ -26,7 +26,7 @@ constexpr void read_delta_nets(config_view config, shape& s) {
 }
 
 /// Every `full_attention_interval`-th layer attends, the others keep a state, unless `layer_types` says otherwise.
-constexpr void plan_delta_nets(config_view config, shape& s, const expert_places& experts) {
+constexpr void plan_delta_nets(config_view config, sizes& s, const expert_places& experts) {
     const std::int64_t interval = config.positive("full_attention_interval", 4);
     const bool listed = read_layer_types(config, s, mixer_kind::recurrent);
     const layer_plan given = s.layers;

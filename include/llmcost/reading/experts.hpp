@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include <llmcost/config.hpp>
 #include <llmcost/model/architecture.hpp>
+#include <llmcost/reading/config.hpp>
 #include <llmcost/reading/layer_types.hpp>
 
 namespace llmcost {
@@ -13,7 +13,7 @@ namespace llmcost {
 /// Experts in every `decoder_sparse_step`-th layer that `mlp_only_layers` does not name (Qwen).
 class expert_places {
 public:
-    constexpr expert_places(config_view config, const shape& s)
+    constexpr expert_places(config_view config, const sizes& s)
         : several_(s.moe.num_experts > 0), step_(config.positive("decoder_sparse_step", 1)) {
         if (const auto dense = config.optional_array("mlp_only_layers")) dense_ = layer_set(*dense);
     }
@@ -29,7 +29,7 @@ private:
     layer_set dense_{};
 };
 
-constexpr void read_experts(config_view config, shape& s, literal number_of_experts) {
+constexpr void read_experts(config_view config, sizes& s, literal number_of_experts) {
     s.moe.num_experts = config.non_negative(number_of_experts, s.moe.num_experts);
     s.moe.num_experts_per_tok = s.moe.num_experts_per_tok > 0
                                     ? config.positive("num_experts_per_tok", s.moe.num_experts_per_tok)
@@ -41,12 +41,12 @@ constexpr void read_experts(config_view config, shape& s, literal number_of_expe
 }
 
 /// Types whose language model weighs how evenly its routers pick, where the configuration asks for it.
-constexpr void read_balance(config_view config, shape& s) {
+constexpr void read_balance(config_view config, sizes& s) {
     s.moe.weighs_balance = config.boolean("output_router_logits", false) && s.moe.num_experts > 0;
 }
 
 /// Types whose layers have experts whatever a configuration says.
-constexpr void check_experts(config_view config, const shape& s) {
+constexpr void check_experts(config_view config, const sizes& s) {
     if (s.moe.num_experts > 0) return;
     constexpr literal names[] = {"num_experts", "num_local_experts", "n_routed_experts"};
     for (const literal key : names)

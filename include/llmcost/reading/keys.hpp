@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <initializer_list>
 
-#include <llmcost/config.hpp>
+#include <llmcost/base/string_ref.hpp>
 #include <llmcost/model/architecture.hpp>
-#include <llmcost/string_ref.hpp>
+#include <llmcost/reading/config.hpp>
 
 namespace llmcost {
 
@@ -77,7 +77,7 @@ constexpr std::int64_t checked_width(config_view config, literal key, std::int64
 }
 
 /// Heads that share hidden_size evenly, whatever `head_dim` says; `written` are the names that their number may have.
-constexpr void share_among_heads(config_view config, shape& s, std::initializer_list<literal> written) {
+constexpr void share_among_heads(config_view config, sizes& s, std::initializer_list<literal> written) {
     s.head_dim = s.hidden_size / s.num_attention_heads;
     if (s.head_dim * s.num_attention_heads == s.hidden_size) return;
     for (const literal key : written)

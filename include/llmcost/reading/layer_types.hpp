@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
-#include <llmcost/config.hpp>
+#include <llmcost/base/string_ref.hpp>
 #include <llmcost/model/architecture.hpp>
-#include <llmcost/string_ref.hpp>
+#include <llmcost/reading/config.hpp>
 
 // Plans of layers: which kinds a configuration says, or a rule.
 namespace llmcost {
@@ -28,7 +28,7 @@ inline constexpr layer_word layer_words[]{
 };
 
 /// Writes a plan from `layer_types`, where the file has it; says whether it did. `other` may stand beside full attention.
-constexpr bool read_layer_types(config_view config, shape& s, mixer_kind other = mixer_kind::sliding_attention) {
+constexpr bool read_layer_types(config_view config, sizes& s, mixer_kind other = mixer_kind::sliding_attention) {
     const auto types = config.find("layer_types");
     if (!types || types->is_null()) return false;
     if (!types->is_array() || static_cast<std::int64_t>(types->size()) != s.num_hidden_layers)
@@ -64,7 +64,7 @@ private:
 };
 
 /// Writes one layer of a plan that is written in order.
-constexpr void plan_layer(config_view config, shape& s, std::int64_t i, const layer_kind& kind) {
+constexpr void plan_layer(config_view config, sizes& s, std::int64_t i, const layer_kind& kind) {
     if (s.num_hidden_layers > layer_plan::longest)
         fail_value(config, "num_hidden_layers", "at most 512 layers whose kinds follow a rule");
     if (!s.layers.set(i, kind)) fail_value(config, "num_hidden_layers", "layers of at most 32 kinds");
@@ -72,14 +72,14 @@ constexpr void plan_layer(config_view config, shape& s, std::int64_t i, const la
 
 /// Writes a plan from a rule: `kind_of(i)` for every layer.
 template <class KindOf>
-constexpr void plan_layers(config_view config, shape& s, const KindOf& kind_of) {
+constexpr void plan_layers(config_view config, sizes& s, const KindOf& kind_of) {
     for (std::int64_t i = 0; i < s.num_hidden_layers; ++i) plan_layer(config, s, i, kind_of(i));
 }
 
 /// All layers alike, as where one mask serves them: sliding where the file has a window or says so, else full.
 ///
 /// Source: transformers/cache_utils.py, `get_layer_types_and_kwargs`, which looks at no `model_type`.
-constexpr void plan_one_mask(config_view config, shape& s, bool has_windows = true) {
+constexpr void plan_one_mask(config_view config, sizes& s, bool has_windows = true) {
     const auto given = config.find("sliding_window");
     if (has_windows && s.sliding_window == 0 && given && !given->is_null())
         fail_value(config, "sliding_window", "at least 2 tokens, or null");
@@ -94,7 +94,7 @@ constexpr void plan_one_mask(config_view config, shape& s, bool has_windows = tr
 }
 
 /// Layers that slide do so through a window; of one token the reference's cache would keep everything.
-constexpr void check_window(config_view config, const shape& s) {
+constexpr void check_window(config_view config, const sizes& s) {
     if (s.sliding_window >= 2 || !s.layers.has(mixer_kind::sliding_attention, s.num_hidden_layers)) return;
     if (config.contains("use_sliding_window") && !config.boolean("use_sliding_window", false))
         fail_value(config, "use_sliding_window", "true, as layers slide");
@@ -102,7 +102,7 @@ constexpr void check_window(config_view config, const shape& s) {
 }
 
 /// Qwen: a window only where `use_sliding_window` says so, for layers from `max_window_layers` on.
-constexpr void plan_qwen_window(config_view config, shape& s, std::int64_t otherwise) {
+constexpr void plan_qwen_window(config_view config, sizes& s, std::int64_t otherwise) {
     if (!config.boolean("use_sliding_window", false)) s.sliding_window = 0;
     const std::int64_t full = config.non_negative("max_window_layers", otherwise);
     if (!read_layer_types(config, s))

@@ -5,12 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <llmcost/config.hpp>
+#include <llmcost/base/string_ref.hpp>
 #include <llmcost/model/architecture.hpp>
+#include <llmcost/reading/config.hpp>
 #include <llmcost/reading/keys.hpp>
 #include <llmcost/reading/layer_types.hpp>
 #include <llmcost/reading/rope.hpp>
-#include <llmcost/string_ref.hpp>
 
 namespace llmcost {
 
@@ -90,7 +90,7 @@ constexpr dtype read_dtype(config_view config) {
 }  // namespace detail
 
 /// What every walk takes for granted, whichever keys the sizes came from.
-constexpr void check_heads(const keys& k, const architecture& row, const shape& s) {
+constexpr void check_heads(const keys& k, const architecture& row, const sizes& s) {
     if (s.num_attention_heads == 0) return;
     (void)checked_width(k.view(), k.written("head_dim"), s.num_attention_heads, s.head_dim);
     if (row.rotated != rotation::none && (s.rotary_dim < 2 || s.rotary_dim % 2 != 0 || s.rotary_dim > s.head_dim))
@@ -111,16 +111,16 @@ constexpr void read_own_keys(config_view config, const architecture& row, own_si
 }
 
 /// A plan has kinds of layers only that the row's walk tells apart.
-constexpr void check_kinds(config_view config, const architecture& row, const shape& s) {
+constexpr void check_kinds(config_view config, const architecture& row, const sizes& s) {
     for (int i = 0; i < s.layers.count; ++i)
         if (!row.kinds.has(s.layers.kinds[i]))
             fail_unsupported(config, "layer_types", "no layer of this type is of one of these kinds");
 }
 
 /// Reads what most configurations have in common, with the row's defaults; `read` of the row reads the rest.
-constexpr shape read_shape(const architecture& row, config_view config) {
+constexpr sizes read_sizes(const architecture& row, config_view config) {
     const keys k{row, config};
-    shape s = row.defaults;
+    sizes s = row.defaults;
     s.vocab_size = k.positive_or("vocab_size", s.vocab_size);
     s.hidden_size = k.positive("hidden_size", s.hidden_size);
     s.intermediate_size = k.positive_or("intermediate_size", s.intermediate_size);
@@ -190,14 +190,14 @@ constexpr component read_component(const component_row& part, config_view config
         kind = find(place.string("model_type"));
         if (kind == nullptr) fail_unsupported(place, "model_type", "no row describes this type as a part of another");
     }
-    return {kind, read_shape(*kind, place)};
+    return {kind, read_sizes(*kind, place)};
 }
 
 }  // namespace detail
 
 /// The model that a configuration describes by a row: a text model, or one that holds a text model and others.
 constexpr model read_model_of(const architecture& row, config_view config, row_finder find) {
-    if (is_empty(row.text.key)) return {&row, read_shape(row, config)};
+    if (is_empty(row.text.key)) return {&row, read_sizes(row, config)};
     const component text = detail::read_component(row.text, config, find);
     model m{.kind = &row, .dims = text.dims, .text = text.kind};
     m.dims.head = detail::read_head(row, config);

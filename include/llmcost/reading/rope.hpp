@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include <llmcost/config.hpp>
 #include <llmcost/model/architecture.hpp>
+#include <llmcost/reading/config.hpp>
 
 // Where configurations of whatever age keep what they say of rotary positions.
 namespace llmcost {

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include <llmcost/count.hpp>
+#include <llmcost/base/count.hpp>
 #include <llmcost/detail/utf8.hpp>
 
 namespace llmcost {

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include <llmcost/config.hpp>
 #include <llmcost/detail/config_edit_distance.hpp>
+#include <llmcost/reading/config.hpp>
 
 namespace llmcost {
 

@@ -12,7 +12,7 @@
 
 #include <llmcost/latency/vector_units.hpp>
 #include <llmcost/serving/model_kernel.hpp>
-#include <llmcost/trace.hpp>
+#include <llmcost/trace/trace.hpp>
 
 namespace llmcost::detail {
 

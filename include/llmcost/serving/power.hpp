@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/device.hpp>
+#include <llmcost/devices/device.hpp>
 #include <llmcost/serving/step.hpp>
 
 namespace llmcost {

@@ -21,7 +21,7 @@ struct sharding {
 
 /// Why a model cannot be split so; empty: it can.
 [[nodiscard]] constexpr literal sharding_problem(const model& m, const sharding& how) noexcept {
-    const shape& s = m.dims;
+    const sizes& s = m.dims;
     const auto divides = [&](std::int64_t n) { return n % how.tensor == 0; };
     if (how.tensor < 1 || how.data < 1 || how.expert_tensor < 1 || how.expert < 1) return "needs at least one device";
     if (!divides(s.num_attention_heads)) return "attention heads do not divide by it";
@@ -47,7 +47,7 @@ struct sharding {
 [[nodiscard]] constexpr model sharded(model m, const sharding& how) noexcept {
     const std::int64_t n = how.tensor;
     if (n == 1) return m;
-    shape& s = m.dims;
+    sizes& s = m.dims;
     s.num_attention_heads /= n;
     s.num_key_value_heads = s.num_key_value_heads > n ? s.num_key_value_heads / n : 1;
     s.intermediate_size /= n;

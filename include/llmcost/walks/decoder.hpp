@@ -52,7 +52,7 @@ constexpr value divide_logits(const site&, trace& t, const value& logits) { retu
 
 /// Scores of words for the positions that the workload asks for.
 constexpr value describe_word_scores(const site& here, trace& t, const value& x) {
-    const shape& dims = here.dims;
+    const sizes& dims = here.dims;
     const linear head{x.dim(-1), dims.vocab_size, dims.head_bias, dims.tie_word_embeddings};
     value out = t.call(here.row.names.lm_head, head_linear{head}, kept_positions(t, x));
     if (here.row.finish != nullptr) out = here.row.finish(here, t, out);

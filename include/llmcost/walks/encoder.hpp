@@ -79,7 +79,7 @@ struct self_attention_block {
 };
 
 struct attention_block {
-    const shape& dims;
+    const sizes& dims;
     literal prefix;
     literal inner_type = "SelfAttention";
 
@@ -99,7 +99,7 @@ struct cross_attention_block : attention_block {
 };
 
 struct intermediate_block {
-    const shape& dims;
+    const sizes& dims;
     literal prefix;
 
     static constexpr role what = role::mlp;
@@ -122,7 +122,7 @@ struct feed_forward_output : output_block {
 ///
 /// Source: transformers/models/bert/modeling_bert.py, `BertLayer`.
 struct bert_layer {
-    const shape& dims;
+    const sizes& dims;
     literal prefix;
     const encoder_reach& reach;
 
@@ -145,7 +145,7 @@ struct bert_layer {
 
 /// Words, kinds of segments and learned positions, normed: (B, S) -> (B, S, width).
 struct bert_embeddings {
-    const shape& dims;
+    const sizes& dims;
     literal prefix;
     bool positions_per_token;  ///< positions looked up for every sequence instead of once (RoBERTa)
 

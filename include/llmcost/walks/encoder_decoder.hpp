@@ -24,7 +24,7 @@ namespace llmcost {
 constexpr value state_of_end(trace& t, const value& x) { return t.gather(x, {x.dim(0), x.dim(2)}); }
 
 /// Sizes and names of an attention that reads its own or another sequence.
-struct sequence_attention_shape {
+struct sequence_attention_sizes {
     std::int64_t width;
     std::int64_t heads;
     std::int64_t head_dim;
@@ -56,7 +56,7 @@ constexpr value relative_bias(trace& t, std::int64_t buckets, std::int64_t heads
 /// made here, to be read by all that follow; none knows a distance to another sequence, so that zeros stand for it there.
 /// Source: transformers/models/bart/modeling_bart.py, `BartAttention`; t5/modeling_t5.py, `T5Attention`.
 struct sequence_attention {
-    sequence_attention_shape dims;
+    sequence_attention_sizes dims;
     bool crosses = false;
 
     static constexpr role what = role::attn;
@@ -96,7 +96,7 @@ struct sequence_attention {
 /// The same over an encoder's states.
 struct cross_attention : sequence_attention {
     static constexpr role what = role::cross_attn;
-    constexpr explicit cross_attention(const sequence_attention_shape& s) noexcept : sequence_attention{s, true} {}
+    constexpr explicit cross_attention(const sequence_attention_sizes& s) noexcept : sequence_attention{s, true} {}
 };
 
 }  // namespace llmcost

@@ -21,8 +21,8 @@ constexpr value call_mlp(const site& here, trace& t, literal name, std::int64_t 
 
 /// The row's router over tokens (n, width): weights (n, k).
 constexpr value call_router(const site& here, trace& t, const value& tokens) {
-    const moe_shape& m = here.dims.moe;
-    const router_shape r{
+    const moe_sizes& m = here.dims.moe;
+    const router_sizes r{
         here.dims.hidden_size, m.num_experts,   m.num_experts_per_tok, m.n_group,
         m.topk_group,          m.limits_groups, m.norm_topk_prob,      here.row.router == router_kind::top_k_softmax};
     return t.call(here.row.names.router, any_router{here.row.router, r, here.type(here.row.names.router_type)}, tokens)
@@ -31,7 +31,7 @@ constexpr value call_router(const site& here, trace& t, const value& tokens) {
 
 /// The row's routed experts over tokens (n, width) and weights (n, k).
 constexpr value call_experts(const site& here, trace& t, const value& tokens, const value& weights) {
-    const moe_shape& m = here.dims.moe;
+    const moe_sizes& m = here.dims.moe;
     const routed_rows all{here.dims.hidden_size, m.intermediate_size,  m.num_experts,
                           m.num_experts_per_tok, here.dims.hidden_act, here.type(here.row.names.experts_type)};
     if (here.row.expert == expert_kind::gated) return t.call("experts", experts<expert_kind::gated>{all}, tokens, weights);

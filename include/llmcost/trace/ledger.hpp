@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <llmcost/count.hpp>
-#include <llmcost/ops.hpp>
+#include <llmcost/base/count.hpp>
+#include <llmcost/trace/ops.hpp>
 
 namespace llmcost {
 

@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
-#include <llmcost/count.hpp>
-#include <llmcost/scope.hpp>
-#include <llmcost/string_ref.hpp>
+#include <llmcost/base/count.hpp>
+#include <llmcost/base/string_ref.hpp>
+#include <llmcost/trace/scope.hpp>
 
 namespace llmcost {
 

@@ -4,14 +4,14 @@
 
 #include <cstdint>
 
-#include <llmcost/ledger.hpp>
-#include <llmcost/listener.hpp>
-#include <llmcost/scope.hpp>
-#include <llmcost/selection.hpp>
-#include <llmcost/storages.hpp>
-#include <llmcost/string_ref.hpp>
-#include <llmcost/value.hpp>
-#include <llmcost/workload.hpp>
+#include <llmcost/base/string_ref.hpp>
+#include <llmcost/base/workload.hpp>
+#include <llmcost/trace/ledger.hpp>
+#include <llmcost/trace/listener.hpp>
+#include <llmcost/trace/scope.hpp>
+#include <llmcost/trace/selection.hpp>
+#include <llmcost/trace/storages.hpp>
+#include <llmcost/trace/value.hpp>
 
 namespace llmcost {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <initializer_list>
 
-#include <llmcost/recorder.hpp>
+#include <llmcost/trace/recorder.hpp>
 
 namespace llmcost {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include <llmcost/dtype.hpp>
+#include <llmcost/base/dtype.hpp>
 
 namespace llmcost {
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <initializer_list>
 
-#include <llmcost/count.hpp>
-#include <llmcost/dtype.hpp>
+#include <llmcost/base/count.hpp>
+#include <llmcost/base/dtype.hpp>
 
 namespace llmcost {
 

@@ -5,11 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <llmcost/config_error.hpp>
+#include <llmcost/base/maybe.hpp>
+#include <llmcost/base/string_ref.hpp>
+#include <llmcost/base/workload.hpp>
 #include <llmcost/detail/config_text.hpp>
-#include <llmcost/maybe.hpp>
-#include <llmcost/string_ref.hpp>
-#include <llmcost/workload.hpp>
+#include <llmcost/reading/config_error.hpp>
 
 namespace llmcost {
 

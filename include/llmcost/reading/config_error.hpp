@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <new>  // std::exception
 
+#include <llmcost/base/string_ref.hpp>
 #include <llmcost/detail/config_text.hpp>
-#include <llmcost/string_ref.hpp>
 
 namespace llmcost {
 

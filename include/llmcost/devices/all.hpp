@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/device.hpp>
-#include <llmcost/string_ref.hpp>
+#include <llmcost/base/string_ref.hpp>
+#include <llmcost/devices/device.hpp>
 
 namespace llmcost {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <new>  // std::exception, without what <exception> brings
 
-#include <llmcost/string_ref.hpp>
+#include <llmcost/base/string_ref.hpp>
 
 namespace llmcost {
 

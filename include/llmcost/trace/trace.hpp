@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <initializer_list>
 
-#include <llmcost/repetition.hpp>
-#include <llmcost/string_ref.hpp>
-#include <llmcost/tensor_calls.hpp>
+#include <llmcost/base/string_ref.hpp>
+#include <llmcost/trace/repetition.hpp>
+#include <llmcost/trace/tensor_calls.hpp>
 
 namespace llmcost {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <initializer_list>
 
-#include <llmcost/string_ref.hpp>
+#include <llmcost/base/string_ref.hpp>
 
 namespace llmcost {
 

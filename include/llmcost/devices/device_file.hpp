@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
-#include <llmcost/config.hpp>
-#include <llmcost/device.hpp>
-#include <llmcost/string_ref.hpp>
+#include <llmcost/base/string_ref.hpp>
+#include <llmcost/devices/device.hpp>
+#include <llmcost/reading/config.hpp>
 
 namespace llmcost {
 

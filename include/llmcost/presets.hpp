@@ -19,33 +19,31 @@
 #include <llmcost/arch/qwen3.hpp>
 #include <llmcost/arch/t5.hpp>
 #include <llmcost/arch/vit.hpp>
+#include <llmcost/base/string_ref.hpp>
 #include <llmcost/model/architecture.hpp>
 #include <llmcost/reading/reader.hpp>
-#include <llmcost/string_ref.hpp>
 
 namespace llmcost {
 
 /// A model with these sizes whose layers stand in the order of a rule: `kind_of(i)` says of which kind layer i is.
 template <class KindOf>
-constexpr model planned(const architecture& row, shape sizes, KindOf kind_of) {
-    constexpr config_node nothing{.type = config_node::kind::object, .end = 1};
-    plan_layers(config_view{&nothing, 0}, sizes, kind_of);
-    return {&row, sizes};
+constexpr model planned(const architecture& row, sizes dims, KindOf kind_of) {
+    plan_layers(config_view{&detail::no_keys, 0}, dims, kind_of);
+    return {&row, dims};
 }
 
 /// The same by the row's own rule, as for a configuration that says nothing about its layers (Gemma 2: in turns).
-constexpr model planned(const architecture& row, shape sizes) {
-    constexpr config_node nothing{.type = config_node::kind::object, .end = 1};
-    shape as_read = sizes;
-    if (row.read != nullptr) row.read(config_view{&nothing, 0}, as_read);
-    sizes.layers = as_read.layers;
-    return {&row, sizes};
+constexpr model planned(const architecture& row, sizes dims) {
+    sizes as_read = dims;
+    if (row.read != nullptr) row.read(config_view{&detail::no_keys, 0}, as_read);
+    dims.layers = as_read.layers;
+    return {&row, dims};
 }
 
 /// Well-known models as literals, for programs that read no JSON; above each the repository whose configuration it is.
 ///
 /// Fields that are left out have the defaults of `shape`: `silu`, no biases, no window, one kind of layer.
-namespace models {
+namespace presets {
 
 // clang-format off
 
@@ -257,5 +255,5 @@ inline constexpr named_model all[]{
 };
 // clang-format on
 
-}  // namespace models
+}  // namespace presets
 }  // namespace llmcost

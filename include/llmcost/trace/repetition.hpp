@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include <llmcost/model/layer_plan.hpp>
-#include <llmcost/recorder.hpp>
+#include <llmcost/trace/layer_plan.hpp>
+#include <llmcost/trace/recorder.hpp>
 
 namespace llmcost {
 

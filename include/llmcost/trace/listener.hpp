@@ -4,10 +4,10 @@
 
 #include <cstdint>
 
-#include <llmcost/ops.hpp>
-#include <llmcost/scope.hpp>
-#include <llmcost/string_ref.hpp>
-#include <llmcost/value.hpp>
+#include <llmcost/base/string_ref.hpp>
+#include <llmcost/trace/ops.hpp>
+#include <llmcost/trace/scope.hpp>
+#include <llmcost/trace/value.hpp>
 
 namespace llmcost {
 

@@ -4,8 +4,8 @@
 
 #include <cstddef>
 
-#include <llmcost/dtype.hpp>
-#include <llmcost/string_ref.hpp>
+#include <llmcost/base/dtype.hpp>
+#include <llmcost/base/string_ref.hpp>
 
 namespace llmcost {
 

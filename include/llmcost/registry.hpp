@@ -36,8 +36,8 @@
 #include <llmcost/arch/starcoder2.hpp>
 #include <llmcost/arch/t5.hpp>
 #include <llmcost/arch/vit.hpp>
+#include <llmcost/base/string_ref.hpp>
 #include <llmcost/detail/config_edit_distance.hpp>
-#include <llmcost/string_ref.hpp>
 
 namespace llmcost {
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <llmcost/string_ref.hpp>
+#include <llmcost/base/string_ref.hpp>
 
 namespace llmcost {
 
