@@ -110,8 +110,9 @@ TEST_CASE("requests at a rate, cached prefixes, chunks, proposed tokens and stag
 }
 
 TEST_CASE("what nobody measured on a device is said") {
-    const std::string line = "serve --model meta-llama/Llama-3.1-8B --device ", none = "no calibration: datasheet and ";
-    const std::string map = "not measured here: elementwise bfloat16 map; another device's kernels or typical ";
+    const std::string line = "serve --model meta-llama/Llama-3.1-8B --device ", none = "without measurements: ";
+    const std::string map =
+        "not measured on this device: elementwise bfloat16; estimated from another device or the datasheet\n";
     CHECK(has(printed(line + "gaudi3"), "\n  " + none));
     CHECK(has(printed(line + "gaudi3 --sweep"), '\n' + none));
     CHECK(has(printed(line + "h200 --calibration none"), none));
@@ -128,8 +129,7 @@ TEST_CASE("what nobody measured on a device is said") {
     const std::string row = "model_path,system,isl,osl,batch_size,tp_size\nmeta-llama/Llama-3.1-70B,gaudi3,100,100,1,8\n";
     const outcome rows = llmcost_line("serve --configs " LLMCOST_TEST_DIR "/fit/serving" + measured, {.in = row});
     CHECK(rows.code == 0);
-    CHECK(rows.err ==
-          "llmcost: system: nothing was measured on gaudi3: datasheet and typical efficiencies (--calibration)\n");
+    CHECK(rows.err == "llmcost: system: nothing was measured on gaudi3: estimated from its datasheet (see --calibration)\n");
 }
 
 TEST_CASE("measured runs come back with predictions that are near them") {
@@ -287,7 +287,7 @@ TEST_CASE("a server that cannot be is refused") {
     CHECK(refused(llama_70b + " --ep 2") == "llmcost: --ep: this model has no routed experts that groups could share\n");
     CHECK(refused(llama_70b + " --sweep --rate 2").find("at a time") != std::string::npos);
     CHECK(refused(llama_70b + " --prefix-hit 2").find("expected a number from 0 to 1") != std::string::npos);
-    CHECK(refused(llama_70b + " --batch 2").find("means nothing to llmcost serve") != std::string::npos);
+    CHECK(refused(llama_70b + " --batch 2").find("is no option of llmcost serve (see its --help)") != std::string::npos);
     const std::string help = printed("serve --help");
     CHECK(help.find("--prefix-hit X") != std::string::npos);
     CHECK(help.find("--format text|json  ") != std::string::npos);

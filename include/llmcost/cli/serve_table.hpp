@@ -65,7 +65,7 @@ public:
             for (const std::string& note : kernels->notes()) notes << "llmcost: backend: " << note << '\n';
             if (kernels->found_nothing() && calibration_ != "none")
                 notes << "llmcost: system: nothing was measured on " << printable(kernels->on().names[0])
-                      << ": datasheet and typical efficiencies (--calibration)\n";
+                      << ": estimated from its datasheet (see --calibration)\n";
         }
         return all;
     }

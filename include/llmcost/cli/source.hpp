@@ -65,14 +65,11 @@ inline std::pair<repo_id, bool> repo_of(const arguments& args) {
 [[noreturn]] inline void refuse_name(const error& e, std::string_view name) {
     const auto part = [](std::string_view text) { return text.substr(text.find('/') + 1); };
     nearest_names near(part(name));
-    bool any = false;
     for (const bundled_config& b : bundled_configs) {
         const int d = near.distance(part(b.name));
-        if (d > 2) continue;
-        near.offer(b.name, d);
-        any = true;
+        if (d <= 2) near.offer(b.name, d);
     }
-    throw error(e.code(), {}, std::string(e.what()) + (any ? "; bundled under a near name: " + near.text() : ""));
+    throw error(e.code(), {}, std::string(e.what()) + near.hint("", "; bundled under a near name: "));
 }
 
 inline found_config from_name(const arguments& args, const streams& io) {
