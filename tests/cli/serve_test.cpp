@@ -69,7 +69,8 @@ TEST_CASE("a level of service gives the most requests that keep to it") {
     CHECK(j["ttft_seconds"].get<double>() <= 0.5);
     const json more = answered(llama_70b + " --concurrency " + std::to_string(most + 1));
     CHECK((more["tpot_seconds"].get<double>() > 0.02 || more["ttft_seconds"].get<double>() > 0.5));
-    CHECK(refused(llama_70b + " --slo tpot=1ms").find("--slo: one request alone takes ") != std::string::npos);
+    CHECK(refused(llama_70b + " --slo tpot=1ms").find("--slo: cannot be kept: one request alone takes ") !=
+          std::string::npos);
     CHECK(refused(llama_70b + " --slo ttft=0.5s,ttft=1s") == "llmcost: --slo: ttft is given twice\n");
     CHECK(refused(llama_70b + " --slo tpot=9ms,ttft=1s,tpot=9ms") == "llmcost: --slo: tpot is given twice\n");
     for (const char* bad : {"tpot", "tpot=30", "itl=3ms", "tpot=fast", "=", "tpot=30ms,"})
@@ -248,7 +249,7 @@ TEST_CASE("a device without a size of memory is told from one that is too small"
 // 70,553,706,496 parameters in 16 bits, 2 · 80 · 8 · 128 cached elements for each of 2,048 tokens
 TEST_CASE("what does not fit a device is refused, and in a table left open") {
     const std::string what =
-        "does not hold it: 141.1 GB of weights and 0.671 GB of a request's cache on each device of 80 GB "
+        "the model does not fit: 141.1 GB of weights and 0.671 GB of a request's cache on each device of 80 GB "
         "(more devices: tp, pp; narrower types)\n";
     CHECK(refused("serve --model meta-llama/Llama-3.1-70B --device h100") == "llmcost: h100_sxm: " + what);
     const std::string row = "meta-llama/Llama-3.1-70B,h100_sxm,1024,1024,1,";

@@ -70,6 +70,7 @@ TEST_CASE("a folder is its config.json, else the error names what it holds") {
     (void)folder.put("adapter/adapter_config.json", "{}");
     (void)folder.put("adapter/model.safetensors", "");
     (void)folder.put("adapter/sub/x", "");
+    (void)folder.put("adapter/.hidden", "");
     const std::string path = (folder.path() / "adapter").string();
     const std::string what =
         "llmcost: " + path + ": a folder without a config.json; it holds adapter_config.json, model.safetensors, sub/\n";
@@ -80,7 +81,7 @@ TEST_CASE("a folder is its config.json, else the error names what it holds") {
     for (int i = 0; i < 9; ++i) (void)folder.put("many/" + std::to_string(i), "");
     CHECK(has(failing("--config " + (folder.path() / "many").string(), 3).err, "it holds 0, 1, 2, 3, 4, 5 and 3 more\n"));
     fs::create_directory(folder.path() / "empty");
-    CHECK(has(failing("--config " + (folder.path() / "empty").string(), 3).err, "; it is empty\n"));
+    CHECK(has(failing("--config " + (folder.path() / "empty").string(), 3).err, "; it holds nothing\n"));
     // a link into nothing is there
     fs::create_symlink("nothing", folder.path() / "empty" / "config.json");
     CHECK(has(failing("--model " + (folder.path() / "empty").string(), 3).err, "/empty/config.json: cannot be opened"));
@@ -193,6 +194,14 @@ TEST_CASE("names that are nowhere") {
     CHECK(failing("--config /nonexistent/config.json", 3).err.find("/nonexistent/config.json: cannot be opened") !=
           std::string::npos);
     CHECK(failing("", 2).err.find("say which model") != std::string::npos);
+    CHECK(failing("frobnicate", 2).err ==
+          "llmcost: no command 'frobnicate', which are models, devices, op, latency, serve; or say which model: --model "
+          "org/name or --config FILE (see llmcost --help)\n");
+    CHECK(failing("models extra", 2).err == "llmcost: models: takes no more words, found 'extra'\n");
+    CHECK(failing("mult attn", 2).err.starts_with("llmcost: say which model: "));
+    CHECK(failing("--model x --device h200", 2).err ==
+          "llmcost: no option '--device' (see --help); --device is an option of llmcost op, latency, serve\n");
+    CHECK(failing("--model x --rate=3", 2).err.ends_with("; --rate is an option of llmcost serve\n"));
     CHECK(failing("meta-llama/Llama-3.2-1B", 2).err == "llmcost: say --model meta-llama/Llama-3.2-1B\n");
     CHECK(failing("--model a --config b", 2).err == "llmcost: --model: cannot stand together with --config\n");
     CHECK(failing("--config - --revision b", 2).err == "llmcost: --revision: needs --model\n");

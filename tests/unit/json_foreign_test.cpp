@@ -56,8 +56,8 @@ TEST_CASE("a file of another kind is named by its first bytes, and no more of it
     for (const char* program :
          {"import torch\n", "from transformers import x", "class A:", "def f():", "#!/usr/bin/python", "\"\"\"A"})
         is(program, "a program in Python");
-    for (const char* text : {"---\nlicense: mit\n", "model_type: llama\n", "hidden_size = 8\n"})
-        is(text, "YAML or another text of settings");
+    for (const char* text : {"---\nlicense: mit\n", "model_type: llama\n", "hidden_size = 8\n", "# Llama\n"})
+        is(text, "YAML, Markdown or another text");
     CHECK(said_of_text("GGUF\3") == said_of_stream("GGUF\3"));
 }
 

@@ -41,7 +41,7 @@ inline std::string no_room(server& on, const serving_load& load, const device& w
     if (on.capacity(load.input + load.output, load.pipeline) > 0) return {};
     const double weights = on.weights() / 1e9 / static_cast<double>(load.pipeline);
     const double cache = on.cache_bytes(load.input + load.output) / 1e9 / static_cast<double>(load.pipeline);
-    return "does not hold it: " +
+    return "the model does not fit: " +
            formatted("%.1f GB of weights and %.3g GB of a request's cache on each device of %.0f GB", weights, cache,
                      where.memory_gigabytes) +
            " (more devices: tp, pp; narrower types)";

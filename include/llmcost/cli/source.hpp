@@ -13,6 +13,7 @@
 #include <llmcost/arch/all.hpp>
 #include <llmcost/bundled/all.hpp>
 #include <llmcost/cli/arguments.hpp>
+#include <llmcost/cli/query.hpp>
 #include <llmcost/cli/streams.hpp>
 #include <llmcost/hub.hpp>
 #include <llmcost/json.hpp>
@@ -118,6 +119,10 @@ inline found_config from_name(const arguments& args, const streams& io) {
     if (args.has(option::model) == args.has(option::config)) {
         if (args.has(option::model)) refuse("--model", "cannot stand together with --config");
         std::string hint = "say which model: --model org/name or --config FILE (see llmcost --help)";
+        const std::string_view first = args.words().empty() ? std::string_view{} : args.words().front();
+        if (!first.empty() && first.find('.') == std::string_view::npos && find_metric(first) == nullptr &&
+            role_from(first) == role::none)
+            hint = "no command " + in_quotes(first) + ", which are models, devices, op, latency, serve; or " + hint;
         for (const std::string_view word : args.words())
             if (word.find('/') != std::string_view::npos || find_bundled(word) != nullptr)
                 hint = "say --model " + printable(word);

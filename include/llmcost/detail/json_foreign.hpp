@@ -90,11 +90,11 @@ constexpr std::optional<foreign_kind> foreign_file(std::string_view bytes) noexc
             return foreign_kind{"an HTML page, as a site answers with a login or an error",
                                 "expected the config.json itself: download it by its raw address"};
     if (bytes.starts_with('<')) return foreign_kind{"XML or HTML", "expected a model's config.json"};
-    constexpr std::string_view as_json = "expected a config.json: JSON, not the program or the settings that made it";
+    constexpr std::string_view as_json = "expected a config.json, which is JSON";
     for (const std::string_view word : {"import ", "from ", "class ", "def ", "#!", "\"\"\"", "'''"})
         if (bytes.starts_with(word)) return foreign_kind{"a program in Python", as_json};
-    if (bytes.starts_with("---") || begins_with_setting(bytes))
-        return foreign_kind{"YAML or another text of settings", as_json};
+    if (bytes.starts_with("---") || bytes.starts_with("# ") || begins_with_setting(bytes))
+        return foreign_kind{"YAML, Markdown or another text", as_json};
     return std::nullopt;
 }
 
@@ -153,11 +153,12 @@ inline std::string without_config(const std::filesystem::path& folder) {
     std::error_code problem;
     for (std::filesystem::directory_iterator i(folder, problem), end; !problem && i != end; i.increment(problem)) {
         std::error_code none;
-        names.insert(i->path().filename().string() + (i->is_directory(none) ? "/" : ""));
+        const std::string name = i->path().filename().string();
+        if (!name.starts_with('.')) names.insert(name + (i->is_directory(none) ? "/" : ""));
     }
     if (problem) return "a folder that cannot be read: " + problem.message();
     std::string out = "a folder without a config.json; it ";
-    if (names.empty()) return out + "is empty";
+    if (names.empty()) return out + "holds nothing";
     std::size_t n = 0;
     for (const std::string& name : names)
         if (n++ < most) out += (n == 1 ? "holds " : ", ") + name;
