@@ -280,8 +280,8 @@ TEST_CASE("tokens before others need a cache") {
 }
 
 TEST_CASE("groups of devices each have a batch") {
-    CHECK(printed(one_step + " --dp 8 --batch 64 --past 9").find("\na step: 64 x 1 token after 9 cached in each of 8 groups: ") !=
-          std::string::npos);
+    CHECK(printed(one_step + " --dp 8 --batch 64 --past 9")
+              .find("\na step: 64 x 1 token after 9 cached in each of 8 groups: ") != std::string::npos);
     CHECK(json::parse(printed(one_step + " --dp 8 --batch 64 --format json"))["groups"] == 8);
     const auto training = [](const std::string& more) {
         return json::parse(printed(one_step + " --training --batch 4 --format json" + more));
