@@ -8,6 +8,7 @@
 #include <fstream>
 #include <istream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -16,6 +17,7 @@
 
 #include <llmcost/base/error.hpp>
 #include <llmcost/detail/json_builder.hpp>
+#include <llmcost/detail/json_foreign.hpp>
 #include <llmcost/detail/json_override.hpp>
 #include <llmcost/detail/json_text.hpp>
 #include <llmcost/reading/config.hpp>
@@ -114,9 +116,11 @@ private:
 /// Reads a configuration from a text: JSON as Python writes it, with Infinity, -Infinity and NaN, in UTF-8.
 ///
 /// Throws `error` with `bad_value` and a place, `name:line:column` or `name: pointer`: what is not JSON, a duplicated key, a
-/// text that is no object, or one beyond the limits.
+/// text that is no object, or one beyond the limits. A file of another kind, such as weights, a page or a tokenizer's
+/// settings, is told by its first bytes or its keys: the error says what it is and what is expected.
 [[nodiscard]] inline config_document parse_config(std::string_view text, std::string name,
                                                   const config_limits& limits = {}) {
+    detail::refuse_foreign(detail::foreign_file(text), name);
     detail::parsed_json parsed = detail::parse_json(text, name, limits);
     const config_view root{parsed.nodes, 0};
     if (!root.is_object()) {
@@ -126,6 +130,7 @@ private:
             throw_error(problem, name);
         }
     }
+    detail::refuse_foreign(detail::foreign_object(root), name);
     return {std::move(name), limits, std::move(parsed)};
 }
 
@@ -136,18 +141,24 @@ private:
     const std::unique_ptr<char[]> here(new char[block]);
     while (in && text.size() <= limits.text) {
         in.read(here.get(), static_cast<std::streamsize>(block));
+        const bool first = text.empty();
         text.append(here.get(), static_cast<std::size_t>(in.gcount()));
+        // no more is read of weights
+        if (first) detail::refuse_foreign(detail::foreign_file(text), name);
     }
     if (in.bad()) throw error(errc::io, std::move(name), "cannot be read");
     return parse_config(text, std::move(name), limits);
 }
 
-/// Reads a configuration file. Throws `error` with `io` where it cannot be opened or read, else as `parse_config`.
+/// Reads a configuration file, or the `config.json` of a folder. Throws `error` with `io` where there is none or it cannot
+/// be read, else as `parse_config`.
 [[nodiscard]] inline config_document read_config_file(const std::string& path, const config_limits& limits = {}) {
+    const std::optional<std::string> file = detail::config_file_at(path);
+    if (!file) throw error(errc::io, path, detail::without_config(path));
     errno = 0;
-    std::ifstream in(path, std::ios::binary);
-    if (!in) throw error(errc::io, path, "cannot be opened: " + std::generic_category().message(errno == 0 ? EIO : errno));
-    return read_config_file(in, path, limits);
+    std::ifstream in(*file, std::ios::binary);
+    if (!in) throw error(errc::io, *file, "cannot be opened: " + std::generic_category().message(errno == 0 ? EIO : errno));
+    return read_config_file(in, *file, limits);
 }
 
 }  // namespace llmcost

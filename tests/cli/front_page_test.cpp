@@ -58,7 +58,7 @@ TEST_CASE("the front page of Llama-3.2-1B") {
           "         act 141.9 M\n"
           "\n"
           "bundled configuration · eager, full scores · FLOPs = ADD + MULT · all logits\n"
-          "ask on: mult attn · --tree · --input 1000 --output 200 · llmcost --help\n");
+          "ask more: mult attn · --tree · --input 1000 --output 200 · llmcost --help\n");
 }
 
 // the golden's training step: 717,563,300 bytes, 498,535,366,656 and 997,070,733,312 FLOPs
@@ -108,7 +108,7 @@ TEST_CASE("pages of other kinds of models") {
     const std::string sliding = printed("--config " + config_of("google__gemma-2-2b-it"));
     // 26 layers x 2 x 4 heads x 256 x 2 bytes, half of them sliding
     CHECK(has(sliding, "Cache per token   104 KiB\n"));
-    CHECK(has(sliding, "52.0 KiB in the end\n"));
+    CHECK(has(sliding, "52.0 KiB past the window\n"));
 }
 
 TEST_CASE("a model with a table of positions is asked for no more tokens than it has") {

@@ -50,11 +50,14 @@ TEST_CASE("a step is told in words") {
     const std::string text = printed(one_step + vllm + " --batch 16 --past 1000 --price 2 --carbon 100");
     CHECK(
         text.starts_with("meta-llama/Llama-3.2-1B on H200 SXM, vllm, bfloat16, cache bfloat16\n"
-                         "a step: 16 x 1 token behind 1,000: "));
-    CHECK(text.find("self_attn.q_proj+k_proj+v_proj gemm 16 3,072 2,048") != std::string::npos);
+                         "a step: 16 x 1 token after 1,000 cached: "));
+    CHECK(text.find("self_attn.q_proj+k_proj+v_proj gemm m 16 n 3,072 k 2,048") != std::string::npos);
     CHECK(text.find("g CO2; ") != std::string::npos);
     CHECK(text.find("per million steps\n") != std::string::npos);
-    CHECK(text.find("* not measured") != std::string::npos);
+    CHECK(has(text, "model.embed_tokens             elementwise m 16 k 2,048 "));
+    CHECK(has(text, " attention batch 16 cached 1,000 heads 32 kv_heads 8 dim 64 "));
+    CHECK(has(text, "\n* not measured on this device: estimated from another device or the datasheet\n"));
+    CHECK(has(printed("latency --device h200 --model google/gemma-2-2b"), "\n(the model itself) "));
 }
 
 // rows of prompts and of running sequences go through products together; attention is each one's own
@@ -260,7 +263,7 @@ TEST_CASE("images are counted as images, and what has no cache stands behind not
         for (const char* member : {"sequence", "past", "tokens_per_second"}) CHECK_FALSE(answer.contains(member));
     const std::string bert = "latency --model google-bert/bert-base-uncased --device h200 --calibration none";
     CHECK(printed(bert + " --sequence 128").find("\na step: 1 x 128 tokens: ") != std::string::npos);
-    CHECK(printed(one_step + " --sequence 128").find("\na step: 1 x 128 tokens behind 0: ") != std::string::npos);
+    CHECK(printed(one_step + " --sequence 128").find("\na step: 1 x 128 tokens after 0 cached: ") != std::string::npos);
 }
 
 TEST_CASE("tokens before others need a cache") {
@@ -272,13 +275,13 @@ TEST_CASE("tokens before others need a cache") {
     CHECK(printed(bert + "--past 0 --sequence 9").find("a step: 1 x 9 tokens: ") != std::string::npos);
     CHECK(printed(bert + "--requests 9x2,7").find("a step: 2 x 9 tokens and 1 x 7 tokens: ") != std::string::npos);
     for (const char* model : {"google-t5/t5-small", "state-spaces/mamba-130m-hf", "meta-llama/Llama-3.2-1B"})
-        CHECK(printed("latency --device h200 --past 50 --model " + std::string(model)).find(" behind 50: ") !=
+        CHECK(printed("latency --device h200 --past 50 --model " + std::string(model)).find(" after 50 cached: ") !=
               std::string::npos);
 }
 
 TEST_CASE("groups of devices each have a batch") {
-    CHECK(printed(one_step + " --dp 8 --batch 64 --past 9").find("\na step: 64 x 1 token behind 9 in each of 8 groups: ") !=
-          std::string::npos);
+    CHECK(printed(one_step + " --dp 8 --batch 64 --past 9")
+              .find("\na step: 64 x 1 token after 9 cached in each of 8 groups: ") != std::string::npos);
     CHECK(json::parse(printed(one_step + " --dp 8 --batch 64 --format json"))["groups"] == 8);
     const auto training = [](const std::string& more) {
         return json::parse(printed(one_step + " --training --batch 4 --format json" + more));
@@ -331,11 +334,14 @@ TEST_CASE("what cannot be timed is said") {
     CHECK(refused(v3 + " --tp 8 --ep 3") == "llmcost: --ep: 3 groups do not divide the 8 devices of --tp and --dp\n");
     CHECK(refused(one_step + " --ep 2") == "llmcost: --ep: this model has no routed experts that groups could share\n");
     CHECK(refused(one_step + " --engine vlm").find("nearest: vllm") != std::string::npos);
+    CHECK(has(refused(one_step + " --engine tgi"), "no engine 'tgi'; expected one of trtllm, vllm, sglang\n"));
+    CHECK(has(refused(one_step + " --dtype q4"), "no type 'q4'; expected one of float32, bfloat16, "));
+    CHECK(refused(one_step + " --rate 3") == "llmcost: no option '--rate' (see --help)\n");
     CHECK(refused(one_step + " --dtype fp9").find("nearest: fp8") != std::string::npos);
     CHECK(refused(one_step + " --routing fair").find("expected one of balanced") != std::string::npos);
     CHECK(refused(one_step + " --routing balanced").ends_with("--routing: this model has no routed experts\n"));
     CHECK(refused(one_step + " --experts-dtype fp8").ends_with("--experts-dtype: this model has no routed experts\n"));
-    CHECK(refused(one_step + " --tree").find("means nothing to llmcost latency") != std::string::npos);
+    CHECK(refused(one_step + " --tree").find("is no option of llmcost latency (see its --help)") != std::string::npos);
     CHECK(refused(one_step + " --price -1").find("expected a number from 0") != std::string::npos);
     CHECK(refused(one_step + " --format xml").find("expected one of text, json, csv") != std::string::npos);
     CHECK(refused(one_step + " --training --format csv").find("expected one of text, json;") != std::string::npos);

@@ -21,7 +21,7 @@ TEST_CASE("an operator without a calibration is its datasheet and typical effici
     const std::string text = printed("op gemm --device h200_sxm --m 8192 --n 8192 --k 8192");
     CHECK(text.starts_with("gemm m 8,192 n 8,192 k 8,192 bfloat16 on H200 SXM: 1.429 ms  ("));
     CHECK(text.find("bound by compute; 78 % of what its datasheet allows") != std::string::npos);
-    CHECK(text.find("no calibration: datasheet and typical efficiencies") != std::string::npos);
+    CHECK(text.find("without measurements: estimated from the datasheet (see --calibration)") != std::string::npos);
     const json j = json::parse(printed("op gemm --device H200 --m 1 --n 1 --k 1 --format json"));
     CHECK(j["seconds"].get<double>() == doctest::Approx(3.3e-6).epsilon(0.001));
     CHECK(j["bound"] == "launch");
@@ -314,7 +314,7 @@ TEST_CASE("a table's own columns of software and version are noted once where th
 }
 
 TEST_CASE("what cannot be priced is said") {
-    CHECK(refused("op gem") == "llmcost: op: no family 'gem'; nearest: gemm (llmcost op --help)\n");
+    CHECK(refused("op gem") == "llmcost: op: no operator 'gem'; nearest: gemm (see llmcost op --help)\n");
     CHECK(refused("op gemm --devise x") == "llmcost: op: no option '--devise'; nearest: --device\n");
     CHECK(refused("op gemm --m 1 --n 1 --k 1") == "llmcost: op: needs --device\n");
     CHECK(refused("op gemm --device h200 --m 1 --n 1") == "llmcost: op: needs --k\n");
@@ -326,8 +326,7 @@ TEST_CASE("what cannot be priced is said") {
     CHECK(refused("op gemm --device a100 --dtype fp8 --m 1 --n 1 --k 1") ==
           "llmcost: a100_sxm_80gb: no peak for fp8 in its datasheet; it has float32, bfloat16, "
           "float16, int8, w4a16_mxfp4, int4_wo: say --dtype bfloat16\n");
-    CHECK(
-        refused("op gemm --device h200 --dtype bf17 --m 1 --n 1 --k 1").starts_with("llmcost: --dtype: no operand 'bf17'"));
+    CHECK(refused("op gemm --device h200 --dtype bf17 --m 1 --n 1 --k 1").starts_with("llmcost: --dtype: no type 'bf17'"));
     CHECK(refused("op gemm --device h200 --format csv --m 1 --n 1 --k 1") ==
           "llmcost: --format: expected one of text, json; found 'csv'\n");
     // bfloat16 is no operand of this device; the products that a map adds up are of it, its additions are not

@@ -172,6 +172,16 @@ TEST_CASE("what does not exist is never a zero") {
     CHECK(refused(llama + " qproj").find("nearest: model.layers.*.self_attn.q_proj, ") != std::string::npos);
     CHECK(refused(llama + " experts") == "llmcost: no scope 'experts' " + shown +
                                              "; its roles: embedding, attn, mlp, norm, rotary, head, transformer, all\n");
+    // names that are not near are no help: all that there are, or what a word is short for
+    const std::string roles = "scopes: embedding, attn, mlp, norm, rotary, head, transformer, all, classes and paths" + see;
+    CHECK(
+        refused(llama + " memory").starts_with("llmcost: no metric or scope 'memory' " + shown + "; metrics: add, mult, "));
+    CHECK(refused(llama + " memory").ends_with(", saved_bytes; " + roles));
+    CHECK(refused(llama + " params memory") == "llmcost: no scope 'memory' " + shown + "; " + roles);
+    CHECK(refused(llama + " attn foo").ends_with(", cache_bytes, saved_bytes (see llmcost --help)\n"));
+    CHECK(has(refused(llama + " attention"), "; nearest: attn, "));
+    CHECK(has(refused(llama + " parameters"), "; nearest: params (see"));
+    CHECK(refused(llama + " latency") == "llmcost: 'latency' is a command, which comes first: llmcost latency\n");
     CHECK(refused(llama + " attn mlp") == "llmcost: one scope at a time: 'attn' and 'mlp' are two\n");
     CHECK(refused(llama + " none") != "");
     CHECK(refused(llama + " mult\x1b[31m").find("'mult\\x1b[31m'") != std::string::npos);

@@ -69,7 +69,8 @@ TEST_CASE("a level of service gives the most requests that keep to it") {
     CHECK(j["ttft_seconds"].get<double>() <= 0.5);
     const json more = answered(llama_70b + " --concurrency " + std::to_string(most + 1));
     CHECK((more["tpot_seconds"].get<double>() > 0.02 || more["ttft_seconds"].get<double>() > 0.5));
-    CHECK(refused(llama_70b + " --slo tpot=1ms").find("--slo: one request alone takes ") != std::string::npos);
+    CHECK(refused(llama_70b + " --slo tpot=1ms").find("--slo: cannot be kept: one request alone takes ") !=
+          std::string::npos);
     CHECK(refused(llama_70b + " --slo ttft=0.5s,ttft=1s") == "llmcost: --slo: ttft is given twice\n");
     CHECK(refused(llama_70b + " --slo tpot=9ms,ttft=1s,tpot=9ms") == "llmcost: --slo: tpot is given twice\n");
     for (const char* bad : {"tpot", "tpot=30", "itl=3ms", "tpot=fast", "=", "tpot=30ms,"})
@@ -110,8 +111,9 @@ TEST_CASE("requests at a rate, cached prefixes, chunks, proposed tokens and stag
 }
 
 TEST_CASE("what nobody measured on a device is said") {
-    const std::string line = "serve --model meta-llama/Llama-3.1-8B --device ", none = "no calibration: datasheet and ";
-    const std::string map = "not measured here: elementwise bfloat16 map; another device's kernels or typical ";
+    const std::string line = "serve --model meta-llama/Llama-3.1-8B --device ", none = "without measurements: ";
+    const std::string map =
+        "not measured on this device: elementwise bfloat16; estimated from another device or the datasheet\n";
     CHECK(has(printed(line + "gaudi3"), "\n  " + none));
     CHECK(has(printed(line + "gaudi3 --sweep"), '\n' + none));
     CHECK(has(printed(line + "h200 --calibration none"), none));
@@ -128,8 +130,7 @@ TEST_CASE("what nobody measured on a device is said") {
     const std::string row = "model_path,system,isl,osl,batch_size,tp_size\nmeta-llama/Llama-3.1-70B,gaudi3,100,100,1,8\n";
     const outcome rows = llmcost_line("serve --configs " LLMCOST_TEST_DIR "/fit/serving" + measured, {.in = row});
     CHECK(rows.code == 0);
-    CHECK(rows.err ==
-          "llmcost: system: nothing was measured on gaudi3: datasheet and typical efficiencies (--calibration)\n");
+    CHECK(rows.err == "llmcost: system: nothing was measured on gaudi3: estimated from its datasheet (see --calibration)\n");
 }
 
 TEST_CASE("measured runs come back with predictions that are near them") {
@@ -248,7 +249,7 @@ TEST_CASE("a device without a size of memory is told from one that is too small"
 // 70,553,706,496 parameters in 16 bits, 2 · 80 · 8 · 128 cached elements for each of 2,048 tokens
 TEST_CASE("what does not fit a device is refused, and in a table left open") {
     const std::string what =
-        "does not hold it: 141.1 GB of weights and 0.671 GB of a request's cache on each device of 80 GB "
+        "the model does not fit: 141.1 GB of weights and 0.671 GB of a request's cache on each device of 80 GB "
         "(more devices: tp, pp; narrower types)\n";
     CHECK(refused("serve --model meta-llama/Llama-3.1-70B --device h100") == "llmcost: h100_sxm: " + what);
     const std::string row = "meta-llama/Llama-3.1-70B,h100_sxm,1024,1024,1,";
@@ -287,7 +288,7 @@ TEST_CASE("a server that cannot be is refused") {
     CHECK(refused(llama_70b + " --ep 2") == "llmcost: --ep: this model has no routed experts that groups could share\n");
     CHECK(refused(llama_70b + " --sweep --rate 2").find("at a time") != std::string::npos);
     CHECK(refused(llama_70b + " --prefix-hit 2").find("expected a number from 0 to 1") != std::string::npos);
-    CHECK(refused(llama_70b + " --batch 2").find("means nothing to llmcost serve") != std::string::npos);
+    CHECK(refused(llama_70b + " --batch 2").find("is no option of llmcost serve (see its --help)") != std::string::npos);
     const std::string help = printed("serve --help");
     CHECK(help.find("--prefix-hit X") != std::string::npos);
     CHECK(help.find("--format text|json  ") != std::string::npos);

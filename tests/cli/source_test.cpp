@@ -61,6 +61,79 @@ TEST_CASE("a configuration from the standard input, a file, a folder") {
     CHECK(printed("--config " + file.string()).find("configuration file " + file.string()) != std::string::npos);
 }
 
+TEST_CASE("a folder is its config.json, else the error names what it holds") {
+    const scratch_folder folder;
+    const fs::path file = folder.put("some/config.json", tiny());
+    CHECK(printed("--config " + (folder.path() / "some").string() + " --format csv params") == tiny_params);
+    CHECK(printed("--config " + (folder.path() / "some").string()).find("configuration file " + file.string()) !=
+          std::string::npos);
+    (void)folder.put("adapter/adapter_config.json", "{}");
+    (void)folder.put("adapter/model.safetensors", "");
+    (void)folder.put("adapter/sub/x", "");
+    (void)folder.put("adapter/.hidden", "");
+    const std::string path = (folder.path() / "adapter").string();
+    const std::string what =
+        "llmcost: " + path + ": a folder without a config.json; it holds adapter_config.json, model.safetensors, sub/\n";
+    CHECK(failing("--config " + path, 3).err == what);
+    CHECK(failing("--model " + path, 3).err == what);
+    CHECK(failing("--model " + path + '/', 3).err.find("a folder without a config.json") != std::string::npos);
+    CHECK(failing("latency --device h200 --model " + path, 3).err == what);
+    for (int i = 0; i < 9; ++i) (void)folder.put("many/" + std::to_string(i), "");
+    CHECK(has(failing("--config " + (folder.path() / "many").string(), 3).err, "it holds 0, 1, 2, 3, 4, 5 and 3 more\n"));
+    fs::create_directory(folder.path() / "empty");
+    CHECK(has(failing("--config " + (folder.path() / "empty").string(), 3).err, "; it holds nothing\n"));
+    // a link into nothing is there
+    fs::create_symlink("nothing", folder.path() / "empty" / "config.json");
+    CHECK(has(failing("--model " + (folder.path() / "empty").string(), 3).err, "/empty/config.json: cannot be opened"));
+}
+
+TEST_CASE("the folder that a name of the hub is also must have a config.json, before the hub is asked") {
+    const scratch_folder folder;
+    loopback_server server([](const server_request& to) { return server_reply::make(to, 404, {}, "no"); });
+    const surroundings around{
+        .variables = {{"HF_HUB_OFFLINE", "0"}, {"HF_HOME", folder.path().string()}, {"HF_ENDPOINT", server.url()}}};
+    (void)folder.put("here/org/name/model.gguf", "GGUF");
+    (void)folder.put("here/meta-llama/Llama-3.2-1B/notes", "");
+    const fs::path before = fs::current_path();
+    fs::current_path(folder.path() / "here");
+    const std::string why = failing("--model org/name", 3, around).err;
+    const std::string path_like = failing("--model ./org", 3, around).err;
+    const std::string nowhere = failing("--model ./nothing", 3, around).err;
+    const std::string home = failing("--model=~/nothing", 3, around).err;
+    const std::size_t asked = server.requests().size();
+    (void)failing("--model org/name@main", 3, around);
+    const std::size_t asked_by_revision = server.requests().size();
+    // what is bundled is no secret
+    const std::string bundled = printed("--model meta-llama/Llama-3.2-1B --format csv params", around);
+    folder.cache("models--org--name", tiny());
+    const std::string cached = printed("--model org/name --format csv params", around);
+    fs::current_path(before);
+    CHECK(why ==
+          "llmcost: org/name: a folder without a config.json; it holds model.gguf "
+          "(for the hub's repository: --model org/name@main)\n");
+    CHECK(path_like == "llmcost: ./org: a folder without a config.json; it holds name/\n");
+    CHECK(nowhere == "llmcost: ./nothing: no such file or folder\n");
+    CHECK(home ==
+          "llmcost: ~/nothing: no such file or folder; a shell puts the home folder for ~ only where a word begins "
+          "with it\n");
+    CHECK(asked == 0);
+    CHECK(asked_by_revision > 0);
+    CHECK(bundled == "scope,params\nall,1235814400\n");
+    CHECK(cached == tiny_params);
+}
+
+TEST_CASE("what is no config.json is named, wherever it is given") {
+    const scratch_folder folder;
+    const fs::path file = folder.put("model.gguf", "GGUF\3");
+    const std::string what = "this is a GGUF file (weights); expected the config.json of the model that it was made from\n";
+    CHECK(failing("--config " + file.string(), 3).err == "llmcost: " + file.string() + ": " + what);
+    CHECK(failing("--model " + file.string(), 3).err == "llmcost: " + file.string() + ": " + what);
+    CHECK(failing("--config -", 3, {.in = "GGUF\3"}).err == "llmcost: standard input: " + what);
+    folder.cache("models--org--name", "<!DOCTYPE html>");
+    CHECK(has(failing("--model org/name", 3, {.variables = {{"HF_HOME", folder.path().string()}}}).err,
+              "/config.json: this is an HTML page, "));
+}
+
 TEST_CASE("a name is a file, else cached, else bundled") {
     const scratch_folder folder;
     const surroundings around{.variables = {{"HF_HOME", folder.path().string()}}};
@@ -121,6 +194,14 @@ TEST_CASE("names that are nowhere") {
     CHECK(failing("--config /nonexistent/config.json", 3).err.find("/nonexistent/config.json: cannot be opened") !=
           std::string::npos);
     CHECK(failing("", 2).err.find("say which model") != std::string::npos);
+    CHECK(failing("frobnicate", 2).err ==
+          "llmcost: no command 'frobnicate', which are models, devices, op, latency, serve; or say which model: --model "
+          "org/name or --config FILE (see llmcost --help)\n");
+    CHECK(failing("models extra", 2).err == "llmcost: models: takes no more words, found 'extra'\n");
+    CHECK(failing("mult attn", 2).err.starts_with("llmcost: say which model: "));
+    CHECK(failing("--model x --device h200", 2).err ==
+          "llmcost: no option '--device' (see --help); --device is an option of llmcost op, latency, serve\n");
+    CHECK(failing("--model x --rate=3", 2).err.ends_with("; --rate is an option of llmcost serve\n"));
     CHECK(failing("meta-llama/Llama-3.2-1B", 2).err == "llmcost: say --model meta-llama/Llama-3.2-1B\n");
     CHECK(failing("--model a --config b", 2).err == "llmcost: --model: cannot stand together with --config\n");
     CHECK(failing("--config - --revision b", 2).err == "llmcost: --revision: needs --model\n");

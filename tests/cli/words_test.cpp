@@ -120,10 +120,10 @@ TEST_CASE("a row that leaves its type open has that of the option, and without o
     const std::size_t first = out.find("bfloat16,") + 9, second = out.find(",4096,,") + 7;
     CHECK(out.substr(first, out.find('\n', first) - first) == out.substr(second, out.find('\n', second) - second));
     CHECK(refused_row(line, {.in = "m,n,k,gemm_dtype\n1,2,3,bf17\n"})
-              .starts_with("llmcost: line 2: gemm_dtype: no operand 'bf17'; nearest: "));
+              .starts_with("llmcost: line 2: gemm_dtype: no type 'bf17'; expected one of "));
     CHECK(refused_row("op norm --device h200", {.in = "m,k,dtype\n1,2,bf17\n"})
-              .starts_with("llmcost: line 2: dtype: no operand "));
-    CHECK(refused(line + " --dtype bf17", {.in = "m,n,k\n1,2,3\n"}).starts_with("llmcost: --dtype: no operand 'bf17'"));
+              .starts_with("llmcost: line 2: dtype: no type "));
+    CHECK(refused(line + " --dtype bf17", {.in = "m,n,k\n1,2,3\n"}).starts_with("llmcost: --dtype: no type 'bf17'"));
 }
 
 TEST_CASE("what is wrong with a row is said in one form, whoever reads it") {
@@ -190,4 +190,12 @@ TEST_CASE("a device is said to be near where it is, and else where devices are l
     CHECK(refused_row("serve --configs " LLMCOST_TEST_DIR "/fit/serving",
                       {.in = "model_path,system,isl,osl,batch_size\nmeta-llama/Llama-3.1-70B,foo,9,9,1\n"}) ==
           "llmcost: line 2: system: no device 'foo'" + list);
+}
+
+TEST_CASE("words of op that are near nothing are told what there is") {
+    CHECK(refused("op foo").starts_with("llmcost: op: no operator 'foo'; expected one of gemm, batched_gemm, "));
+    CHECK(printed("op gemm --device h200 --help") == printed("op --help"));
+    CHECK(refused("op gemm --foo x") == "llmcost: op: no option '--foo' (see llmcost op --help)\n");
+    CHECK(refused("op gemm --device h200 --dtype q4 --m 1 --n 1 --k 1")
+              .starts_with("llmcost: --dtype: no type 'q4'; expected one of float32, bfloat16, "));
 }

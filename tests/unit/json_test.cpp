@@ -263,7 +263,10 @@ TEST_CASE("files and streams") {
     const std::string absent = (folder.path / "absent.json").string();
     CHECK(thrown_by([&] { (void)read_config_file(absent); }, errc::io).starts_with(absent + ": cannot be opened: "));
     CHECK(thrown_by([&] { (void)read_config_file(folder.path.string()); }, errc::io) ==
-          folder.path.string() + ": cannot be read");
+          folder.path.string() + ": a folder without a config.json; it holds empty.json, good.json");
+    const std::string inside = folder.file("config.json", "{\"a\": 3}");
+    CHECK(read_config_file(folder.path.string()).root().positive("a") == 3);
+    CHECK(read_config_file(folder.path.string()).name() == inside);
 
     std::istringstream in("{\"a\": 2}");
     CHECK(read_config_file(in, "standard input").root().positive("a") == 2);

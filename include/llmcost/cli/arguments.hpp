@@ -131,7 +131,7 @@ private:
         }
         nearest_names near(name);
         for (const option_row& row : option_table) near.offer(row.name);
-        refuse({}, "no option " + in_quotes(name) + "; nearest: " + near.text());
+        refuse({}, "no option " + in_quotes(name) + near.hint(" (see --help)"));
     }
     /// What begins with a dash, but for `-` alone, which is the standard input, and negative numbers.
     [[nodiscard]] static bool looks_like_option(std::string_view text) noexcept {

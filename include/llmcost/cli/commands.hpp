@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -55,6 +57,22 @@ inline std::vector<named_option> with_options(std::vector<named_option> own, std
          detail::with_options(detail::execution_options(), latency_workload_options)},
         {"serve", "how many tokens a second a server gives, and how soon",
          detail::with_options(detail::serve_options(), {})}};
+}
+
+/// `; --device is an option of llmcost op, latency, serve` of the first argument that only other commands know, else
+/// nothing.
+[[nodiscard]] inline std::string command_of_option(std::span<const std::string_view> args) {
+    for (const std::string_view arg : args) {
+        const std::string_view name = arg.substr(0, arg.find('='));
+        const auto is_it = [&](const auto& row) { return row.name == name; };
+        if (!arg.starts_with("--") || std::any_of(option_table.begin(), option_table.end(), is_it)) continue;
+        std::string out;
+        for (const command_row& row : commands())
+            if (std::any_of(row.options.begin(), row.options.end(), is_it))
+                out += (out.empty() ? "; " + std::string(name) + " is an option of llmcost " : ", ") + std::string(row.name);
+        return out;
+    }
+    return {};
 }
 
 /// `; nearest command: serve` where a first word that means nothing else is nearly one, else nothing.

@@ -123,7 +123,7 @@ inline const engine& engine_of(std::string_view option, std::string_view name) {
     if (const engine* known = find_engine(name)) return *known;
     nearest_names near(name);
     for (const engine& e : engines) near.offer(e.name);
-    refuse(option, "no engine " + in_quotes(name) + "; nearest: " + near.text());
+    refuse(option, "no engine " + in_quotes(name) + near.hint_or_all());
 }
 
 }  // namespace detail
@@ -267,11 +267,12 @@ inline placement read_placement(const named_options& given, const arguments& oth
 
 /// Which of its kernels nobody measured on a placement's device, as a line; empty where all were.
 inline std::string line_on_measurements(const placement& p) {
-    if (p.kernels->found_nothing()) return "no calibration: datasheet and typical efficiencies (--calibration)\n";
+    if (p.kernels->found_nothing()) return "without measurements: estimated from the datasheet (see --calibration)\n";
     std::string words;
-    for (const std::string& kernel : p.kernels->unmeasured()) words += (words.empty() ? "" : ", ") + kernel;
+    for (const std::string& kernel : p.kernels->unmeasured())  // all that are fused without a name are a map
+        words += (words.empty() ? "" : ", ") + kernel.substr(0, kernel.size() - (kernel.ends_with(" map") ? 4 : 0));
     return words.empty() ? words
-                         : "not measured here: " + words + "; another device's kernels or typical efficiencies stand in\n";
+                         : "not measured on this device: " + words + "; estimated from another device or the datasheet\n";
 }
 inline void put_unmeasured(json_writer& json, const placement& p) {
     json.key("not_measured").array();
@@ -291,7 +292,8 @@ inline arguments model_arguments(std::string_view command, std::span<const std::
     for (const option_row& row : option_table) {
         bool good = row.id <= option::offline;
         for (const option o : allowed) good = good || o == row.id;
-        if (!good && args.has(row.id)) refuse(row.name, "means nothing to llmcost " + std::string(command));
+        if (!good && args.has(row.id))
+            refuse(row.name, "is no option of llmcost " + std::string(command) + " (see its --help)");
     }
     if (!args.words().empty()) refuse(command, "expected options, found " + in_quotes(args.words().front()));
     return args;

@@ -186,7 +186,7 @@ inline std::string provenance(const question& q, const roles_read& read) {
     out += q.work.kind == job_kind::generation ? detail::phases_table(q, read.sums) : detail::counts_table(q, read);
     if (q.work.training) out += detail::training_line(q);
     out += '\n' + detail::dim(q, detail::provenance(q, read));
-    return out + detail::dim(q, "ask on: mult attn · --tree · --input 1000 --output 200 · llmcost --help") + '\n';
+    return out + detail::dim(q, "ask more: mult attn · --tree · --input 1000 --output 200 · llmcost --help") + '\n';
 }
 
 /// The figures of the front page as a table: the whole model, then every role, then what has none.

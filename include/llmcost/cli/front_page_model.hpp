@@ -131,7 +131,8 @@ inline std::vector<memory_line> memory_lines(const question& q, const figures& t
     }
     const count first = cached(1, 2) - cached(1, 1);
     const count last = most > 2 ? cached(1, most) - cached(1, most - 1) : first;
-    out.push_back({"Cache per token", in_bytes(first), first == last ? "" : in_bytes(last) + " in the end"});
+    const char* const where = q.subject.dims.sliding_window > 0 ? " past the window" : " in long contexts";
+    out.push_back({"Cache per token", in_bytes(first), first == last ? "" : in_bytes(last) + where});
     const workload& load = q.work.base;
     const std::int64_t later = q.work.kind == job_kind::generation ? q.work.output - 1 : 0;
     const workload& first_pass = q.phases.front().parts.front().load;

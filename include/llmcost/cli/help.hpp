@@ -27,11 +27,11 @@ inline constexpr std::array<exit_row, 9> exit_rows{{
     {"0", "the answer was written"},
     {"1", "the answer could not be written"},
     {"2", "usage: an option, metric or scope that does not exist"},
-    {"3", "configuration: missing, unreadable, or nothing that a row describes"},
+    {"3", "configuration: missing, unreadable, wrong, or of a model that llmcost does not know"},
     {"4", "network: the hub could not be asked, or did not answer as agreed"},
     {"5", "overflow: a figure beyond 128 bits, more layers than a list holds, or no memory"},
     {"6", "input: rows on the standard input end with an error of reading"},
-    {"7", "row: some of a table have no answer, and their column error says why; all others have one"},
+    {"7", "row: some rows of a table have no answer, and their column error says why; all others have one"},
     {"70", "a bug in llmcost"},
 }};
 

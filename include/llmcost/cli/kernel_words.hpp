@@ -46,7 +46,7 @@ namespace llmcost::cli {
     if (const operand_row* row = find_operand(name)) return *row;
     nearest_names near(name);
     for (const operand_row& row : operand_table) near.offer(row.name);
-    refuse(where, "no operand " + in_quotes(name) + "; nearest: " + near.text());
+    refuse(where, "no type " + in_quotes(name) + near.hint_or_all());
 }
 
 /// What a device multiplies where nothing is quantised: bfloat16, or what its datasheet has instead.

@@ -13,6 +13,7 @@
 #include <llmcost/cli/execution.hpp>
 #include <llmcost/cli/job.hpp>
 #include <llmcost/cli/op.hpp>
+#include <llmcost/cli/size_names.hpp>
 #include <llmcost/cli/tables.hpp>
 #include <llmcost/serving/memory.hpp>
 #include <llmcost/serving/power.hpp>
@@ -58,14 +59,14 @@ inline timed_step timed(const placement& p, std::vector<model_kernel> kernels) {
     return step;
 }
 
-/// `16 x 1,280 x 8,192` and the like: the sizes of a kernel that say something.
+/// `m 16 n 1,280 k 8,192` and the like: the sizes of a kernel that say something.
 inline std::string sizes_of(const operator_shape& shape) {
     std::string out;
     for (std::size_t i = 0; i < shape.family->size_count; ++i) {
         const operator_size& size = shape.family->sizes[i];
         const bool goes_without = size.role == size_role::given;
         if (!size.required && (goes_without || shape.sizes[i] == size.otherwise)) continue;
-        out += (out.empty() ? "" : " ") + grouped(count(shape.sizes[i]));
+        out += (out.empty() ? "" : " ") + short_size_name(size.name) + ' ' + grouped(count(shape.sizes[i]));
     }
     return out;
 }
@@ -74,13 +75,16 @@ inline std::string sizes_of(const operator_shape& shape) {
 inline std::string short_name(const model_kernel& k) {
     std::string name = k.name;
     for (std::size_t star = name.find(".*"); star != std::string::npos; star = name.find(".*")) name.erase(star, 2);
+    if (name.empty()) return "(the model itself)";
     std::size_t at = name.rfind('.');
     if (at != std::string::npos && at > 0) at = name.rfind('.', at - 1);
     return at == std::string::npos ? name : name.substr(at + 1);
 }
-/// `gemm 16 1,280 8,192`; names of families shortened.
+/// `gemm m 16 n 1,280 k 8,192`; names of families shortened.
 inline std::string kernel_words(const operator_shape& shape) {
-    if (shape.family == find_family("elementwise")) return std::string(shape.variant) + ' ' + sizes_of(shape);
+    // an operation has its own name; fused ones are a map
+    if (shape.family == find_family("elementwise") && !(shape.variant == "map"))
+        return std::string(shape.variant) + ' ' + sizes_of(shape);
     std::string family(shape.family->name);
     for (const auto& [whole, shorter] : {std::pair<std::string_view, std::string_view>{"generation_", ""},
                                          {"context_attention", "prompt_attention"},
@@ -105,7 +109,7 @@ inline std::string input_words(const model& m, const workload& load) {
 /// The same with the tokens in front of them, where a cache holds any.
 inline std::string step_words(const model& m, const workload& load) {
     if (reads_pixels(m) || (load.past == 0 && count_model(m, load).cache == count{})) return input_words(m, load);
-    return input_words(m, load) + " behind " + grouped(count(load.past));
+    return input_words(m, load) + " after " + grouped(count(load.past)) + " cached";
 }
 
 /// What a step is asked for: the batch, or each group of requests.
@@ -222,11 +226,11 @@ inline std::string latency_text(const placement& p, const std::string& asked, co
     if (p.price_per_hour > 0)
         out += formatted("; %.3g per million steps", 1e6 * step.seconds / 3600 * p.price_per_hour * devices);
     if (step.calibrated < step.kernels.size())
-        out += "\n* not measured here: kernels of another device, or typical efficiencies";
+        out += "\n* not measured on this device: estimated from another device or the datasheet";
     out += p.how.issued != issue::graph
                ? formatted("\n%.0f kernels issued one by one: %.3g ms of the host\n", step.done.launches,
                            1e3 * step.host_seconds)
-               : "\nkernels one behind the other in a CUDA graph; the engine's own time is not in here (llmcost serve)\n";
+               : "\nkernels run one after another in a CUDA graph; without the engine's own time (see llmcost serve)\n";
     for (const std::string& note :
          {note_on_nodes(p.how), note_on_memory(*p.on, step.weights + step.cache, "weights and cache")})
         if (!note.empty()) out += note + '\n';

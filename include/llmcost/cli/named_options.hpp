@@ -39,7 +39,8 @@ public:
             if (id == rows_.size()) {
                 nearest_names near(args[i].substr(0, sign));
                 for (const named_option& row : rows_) near.offer(row.name);
-                refuse(command, "no option " + in_quotes(args[i].substr(0, sign)) + "; nearest: " + near.text());
+                refuse(command, "no option " + in_quotes(args[i].substr(0, sign)) +
+                                    near.hint(" (see llmcost " + std::string(command) + " --help)"));
             }
             if (values_[id]) refuse(rows_[id].name, "is given twice");
             const bool flag = rows_[id].value.empty();

@@ -37,21 +37,25 @@ public:
     [[nodiscard]] int distance(std::string_view name) const { return llmcost::detail::edit_distance(word_, lower(name)); }
     [[nodiscard]] const std::string& word() const noexcept { return word_; }
 
-    /// Whether any name is within a quarter of the word's length and one.
+    /// Whether any name is within a quarter of the word's letters and one.
     [[nodiscard]] bool is_near() const {
         return std::any_of(found_.begin(), found_.end(), [&](const found& f) { return f.distance <= within(); });
     }
-    /// `first, second, third`: at most three, those that are near, else the nearest of all.
-    [[nodiscard]] std::string text() {
+    /// `; nearest: first, second, third`, at most three that are near; where none is, `otherwise`.
+    [[nodiscard]] std::string hint(std::string_view otherwise, std::string_view begin = "; nearest: ") {
+        if (!is_near()) return std::string(otherwise);
         std::stable_sort(found_.begin(), found_.end(),
                          [](const found& a, const found& b) { return a.distance < b.distance; });
-        const bool any = is_near();
-        std::string out;
-        for (std::size_t i = 0; i < found_.size() && i < 3; ++i) {
-            if (any && found_[i].distance > within()) break;
+        std::string out(begin);
+        for (std::size_t i = 0; i < found_.size() && i < 3 && found_[i].distance <= within(); ++i)
             out += (i == 0 ? "" : ", ") + found_[i].name;
-        }
         return out;
+    }
+    /// The same; where none is near, `; expected one of` all that were offered.
+    [[nodiscard]] std::string hint_or_all() {
+        std::string all;
+        for (const found& f : found_) all += (all.empty() ? "; expected one of " : ", ") + f.name;
+        return hint(all);
     }
 
 private:
@@ -59,7 +63,10 @@ private:
         std::string name;
         int distance;
     };
-    [[nodiscard]] int within() const { return 1 + static_cast<int>(std::min<std::size_t>(word_.size(), 64) / 4); }
+    [[nodiscard]] int within() const {
+        const std::size_t letters = word_.size() - std::min(word_.find_first_not_of('-'), word_.size());
+        return 1 + static_cast<int>(std::min<std::size_t>(letters, 64) / 4);
+    }
 
     std::string word_;
     std::vector<found> found_;

@@ -101,7 +101,7 @@ inline std::string op_text(const operator_shape& shape, const chosen_kernel& fou
                       formatted("; %.0f %% of what its datasheet allows; ", 100 * e.share_of_bound);
     if (work.flops > 0) out += formatted("%.1f TFLOP/s, ", work.flops / e.seconds / 1e12);
     out += formatted("%.0f GB/s\n", work.bytes / e.seconds / 1e9);
-    if (found.kernel == nullptr) return out + "  no calibration: datasheet and typical efficiencies (--calibration)\n";
+    if (found.kernel == nullptr) return out + "  without measurements: estimated from the datasheet (see --calibration)\n";
     const kernel_calibration& c = *found.kernel;
     return out + "  calibrated with " + printable(c.software) + ' ' + printable(c.version) + ", " + printable(c.kernel) +
            formatted("; median error %.1f %% on ", 100 * c.error_at(shape.site()).median) +
@@ -134,15 +134,15 @@ inline const operator_family& family_of(std::string_view word) {
     if (const operator_family* known = find_family(word)) return *known;
     nearest_names near(word);
     for (const operator_family& f : operator_families) near.offer(f.name);
-    refuse("op", "no family " + in_quotes(word) + "; nearest: " + near.text() + " (llmcost op --help)");
+    refuse("op", "no operator " + in_quotes(word) + near.hint_or_all() + " (see llmcost op --help)");
 }
 
 }  // namespace detail
 
 /// What `llmcost op FAMILY …` prints; `args` begins with the family.
 [[nodiscard]] inline answered op_answer(std::span<const std::string_view> args, const streams& io) {
-    if (args.empty() || args[0] == "--help" || args[0] == "-h" || (args.size() > 1 && args[1] == "--help"))
-        return detail::op_help();
+    const auto asks_help = [](std::string_view arg) { return arg == "--help" || arg == "-h"; };
+    if (args.empty() || std::any_of(args.begin(), args.end(), asks_help)) return detail::op_help();
     const operator_family& family = detail::family_of(args[0]);
     const named_options given("op", detail::op_options(&family), args.subspan(1));
     const std::size_t variant = detail::op_sizes + family.size_count;

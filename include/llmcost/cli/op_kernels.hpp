@@ -236,8 +236,8 @@ private:
             for (const device& d : devices)
                 for (const string_ref known : d.names)
                     if (!known.empty()) near.offer(known);
-            const std::string names = near.is_near() ? "; nearest: " + near.text() : "";
-            refuse(by, (files ? "no device or file " : "no device ") + in_quotes(name) + names + " (see llmcost devices)");
+            refuse(by, (files ? "no device or file " : "no device ") + in_quotes(name) + near.hint("") +
+                           " (see llmcost devices)");
         }
         config_document file = read_regular_file(path);
         const string_ref key = own.empty() ? string_ref() : string_ref(*variants_.insert(name).first);

@@ -37,7 +37,7 @@ struct option_row {
 // clang-format off
 inline constexpr std::array<option_row, option_count> option_table{{
     {option::model,            "--model",            value_kind::model,  "NAME",  "org/name[@rev]: file, cached, bundled, hub",             "Model"},
-    {option::config,           "--config",           value_kind::file,   "FILE",  "config.json; - is the standard input",                  ""},
+    {option::config,           "--config",           value_kind::file,   "FILE",  "config.json or its folder; - is stdin",                  ""},
     {option::part,             "--part",             value_kind::text,   "KEY",   "the model nested under a key: text_config",            ""},
     {option::set,              "--set",              value_kind::text,   "K=V",   "override a key, a.b=1 a nested one; repeat",            ""},
     {option::revision,         "--revision",         value_kind::text,   "REV",   "branch, tag or commit of --model",                      ""},

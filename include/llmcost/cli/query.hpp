@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <climits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -76,6 +77,18 @@ inline int path_distance(const nearest_names& near, std::string_view path) {
     return best;
 }
 
+/// Whether a name is short for a word: its letters in their order, the first one first, as `attn` is of `attention`.
+inline bool is_short_for(std::string_view name, std::string_view word) {
+    if (name.size() < 3 || word.empty() || word.size() > 3 * name.size() || word.front() != name.front()) return false;
+    std::size_t at = 0;
+    for (const char c : word) at += at < name.size() && name[at] == c ? 1 : 0;
+    return at == name.size();
+}
+/// Offers a metric or role by its spelling, or as near as a letter where it is short for the word.
+inline void offer_name(nearest_names& near, std::string_view name) {
+    near.offer(name, std::min(near.distance(name), is_short_for(name, near.word()) ? 1 : INT_MAX));
+}
+
 /// The roles that a model has.
 inline std::string roles_in(const model& m, const workload& load) {
     std::string out;
@@ -85,10 +98,16 @@ inline std::string roles_in(const model& m, const workload& load) {
     return out;
 }
 
+inline std::string all_metrics() {
+    std::string out;
+    for (const metric& m : metrics) out += (out.empty() ? "" : ", ") + std::string(m.name);
+    return out;
+}
+
 /// Offers every scope of a model: roles, classes, paths with their indices folded, parameters for words with dots.
 inline void offer_scopes(nearest_names& near, const model& m, const workload& load) {
     for (const std::string_view name : role_names)
-        if (find_scope(m, load, {scope_kind::role, std::string(name)}).found) near.offer(name);
+        if (find_scope(m, load, {scope_kind::role, std::string(name)}).found) offer_name(near, name);
     check_size(m, load);
     const model_listing listing = list_model(m, load);
     for (const scope_figures& s : listing.scopes) {
@@ -138,15 +157,20 @@ inline void check_parameter(const query& q, const model& m, const workload& load
         return q;
     }
     const std::string_view word = unknown.front();
+    for (const std::string_view command : {"op", "latency", "serve", "models", "devices"})
+        if (word == command) refuse({}, in_quotes(word) + " is a command, which comes first: llmcost " + std::string(word));
     if (role_from(word) != role::none && !q.scope)
         refuse({}, "no scope " + in_quotes(word) + " in " + printable(name) + "; its roles: " + detail::roles_in(m, load));
     nearest_names near(word);
     const bool scope_only = !q.asked.empty() || word.find('.') != std::string_view::npos;
     if (!scope_only || q.scope)
-        for (const metric& known : metrics) near.offer(known.name);
+        for (const metric& known : metrics) detail::offer_name(near, known.name);
     if (!q.scope) detail::offer_scopes(near, m, load);
     const char* what = q.scope ? "no metric " : scope_only ? "no scope " : "no metric or scope ";
-    refuse({}, what + in_quotes(word) + " in " + printable(name) + "; nearest: " + near.text() +
+    std::string all;
+    if (!scope_only || q.scope) all += "; metrics: " + detail::all_metrics();
+    if (!q.scope) all += "; scopes: " + detail::roles_in(m, load) + ", classes and paths";
+    refuse({}, what + in_quotes(word) + " in " + printable(name) + near.hint(all) +
                    (q.scope ? " (see llmcost --help)" : " (see llmcost --model … --tree)"));
 }
 

@@ -139,6 +139,8 @@ inline std::string output_of(const arguments& args, const streams& io) {
     const auto format = static_cast<output_format>(args.choice(option::format));
     if (!named && args.words().size() == 1 && args.words().front() == "models") return models_text(format);
     if (!named && args.words().size() == 1 && args.words().front() == "devices") return devices_text(format);
+    if (!named && !args.words().empty() && (args.words().front() == "models" || args.words().front() == "devices"))
+        refuse(args.words().front(), "takes no more words, found " + in_quotes(args.words()[1]));
     (void)read_job(args);  // what is wrong with the options is said before anything is read or downloaded
     const bool color = wants_color(args, io);
     const found_config found = find_config(args, io);
@@ -174,7 +176,10 @@ inline int fail(const streams& io, std::string_view message, exit_code code) {
               : command == "serve"   ? serve_answer(args.subspan(1), io)
                                      : detail::output_of(arguments(args), io);
     } catch (const error& e) {
-        const std::string hint = e.code() == errc::usage ? nearest_command(command) : std::string{};
+        const bool has_own_options = command == "op" || command == "latency" || command == "serve";
+        const std::string hint = e.code() != errc::usage || has_own_options ? std::string{}
+                                 : command.starts_with('-')                 ? command_of_option(args)
+                                                                            : nearest_command(command);
         return detail::fail(io, e.what() + hint, exit_code_of(e.code()));
     } catch (const overflow_error& e) {
         return detail::fail(io, e.what(), exit_code::overflow);

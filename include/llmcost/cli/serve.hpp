@@ -207,7 +207,7 @@ inline std::string served(const named_options& given, const placement& p, servin
         if (load.concurrency == 0) {
             load.concurrency = 1;
             const serving_figures one = on(load);
-            refuse("--slo", "one request alone takes " + duration(one.ttft) + " to its first token and " +
+            refuse("--slo", "cannot be kept: one request alone takes " + duration(one.ttft) + " to its first token and " +
                                 duration(one.tpot) + " for each after it");
         }
         f = on(load);

@@ -41,7 +41,7 @@ inline std::string no_room(server& on, const serving_load& load, const device& w
     if (on.capacity(load.input + load.output, load.pipeline) > 0) return {};
     const double weights = on.weights() / 1e9 / static_cast<double>(load.pipeline);
     const double cache = on.cache_bytes(load.input + load.output) / 1e9 / static_cast<double>(load.pipeline);
-    return "does not hold it: " +
+    return "the model does not fit: " +
            formatted("%.1f GB of weights and %.3g GB of a request's cache on each device of %.0f GB", weights, cache,
                      where.memory_gigabytes) +
            " (more devices: tp, pp; narrower types)";
@@ -65,7 +65,7 @@ public:
             for (const std::string& note : kernels->notes()) notes << "llmcost: backend: " << note << '\n';
             if (kernels->found_nothing() && calibration_ != "none")
                 notes << "llmcost: system: nothing was measured on " << printable(kernels->on().names[0])
-                      << ": datasheet and typical efficiencies (--calibration)\n";
+                      << ": estimated from its datasheet (see --calibration)\n";
         }
         return all;
     }

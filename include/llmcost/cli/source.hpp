@@ -3,7 +3,6 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -13,6 +12,7 @@
 
 #include <llmcost/bundled/all.hpp>
 #include <llmcost/cli/arguments.hpp>
+#include <llmcost/cli/query.hpp>
 #include <llmcost/cli/streams.hpp>
 #include <llmcost/hub.hpp>
 #include <llmcost/json.hpp>
@@ -33,20 +33,22 @@ struct found_config {
 namespace detail {
 
 inline found_config from_file(const std::string& path, std::string_view name) {
-    return {read_config_file(path), {printable(name), "configuration file " + printable(path)}, false};
+    config_document document = read_config_file(path);
+    std::string source = "configuration file " + printable(document.name());
+    return {std::move(document), {printable(name), std::move(source)}, false};
 }
 
-/// The file that a name is, or the config.json of the folder that it is.
-inline std::optional<std::string> file_of(std::string_view name) {
-    std::error_code none;
-    const std::filesystem::path path{std::string(name)};
-    if (std::filesystem::is_directory(path, none)) {
-        const std::filesystem::path inside = path / "config.json";
-        if (std::filesystem::exists(inside, none)) return inside.string();
-        return std::nullopt;
-    }
-    if (std::filesystem::exists(path, none)) return path.string();
-    return std::nullopt;
+/// Whether a name is a path by its look: the hub has no repository whose name begins so.
+inline bool looks_like_path(std::string_view name) {
+    return name.starts_with('.') || name.starts_with('/') || name.starts_with('~') || name.ends_with('/');
+}
+
+/// Refuses a name that is a path by its look and leads nowhere.
+[[noreturn]] inline void refuse_path(std::string_view name) {
+    const bool home = name.starts_with('~');
+    throw error(errc::not_found, printable(name),
+                home ? "no such file or folder; a shell puts the home folder for ~ only where a word begins with it"
+                     : "no such file or folder");
 }
 
 /// The repository that `--model` names, at the revision that it or `--revision` names; the revision is empty where neither
@@ -64,20 +66,22 @@ inline std::pair<repo_id, bool> repo_of(const arguments& args) {
 [[noreturn]] inline void refuse_name(const error& e, std::string_view name) {
     const auto part = [](std::string_view text) { return text.substr(text.find('/') + 1); };
     nearest_names near(part(name));
-    bool any = false;
     for (const bundled_config& b : bundled_configs) {
         const int d = near.distance(part(b.name));
-        if (d > 2) continue;
-        near.offer(b.name, d);
-        any = true;
+        if (d <= 2) near.offer(b.name, d);
     }
-    throw error(e.code(), {}, std::string(e.what()) + (any ? "; bundled under a near name: " + near.text() : ""));
+    throw error(e.code(), {}, std::string(e.what()) + near.hint("", "; bundled under a near name: "));
 }
 
 inline found_config from_name(const arguments& args, const streams& io) {
     const std::string_view name = args.text(option::model);
-    if (const auto path = file_of(name)) {
-        found_config found = from_file(*path, name);
+    const std::string path(name);
+    std::error_code none;
+    const bool is_there = std::filesystem::exists(path, none);
+    if (!is_there && looks_like_path(name)) refuse_path(name);
+    const bool lacks_config = is_there && !llmcost::detail::config_file_at(path);
+    if (is_there && (!lacks_config || looks_like_path(name) || name.find('/') != name.rfind('/'))) {
+        found_config found = from_file(path, name);
         found.remarkable = true;
         return found;
     }
@@ -93,6 +97,10 @@ inline found_config from_name(const arguments& args, const streams& io) {
     if (const bundled_config* known = revised ? nullptr : find_bundled(id.name))
         return {
             parse_config(known->json, std::string(known->name)), {std::string(known->name), "bundled configuration"}, false};
+    // a person who has such a folder means it: its name is not the hub's business
+    if (lacks_config && !revised)
+        throw error(errc::io, shown,
+                    llmcost::detail::without_config(path) + " (for the hub's repository: --model " + shown + "@main)");
     try {
         const hub_file file = fetch(id, "config.json", options);
         return {read_config_file(file.path.string()),
@@ -111,6 +119,10 @@ inline found_config from_name(const arguments& args, const streams& io) {
     if (args.has(option::model) == args.has(option::config)) {
         if (args.has(option::model)) refuse("--model", "cannot stand together with --config");
         std::string hint = "say which model: --model org/name or --config FILE (see llmcost --help)";
+        const std::string_view first = args.words().empty() ? std::string_view{} : args.words().front();
+        if (!first.empty() && first.find('.') == std::string_view::npos && find_metric(first) == nullptr &&
+            role_from(first) == role::none)
+            hint = "no command " + in_quotes(first) + ", which are models, devices, op, latency, serve; or " + hint;
         for (const std::string_view word : args.words())
             if (word.find('/') != std::string_view::npos || find_bundled(word) != nullptr)
                 hint = "say --model " + printable(word);

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+
+namespace llmcost::cli {
+
+namespace detail {
+
+struct short_size {
+    std::string_view name;
+    std::string_view shorter;
+};
+inline constexpr std::array<short_size, 16> short_sizes{{
+    {"batch_size", "batch"},
+    {"isl", "tokens"},
+    {"step", "cached"},
+    {"num_heads", "heads"},
+    {"num_key_value_heads", "kv_heads"},
+    {"num_key_heads", "key_heads"},
+    {"head_dim", "dim"},
+    {"window_size", "window"},
+    {"num_tokens", "tokens"},
+    {"hidden_size", "hidden"},
+    {"inter_size", "inner"},
+    {"num_experts", "experts"},
+    {"moe_tp_size", "tp"},
+    {"moe_ep_size", "ep"},
+    {"message_size", "elements"},
+    {"num_gpus", "gpus"},
+}};
+
+}  // namespace detail
+
+/// The name of an operator's size in a table that people read: `num_key_value_heads` is `kv_heads`.
+[[nodiscard]] inline std::string short_size_name(std::string_view name) {
+    for (const detail::short_size& row : detail::short_sizes)
+        if (row.name == name) return std::string(row.shorter);
+    return std::string(name);
+}
+
+}  // namespace llmcost::cli

@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include <llmcost/json.hpp>
+
+#include "thrown_by.hpp"
+
+#include <doctest/doctest.h>
+
+#include <sstream>
+#include <string>
+#include <string_view>
+
+using namespace std::string_literals;
+
+namespace {
+
+/// What a stream is said to be, which goes on for 20 MB behind `begin`; and that hardly any of it was read.
+std::string said_of_stream(const std::string& begin) {
+    std::istringstream in(begin + std::string(20'000'000, '\1'));
+    const std::string said = llmcost::testing::thrown_by([&] { (void)llmcost::read_config_file(in, "x"); });
+    CHECK(in.tellg() <= 65536);
+    return said;
+}
+std::string said_of_text(std::string_view text) {
+    return llmcost::testing::thrown_by([&] { (void)llmcost::parse_config(text, "x"); });
+}
+
+}  // namespace
+
+TEST_CASE("a file of another kind is named by its first bytes, and no more of it is read") {
+    const auto is = [](const std::string& begin, const std::string& what) {
+        const std::string said = said_of_stream(begin);
+        INFO(said);
+        CHECK(said.starts_with("x: this is " + what + "; expected "));
+        CHECK(said.find("config.json") != std::string::npos);
+    };
+    is("GGUF\3\0\0\0"s, "a GGUF file (weights)");
+    is("\x10\x27\0\0\0\0\0\0{\"__metadata__\":"s, "a safetensors file (weights)");
+    is("version https://git-lfs.github.com/spec/v1\noid sha256:",
+       "a Git LFS pointer, which stands for a file that was not fetched");
+    is("PK\x03\x04", "a zip archive, as torch.save writes weights");
+    is("\x80\x02\x8a\x0a", "a pickle, as torch.save writes weights");
+    is("\x80\x04\x95", "a pickle of Python");
+    is("\x89HDF\r\n", "an HDF5 file (weights)");
+    is("\x93NUMPY", "an array of NumPy");
+    is("\x1f\x8b\x08", "a gzip archive");
+    is("\x28\xb5\x2f\xfd", "a zstd archive");
+    is("\3757zXZ\0"s, "an xz archive");
+    is("BZh9", "a bzip2 archive");
+    is("config.json" + std::string(246, '\0') + "ustar", "a tar archive");
+    is("%PDF-1.7", "a PDF document");
+    for (const char* page :
+         {"<!DOCTYPE html><html>", "\xEF\xBB\xBF\n <HTML lang=en>", "<head>", "<body>", "<!-- a site -->"})
+        is(page, "an HTML page, as a site answers with a login or an error");
+    is("<?xml version='1.0'?>", "XML or HTML");
+    for (const char* program :
+         {"import torch\n", "from transformers import x", "class A:", "def f():", "#!/usr/bin/python", "\"\"\"A"})
+        is(program, "a program in Python");
+    for (const char* text : {"---\nlicense: mit\n", "model_type: llama\n", "hidden_size = 8\n", "# Llama\n"})
+        is(text, "YAML, Markdown or another text");
+    CHECK(said_of_text("GGUF\3") == said_of_stream("GGUF\3"));
+}
+
+TEST_CASE("what may be JSON is read as JSON") {
+    for (const char* text : {"{", "nul", "NaN", "tru: 1}", "[", "\"a: b\"", "{\"a\": 1} x", "12345678{"})
+        CHECK(said_of_text(text).find("this is") == (text[0] == 't' ? 3 : std::string::npos));
+    // eight bytes of a text are no length of a header
+    CHECK(llmcost::parse_config("{\"a\" :  {}}", "x").root().size() == 1);
+}
+
+TEST_CASE("a JSON file that configures no model is named by its keys") {
+    const auto is = [](const std::string& members, const std::string& what) {
+        const std::string said = said_of_text("{" + members + "}");
+        INFO(said);
+        CHECK(said.starts_with("x: this is " + what + "; expected "));
+        for (const char* own : {"model_type", "architectures", "hidden_size"})
+            CHECK(llmcost::parse_config("{\"" + std::string(own) + "\": 1, " + members + "}", "x").root().size() >= 2);
+    };
+    is(R"("peft_type": "LORA", "base_model_name_or_path": "a/b")", "the configuration of an adapter (PEFT)");
+    is(R"("metadata": {}, "weight_map": {})", "the index of a model's files of weights");
+    is(R"("image_processor_type": "x", "image_mean": [1])", "the settings of an image processor");
+    is(R"("feature_extractor_type": "x")", "the settings of a feature extractor");
+    is(R"("image_mean": [1])", "the settings of an image processor");
+    is(R"("tokenizer_class": "x", "eos_token": "y", "processor_class": "z")", "the settings of a tokenizer");
+    is(R"("added_tokens_decoder": {})", "the settings of a tokenizer");
+    is(R"("added_tokens": [], "pre_tokenizer": {})", "a tokenizer");
+    is(R"("processor_class": "x")", "the settings of a processor");
+    is(R"("dim": 4096, "n_layers": 32, "n_heads": 32)", "a params.json, as Llama and Mistral were first released with");
+    is(R"("_class_name": "x", "_diffusers_version": "1")", "a configuration of Diffusers");
+    is(R"("_from_model_config": true)", "the settings of generation");
+    is(R"("do_sample": true)", "the settings of generation");
+    is(R"("max_new_tokens": 9)", "the settings of generation");
+    is(R"("temperature": 0.5)", "the settings of generation");
+    is(R"("eos_token_id": 2, "transformers_version": "5")", "the settings of generation");
+    is(R"("eos_token": "</s>")", "the special tokens of a tokenizer");
+    is(R"("bits": 4, "group_size": 128)", "the settings of a quantization");
+    CHECK(llmcost::parse_config(R"({"dim": 1, "bits": 4, "eos_token_id": 1})", "x").root().size() == 3);
+}
