@@ -10,8 +10,8 @@
 #include <string_view>
 #include <tuple>
 
-#include <llmcost/cli/kernel_words.hpp>
-#include <llmcost/cli/op_kernels.hpp>
+#include <llmcost/kernels/shelf.hpp>
+#include <llmcost/kernels/words.hpp>
 
 namespace llmcost::cli {
 
