@@ -16,6 +16,7 @@
 #include <llmcost/cli/named_options.hpp>
 #include <llmcost/cli/question.hpp>
 #include <llmcost/cli/source.hpp>
+#include <llmcost/cli/word_check.hpp>
 #include <llmcost/kernels/library.hpp>
 #include <llmcost/serving/engines.hpp>
 #include <llmcost/serving/execution_of.hpp>
@@ -107,6 +108,7 @@ struct placement {
     engine by{};
     std::unique_ptr<kernel_library> kernels{};
     const device* on = nullptr;
+    std::string on_types{};     ///< what is to be said of them
     double price_per_hour = 0;  ///< of a device
     double grams_per_kwh = 0;
 };
@@ -116,13 +118,6 @@ inline void check_sharding(const model& m, const sharding& s) {
     if (const literal problem = sharding_problem(m.dims, s); !is_empty(problem))
         refuse("--tp", std::to_string(s.tensor) + " with --dp " + std::to_string(s.data) + ", --ep " +
                            std::to_string(s.expert) + ": " + std::string(problem));
-}
-
-/// That devices of several nodes are priced by the links of one; empty where they fit into one.
-inline std::string note_on_nodes(const execution& how) {
-    if (how.shards.devices() <= execution::most_devices_of_a_node) return {};
-    return "between the " + std::to_string(how.shards.devices()) +
-           " devices are taken the links of one node: a network of several is slower";
 }
 
 /// Refuses a device whose memory nobody knows: whether a model fits it, and how many requests, is unknown.
@@ -168,6 +163,15 @@ inline void check_writes(const model& m) {
         refuse("serve", "is for models that write token by token from a cache and read no encoder (llmcost latency)");
 }
 
+/// In what a model of 32 bits is run, and why, where that is not what its configuration or every engine says.
+inline std::string note_on_types(const model& m, const execution& how, const device& on) {
+    const bool said = m.dims.type == dtype::float32;
+    const bool usual = how.products == find_operand("bfloat16");
+    if (usual && !said) return {};
+    return std::string(said ? "stored in float32" : "no dtype, so float32") + ", run in " + std::string(how.products->name) +
+           ", as " + (usual ? "engines do" : printable(on.title) + " multiplies no bfloat16") + " (--dtype)";
+}
+
 /// Reads a placement; `others` are the options of the model and its workload.
 inline placement read_placement(const named_options& given, const arguments& others, const streams& io) {
     if (!given.has(detail::ex_device)) refuse("--device", "say which: a name of llmcost devices, or a file");
@@ -183,6 +187,13 @@ inline placement read_placement(const named_options& given, const arguments& oth
     if (given.has(detail::ex_experts_dtype))
         types.experts = &operand_of("--experts-dtype", given.text(detail::ex_experts_dtype));
     p.by = given.has(detail::ex_engine) ? detail::engine_of("--engine", given.text(detail::ex_engine)) : engine{};
+    string_ref distribution = p.how.distribution;
+    if (given.has(detail::ex_routing)) {
+        const std::string word = given.text(detail::ex_routing);
+        const std::set<string_ref> words = words_of(*find_family("moe"));
+        demand("--routing", not_among(words, word));
+        distribution = *words.find(word);
+    }
     const bool routes = p.subject.dims.moe.num_experts > 1;
     for (const std::size_t o : {detail::ex_experts_dtype, detail::ex_routing})
         if (given.has(o) && !routes)
@@ -214,12 +225,8 @@ inline placement read_placement(const named_options& given, const arguments& oth
         demand("--cache-dtype", not_among(words_of(*find_family("generation_attention")), types.cache->name));
     }
     p.how = execution_of(p.by, *p.on, types, s, issued);
-    if (given.has(detail::ex_routing)) {
-        const std::string word = given.text(detail::ex_routing);
-        const std::set<string_ref> words = words_of(*find_family("moe"));
-        demand("--routing", not_among(words, word));
-        p.how.distribution = *words.find(word);
-    }
+    if (types.products == nullptr) p.on_types = note_on_types(p.subject, p.how, *p.on);
+    p.how.distribution = distribution;
     p.price_per_hour = given.real(detail::ex_price, p.on->price_per_hour, 0, 1e9);
     p.grams_per_kwh = given.real(detail::ex_carbon, 0, 0, 1e6);
     return p;
@@ -239,8 +246,11 @@ inline void put_unmeasured(json_writer& json, const placement& p) {
     json.end_array();
 }
 
-/// Says which other software's kernels stand in for the engine's.
-inline void note_stand_ins(const placement& p, const streams& io) {
+/// Says, once there is an answer, in what the model was run, which other software's kernels stand in for the engine's, and
+/// that so many tokens are beyond the model's context.
+inline void put_notes(const placement& p, std::int64_t tokens, const streams& io) {
+    if (!p.on_types.empty()) io.err << "llmcost: " << p.who.name << ": " << p.on_types << '\n';
+    note_on_context(io.err, p.who.name, p.subject, tokens);
     for (const std::string& note : p.kernels->notes()) io.err << "llmcost: --engine: " << note << '\n';
 }
 

@@ -193,7 +193,7 @@ inline std::string latency_text(const placement& p, const std::string& asked, co
                            1e3 * step.host_seconds)
                : "\nkernels one behind the other in a CUDA graph; the engine's own time is not in here (llmcost serve)\n";
     for (const std::string& note :
-         {note_on_nodes(p.how), note_on_memory(*p.on, step.weights + step.cache, "weights and cache")})
+         {note_on_nodes(p.how.shards.devices()), note_on_memory(*p.on, step.weights + step.cache, "weights and cache")})
         if (!note.empty()) out += note + '\n';
     return out;
 }
@@ -299,7 +299,7 @@ inline constexpr std::initializer_list<option> latency_workload_options{
             refuse("--logits", "a training step computes those of all positions");
         if (!others.has(option::sequence)) work.base.sequence = 1024;
         const training_cost t = training_of(p.subject, work.base, p.how, *p.on, *p.kernels);
-        note_stand_ins(p, io);
+        put_notes(p, work.base.sequence, io);
         step_cost all = t.forward;
         all += t.backward, all += t.optimizer;
         const double watts = watts_of(*p.on, *p.how.products, all, t.whole.seconds);
@@ -308,14 +308,15 @@ inline constexpr std::initializer_list<option> latency_workload_options{
     }
     std::vector<workload> groups;
     std::string asked;
-    for (const phase& all : phases_of(work))
+    const std::vector<phase> phases = phases_of(work);
+    for (const phase& all : phases)
         for (const stretch& part : all.parts) {
             groups.push_back(part.load);
             asked += (asked.empty() ? "a step: " : " and ") + detail::step_words(p.subject, part.load);
         }
     asked += detail::in_each_group(p.how.shards);
     const timed_step step = time_step(p.subject, groups, p.how, *p.on, *p.kernels);
-    note_stand_ins(p, io);
+    put_notes(p, longest_of(work, phases), io);
     if (lists) return detail::latency_csv(step);
     const double watts = watts_of(*p.on, *p.how.products, step.done, step.seconds);
     return format == "json" ? detail::latency_json(p, work, step, watts) : detail::latency_text(p, asked, step, watts);

@@ -184,6 +184,7 @@ inline const operator_family& family_of(std::string_view word) {
     const chosen_kernel found = shelf.choose_near(choice, "--dtype");
     words.found("", choice, found);
     shape.operand = found.operand, shape.variant = found.variant;
+    words.nodes("--", shape, found);
     kernel_shelf::check_priced(*found.on, shape, "--dtype");
     const latency_estimate e = estimate(*found.on, shape, found.kernel);
     return format == "json" ? detail::op_json(shape, found, e) : detail::op_text(shape, found, e);

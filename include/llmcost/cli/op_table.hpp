@@ -154,6 +154,7 @@ private:
         const auto& [on, type, word, kernel] = here.found;
         shape.operand = type, shape.variant = word;
         kernel_shelf::check_priced(*on, shape, said_by(operand, "--dtype"));
+        if (fresh) words_.nodes(row.where() + ": ", shape, here.found);
         if (!fresh && here.curve.empty() && kernel != nullptr && !has_given_sizes(family))
             here.curve = {*on, without_added(shape), *kernel, here.where};
         return estimate_around(predicted_seconds(here.curve, *on, shape, kernel, here.where), *on, shape, kernel);

@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <ostream>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -116,7 +117,7 @@ private:
                                            "batch_wait_timeout_iters"};
         return std::find(std::begin(names), std::end(names), name) != std::end(names);
     }
-    void put_predictions(std::string& out, const serving_run& run, std::ostream& notes) const {
+    void put_predictions(std::string& out, const serving_run& run, std::ostream& notes) {
         if (const std::string problem = no_room(*run.on, run.load, *run.where); !problem.empty()) {
             notes << "llmcost: " << rows_.where() << ": " << printable(run.where->names[0]) << ' ' << problem << '\n';
             out += ",,,";
@@ -124,6 +125,10 @@ private:
             return;
         }
         const serving_figures f = (*run.on)(run.load);
+        const std::int64_t tokens = run.load.input + run.load.output;
+        const model& subject = models_.at(run.model).subject;
+        if (beyond_context(subject, tokens) && longer_.insert(run.model).second)
+            note_on_context(notes, rows_.where() + ": " + printable(run.model), subject, tokens);
         out += formatted(",%.5g,%.5g,", 1e3 * f.ttft, 1e3 * f.tpot);
     }
     /// What is made of the current row; too many positions are those of its columns.
@@ -216,6 +221,7 @@ private:
     csv_input rows_;
     std::map<std::string, std::size_t, std::less<>> places_;
     std::map<std::string, known_model> models_;
+    std::set<std::string> longer_;  ///< models that were told to be asked beyond their context
     std::map<std::pair<std::string, std::string>, std::unique_ptr<kernel_library>> kernels_;
     std::map<server_key, std::unique_ptr<server>> servers_;
 };
