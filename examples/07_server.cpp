@@ -29,8 +29,8 @@ int main(int count, char** arguments) {
     const llmcost::stored_types fp8{.products = llmcost::find_operand("fp8")};
     const llmcost::execution how = llmcost::execution_of(vllm, h200, fp8, llmcost::shared_over(m, 4));
 
-    const llmcost::timed_step step =
-        llmcost::time_step(m, {{.batch = 64, .sequence = 1, .past = 4000, .head = llmcost::logits::last}}, how, h200, kernels);
+    const llmcost::timed_step step = llmcost::time_step(
+        m, {{.batch = 64, .sequence = 1, .past = 4000, .head = llmcost::logits::last}}, how, h200, kernels);
     std::printf("a step: %.4g ms (%.4g to %.4g ms)\n", 1e3 * step.seconds, 1e3 * step.lower, 1e3 * step.upper);
 
     llmcost::server on(m, how, vllm, h200, kernels);
