@@ -12,9 +12,9 @@
 
 #include <llmcost/cli/main.hpp>
 #include <llmcost/cli/measured.hpp>
-#include <llmcost/cli/own_files.hpp>
 #include <llmcost/devices/device_file.hpp>
 #include <llmcost/json.hpp>
+#include <llmcost/kernels/own_files.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -37,7 +37,7 @@ using namespace llmcost;
 enum exit_code { done = 0, failed = 1, usage = 2, no_gpu = 6 };
 
 struct settings {
-    std::filesystem::path folder = cli::own_folder();
+    std::filesystem::path folder = own_folder();
     std::string device;
     bool full = false;
 };
@@ -86,7 +86,7 @@ void calibrate(const settings& s) {
     }
     write(s.folder / "here", name + '\n');
     bench::calibrate(*on, s.folder, s.full);
-    const bool usual = s.folder == cli::own_folder();
+    const bool usual = s.folder == own_folder();
     std::printf("\nllmcost serve --device %s%s --model meta-llama/Llama-3.1-8B --input 1000 --output 200 --concurrency 8\n",
                 usual ? "here" : name.c_str(),
                 usual ? "" : (" --calibration " + (s.folder / "calibrations").string()).c_str());

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include <llmcost/cli/kernel_library.hpp>
+#include <llmcost/kernels/library.hpp>
 #include <llmcost/presets.hpp>
 #include <llmcost/serving/server.hpp>
 
@@ -28,7 +28,7 @@ execution in_fp8(std::int64_t tensor) {
 
 /// Steps of 1 to 256 sequences behind 1 to 8192 tokens, in no order.
 void step(benchmark::State& state, const model& m, const char* calibrations) {
-    cli::kernel_library library("h200_sxm", "vllm", "", calibrations);
+    kernel_library library("h200_sxm", "vllm", "", calibrations);
     step_plan plan(m, in_fp8(8), h200, library);
     std::vector<std::pair<std::int64_t, std::int64_t>> points;
     std::mt19937_64 random(1);
@@ -47,7 +47,7 @@ BENCHMARK_CAPTURE(step, deepseek_v3_measured, presets::deepseek_v3, measured);
 
 /// Time to first token and per token of a million loads.
 void loads(benchmark::State& state, const char* calibrations, serving_load (*load)(std::int64_t, std::mt19937_64&)) {
-    cli::kernel_library library("h200_sxm", "vllm", "", calibrations);
+    kernel_library library("h200_sxm", "vllm", "", calibrations);
     server on(presets::llama_3_1_70b, in_fp8(8), *find_engine("vllm"), h200, library);
     constexpr std::int64_t points = 1'000'000;
     std::mt19937_64 random(1);
@@ -82,7 +82,7 @@ BENCHMARK_CAPTURE(loads, sweep_constants, "none", sweep)->Unit(benchmark::kMilli
 BENCHMARK_CAPTURE(loads, sweep_measured, measured, sweep)->Unit(benchmark::kMillisecond)->Iterations(1);
 
 void plan(benchmark::State& state) {
-    cli::kernel_library library("h200_sxm", "vllm", "", "none");
+    kernel_library library("h200_sxm", "vllm", "", "none");
     for (auto _ : state)
         benchmark::DoNotOptimize(step_plan(presets::llama_3_1_70b, in_fp8(8), h200, library).holds(2, 1, 1));
 }

@@ -177,8 +177,9 @@ inline hub_file download(const repo_id& id, std::string_view filename, const hub
         const auto commit = cache_dir.empty() ? std::nullopt : cache.commit_of(id.revision);
         const bool damaged = commit && cache.look(*commit, filename, options.max_size) == found::damaged;
         throw error(errc::network, spell(id),
-                    "cannot ask the hub for \"" + printable(filename) + "\", since " + options.offline_source +
-                        " is set; the cache is " + printable(cache_dir) + (damaged ? ", where the file is damaged" : ""));
+                    "cannot ask the hub for \"" + detail::hub::printable(filename) + "\", since " + options.offline_source +
+                        " is set; the cache is " + detail::hub::printable(cache_dir) +
+                        (damaged ? ", where the file is damaged" : ""));
     }
     // A `~` that is still there had no home folder to stand for.
     if (cache_dir.empty() || cache_dir.front() == '~') {

@@ -85,6 +85,8 @@ TEST_CASE("provenance tells what the figures rest on") {
     CHECK(has(printed(llama + " --set num_hidden_layers=2"), "with num_hidden_layers=2"));
     CHECK(has(printed(llama + " --sequence 131073"), "longer than the context"));
     CHECK(!has(printed(llama + " --sequence 131072"), "longer than the context"));
+    CHECK(has(printed(llama + " --requests 1@131071,2@131072"), "longer than the context"));
+    CHECK(!has(printed(llama + " --requests 1@131071"), "longer than the context"));
     CHECK(has(printed(llama + " --set torch_dtype=null"), "float32 assumed"));
     CHECK(has(printed(llama + " --cache-dtype float8_e4m3fn"), "bfloat16, float8_e4m3fn cache\n"));
     const std::string quantized = R"(quantization_config={"quant_method":"fp8"})";

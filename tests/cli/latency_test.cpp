@@ -275,7 +275,7 @@ TEST_CASE("tokens before others need a cache") {
     CHECK(printed(bert + "--past 0 --sequence 9").find("a step: 1 x 9 tokens: ") != std::string::npos);
     CHECK(printed(bert + "--requests 9x2,7").find("a step: 2 x 9 tokens and 1 x 7 tokens: ") != std::string::npos);
     for (const char* model : {"google-t5/t5-small", "state-spaces/mamba-130m-hf", "meta-llama/Llama-3.2-1B"})
-        CHECK(printed("latency --device h200 --past 50 --model " + std::string(model)).find(" after 50 cached: ") !=
+        CHECK(llmcost_line("latency --device h200 --past 50 --model " + std::string(model)).out.find(" after 50 cached: ") !=
               std::string::npos);
 }
 

@@ -168,8 +168,9 @@ TEST_CASE("nobody's kernel is one that was measured without its host") {
 TEST_CASE("more devices never take less for a collective, and less is certain of them") {
     for (const char* device : {"h100", "h200", "a100", "b200"}) {
         const auto of = [&](int devices) {
-            return json::parse(printed("op nccl --message_size 100000 --format json --device " + std::string(device) +
-                                       " --num_gpus " + std::to_string(devices) + measured));
+            return json::parse(llmcost_line("op nccl --message_size 100000 --format json --device " + std::string(device) +
+                                            " --num_gpus " + std::to_string(devices) + measured)
+                                   .out);
         };
         const json eight = of(8);
         for (const int devices : {16, 64}) {

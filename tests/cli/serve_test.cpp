@@ -59,7 +59,29 @@ TEST_CASE("a server is told in words, and as a sweep") {
         CHECK(sweep[i]["tpot_seconds"].get<double>() >= sweep[i - 1]["tpot_seconds"].get<double>());
     }
     CHECK(sweep.back()["concurrency"].get<double>() == std::floor(sweep.back()["capacity"].get<double>()));
-    CHECK(printed(llama_70b + " --sweep").find(" requests  first token   per token   tokens/s") != std::string::npos);
+    CHECK(has(printed(llama_70b + " --sweep"), " requests  first token   per token   tokens/s  per device   J/token\n"));
+}
+
+TEST_CASE("a sweep has the money and the carbon of the single answer") {
+    const std::string priced = llama_70b + " --price 2 --carbon 400";
+    const std::string sweep = printed(priced + " --sweep"), one = printed(priced + " --concurrency 1");
+    CHECK(has(sweep, "   J/token  per million  g CO2/million\n"));
+    const std::size_t at = one.find("money");
+    REQUIRE(at != std::string::npos);
+    std::istringstream money(one.substr(at)), row(sweep.substr(sweep.find("\n        1 ")));
+    std::string word, figure;
+    money >> word >> figure;
+    std::vector<std::string> cells;
+    for (std::string line; cells.empty() && std::getline(row, line);) {
+        std::istringstream text(line);
+        for (std::string cell; text >> cell;) cells.push_back(cell);
+    }
+    REQUIRE(cells.size() == 10);  // two of them are units
+    CHECK(cells[8] == figure);
+    const json j = answered(priced + " --sweep")["sweep"][0], alone = answered(priced + " --concurrency 1");
+    for (const char* name : {"price_per_million_tokens", "grams_co2_per_million_tokens"})
+        CHECK(j[name].get<double>() == alone[name].get<double>());
+    CHECK(!answered(llama_70b + " --sweep")["sweep"][0].contains("price_per_million_tokens"));
 }
 
 TEST_CASE("a level of service gives the most requests that keep to it") {
@@ -97,7 +119,13 @@ TEST_CASE("an engine's times have the interval of its measured runs, kernels alo
 TEST_CASE("requests at a rate, cached prefixes, chunks, proposed tokens and stages are understood") {
     const json plain = answered(llama_70b + " --concurrency 8");
     CHECK(answered(llama_70b + " --rate 1")["concurrency"].get<double>() > 1);
-    CHECK(refused(llama_70b + " --rate 1000").find("faster than they can be answered") != std::string::npos);
+    const std::string too_fast = refused(llama_70b + " --rate 1000"), at_most = "can be answered: at most ";
+    REQUIRE(has(too_fast, at_most));
+    const std::string highest = too_fast.substr(too_fast.find(at_most) + at_most.size(),
+                                                too_fast.find(" a second\n") - too_fast.find(at_most) - at_most.size());
+    CHECK(answered(llama_70b + " --rate " + highest)["requests_per_second"].get<double>() ==
+          doctest::Approx(std::stod(highest)).epsilon(0.01));
+    CHECK(has(refused(llama_70b + " --rate " + std::to_string(1.001 * std::stod(highest))), at_most + highest));
     CHECK(answered(llama_70b + " --concurrency 8 --prefix-hit 0.9")["ttft_unloaded_seconds"] <
           plain["ttft_unloaded_seconds"]);
     CHECK(answered(llama_70b + " --concurrency 8 --chunk 128")["ttft_unloaded_seconds"] > plain["ttft_unloaded_seconds"]);
@@ -298,13 +326,35 @@ TEST_CASE("a server that cannot be is refused") {
 TEST_CASE("all devices of a server are counted, and its room by group and in all") {
     const std::string on = "serve --model meta-llama/Llama-3.2-1B --input 1000 --output 100 --device ";
     CHECK(llmcost_line(on + "h100 --pp 4 --tp 2").out.starts_with("meta-llama/Llama-3.2-1B on 8 x H100 SXM, "));
-    CHECK(has(llmcost_line(on + "h100 --dp 2").out, "room for 2021 requests each, 4042 in all\n"));
+    CHECK(has(llmcost_line(on + "h100 --dp 2").out, "room for 2021 requests in each of 2 groups, 4042 in all\n"));
+    // 0.9 · 80 GB less 2,471,628,800 bytes of weights hold 251.3 and 502.6 requests of 8,450 tokens, 32,768 bytes each
+    const std::string full =
+        llmcost_line(
+            "serve --model meta-llama/Llama-3.2-1B --device h100 --input 8400 --output 100 --dp 2 --concurrency 600")
+            .out;
+    CHECK(has(full, "room for 251 requests in each of 2 groups, 502 in all\n"));
+    CHECK(has(full, "98 requests: 502 run at a time\n"));
+    CHECK(answered("serve --model meta-llama/Llama-3.2-1B --device h100 --input 8400 --output 100 --dp 2")["groups"] == 2);
 }
 
 TEST_CASE("an engine runs on its vendor's devices, a model of 32 bits in what the device has") {
     CHECK(refused("serve --model meta-llama/Llama-3.2-1B --input 1000 --output 100 --device mi300x --engine trtllm") ==
           "llmcost: --engine: trtllm runs on devices of NVIDIA, not on MI300X\n");
+    CHECK(refused_row("serve --configs " LLMCOST_TEST_DIR "/fit/serving",
+                      {.in = "model_path,system,backend,isl,osl,batch_size,tp_size\n"
+                             "meta-llama/Llama-3.1-70B,mi300x,trtllm,100,100,1,8\n"}) ==
+          "llmcost: line 2: backend: trtllm runs on devices of NVIDIA, not on MI300X\n");
     const std::string wide = R"({"model_type":"llama","torch_dtype":"float32","num_hidden_layers":2})";
+    const std::string open = R"({"model_type":"llama","num_hidden_layers":2})", run = "llmcost: standard input: ";
+    CHECK(llmcost_line("latency --config - --device t4", {.in = wide}).err ==
+          run + "stored in float32, run in float16, as T4 multiplies no bfloat16 (--dtype)\n");
+    CHECK(llmcost_line("serve --input 9 --output 9 --config - --device t4", {.in = open}).err ==
+          run + "no dtype, so float32, run in float16, as T4 multiplies no bfloat16 (--dtype)\n");
+    CHECK(llmcost_line("latency --config - --device h100", {.in = wide}).err ==
+          run + "stored in float32, run in bfloat16, as engines do (--dtype)\n");
+    for (const char* types : {"float32", "float16"})
+        CHECK(llmcost_line("latency --config - --device t4 --dtype " + std::string(types), {.in = wide}).err.empty());
+    CHECK(llmcost_line("latency --config - --device h100", {.in = open}).err.empty());
     CHECK(llmcost_line("latency --config - --device t4", {.in = wide}).out.starts_with("standard input on T4, float16, "));
     CHECK(llmcost_line("latency --config - --device h100", {.in = wide})
               .out.starts_with("standard input on H100 SXM, bfloat16, "));

@@ -15,6 +15,7 @@
 
 using namespace llmcost::cli;
 using llmcost::count;
+using llmcost::printable;
 
 TEST_CASE("counts are grouped, scaled and put into units of 1024") {
     CHECK(grouped(count(0)) == "0");

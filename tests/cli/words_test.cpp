@@ -66,7 +66,7 @@ TEST_CASE("tokens of an encoder that a model does not have are refused, whatever
         CHECK(refusal("meta-llama/Llama-3.2-1B") == encoder);
         CHECK(refusal("google-bert/bert-base-uncased") == encoder);
         CHECK(printed(command + "--model google-t5/t5-small --encoder-sequence 9 --past 9") != "");
-        CHECK(printed(command + "--model facebook/bart-base --encoder-sequence 9") != "");
+        CHECK(llmcost_line(command + "--model facebook/bart-base --encoder-sequence 9").code == 0);
     }
     CHECK(refused("--model google/vit-base-patch16-224 --encoder-sequence 9") == encoder);
 }
@@ -198,4 +198,44 @@ TEST_CASE("words of op that are near nothing are told what there is") {
     CHECK(refused("op gemm --foo x") == "llmcost: op: no option '--foo' (see llmcost op --help)\n");
     CHECK(refused("op gemm --device h200 --dtype q4 --m 1 --n 1 --k 1")
               .starts_with("llmcost: --dtype: no type 'q4'; expected one of float32, bfloat16, "));
+}
+
+// calibrations have collectives of up to 8 GPUs, those of one node
+TEST_CASE("links between nodes, which nobody knows, are told once") {
+    const std::string what =
+        "num_gpus: links between nodes are not known: between the 16 devices are taken the links of one node, and a "
+        "network of several is slower\n";
+    for (const std::string family : {"nccl", "custom_allreduce"}) {
+        const std::string line = "op " + family + " --device h200" + measured;
+        CHECK(note(line + " --message_size 1024 --num_gpus 16") == "llmcost: --" + what);
+        CHECK(note(line + " --message_size 1024 --num_gpus 8") == "");
+        CHECK(note(line + " --dtype half", {.in = "message_size,num_gpus\n8,8\n8,16\n16,16\n"}) ==
+              "llmcost: line 3: " + what);
+    }
+}
+
+// Llama-3.2-1B's configuration says 131,072
+TEST_CASE("tokens beyond a model's context are answered and told, whatever is asked") {
+    const auto told = [](const std::string& tokens) {
+        return "llmcost: meta-llama/Llama-3.2-1B: " + tokens + " tokens are beyond the model's context of 131,072\n";
+    };
+    const std::string model = " --model meta-llama/Llama-3.2-1B", device = model + " --device h200" + measured;
+    for (const std::string query : {" flops", " --scopes", " --tree", " --format json", " --format csv"}) {
+        INFO(query);
+        CHECK(note(model + " --past 131072 --sequence 1" + query) == told("131,073"));
+        CHECK(note(model + " --past 131071 --sequence 1" + query) == "");
+    }
+    CHECK(note(model + " --input 131000 --output 73 flops") == told("131,073"));
+    CHECK(note(model + " --input 131000 --output 72 flops") == "");
+    CHECK(note(model + " --requests 5@9,1@139999x2 flops") == told("140,000"));
+    CHECK(note("latency --past 139999" + device) == told("140,000"));
+    CHECK(note("latency --past 131071" + device) == "");
+    CHECK(note("latency --requests 1@5,1@139999" + device) == told("140,000"));
+    CHECK(note("latency --training --sequence 140000" + device) == told("140,000"));
+    CHECK(note("serve --input 139000 --output 1000" + device) == told("140,000"));
+    CHECK(note("serve --input 131000 --output 72" + device) == "");
+    const std::string row = "meta-llama/Llama-3.1-70B,h200,vllm,139000,1000,1,8\n";
+    CHECK(note("serve --configs " LLMCOST_TEST_DIR "/fit/serving" + measured,
+               {.in = "model_path,system,backend,isl,osl,batch_size,tp_size\n" + row + row}) ==
+          "llmcost: line 2: meta-llama/Llama-3.1-70B: 140,000 tokens are beyond the model's context of 131,072\n");
 }

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include <llmcost/calibration_file.hpp>
 #include <llmcost/cli/run.hpp>
 #include <llmcost/devices/all.hpp>
+#include <llmcost/kernels/calibration_file.hpp>
 
 // Calibrations, devices and rows of CSV, by the first letter: whatever they hold, times are finite and in order, and errors
 // have an exit code that is known.

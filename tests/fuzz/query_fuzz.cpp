@@ -56,7 +56,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         const llmcost::cli::arguments read(args);
         check(llmcost::cli::answer(llmcost::cli::understand(read, subject, {"small", "no configuration"})));
     } catch (const llmcost::error& e) {
-        check(llmcost::cli::printable(e.what()));
+        check(llmcost::printable(e.what()));
     } catch (const llmcost::overflow_error&) {
         return 0;
     } catch (const llmcost::workload_error&) {

@@ -20,9 +20,11 @@ room(base      "(base/.+|detail/utf8\\.hpp)")
 room(devices   "devices/.+"                               base config)
 room(fit       "latency/fit\\.hpp"                        latency)
 room(latency   "latency/.+"                               base devices)
-room(serving   "serving/.+"                               ${engine} layers model analysis devices latency)
+room(serving   "serving/.+"                               ${engine} config layers model analysis devices latency)
 room(cuda      "cuda/.+"                                  base devices latency)
-room(kernels   "calibration_file\\.hpp"                   base config devices latency json error)
+room(messages  "detail/(messages|nearest)\\.hpp"         base config error)
+room(kernels   "kernels/.+"
+               ${engine} layers model config analysis devices latency serving json error messages files)
 room(trace     "trace/.+"                                 base)
 # what layers are told are sizes
 room(layers    "(layers/.+|model/(sizes|own_key)\\.hpp)"   ${engine})
@@ -42,12 +44,12 @@ room(report    "report/.+"                                ${engine} config layer
 room(bundled   "bundled(\\.hpp|/.+)"                      base config)
 room(json      "(json|detail/json_.+)\\.hpp"              ${core} registry umbrella error)
 room(hub       "(hub|detail/hub_.+)\\.hpp"                base error files)
-room(cli       "cli(\\.hpp|/.+)"                          ${core} registry umbrella error report bundled json hub devices latency kernels serving)
+room(cli       "cli(\\.hpp|/.+)"                          ${core} registry umbrella error report bundled json hub messages devices latency kernels serving)
 
 # too slow to include for everybody who plans with numbers
 set(heavy iostream sstream filesystem regex functional ranges map string vector string_view array span optional algorithm
     concepts compare exception type_traits)
-set(boundaries error files report bundled json hub cli kernels fit serving cuda)
+set(boundaries error messages files report bundled json hub cli kernels fit serving cuda)
 set(outside_json "^nlohmann/")
 set(outside_files "\\.h$")
 set(outside_hub "^curl/|\\.h$")

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
-#include <llmcost/cli/kernel_library.hpp>
+#include <llmcost/kernels/library.hpp>
 #include <llmcost/llmcost.hpp>
 #include <llmcost/presets.hpp>
 #include <llmcost/serving/ragged.hpp>
@@ -28,9 +28,8 @@ const std::string calibrations = LLMCOST_TEST_DIR "/../configs/calibrations";
 /// Seconds of one layer's attention in a step of these groups, as `latency` prices it.
 double attention_seconds(const std::string& device, const std::string& software, std::initializer_list<group> groups,
                          bool asks = true) {
-    static std::map<std::string, cli::kernel_library> libraries;  // reading one takes longer than asking it
-    cli::kernel_library& library =
-        libraries.try_emplace(device + software, device, software, "", calibrations).first->second;
+    static std::map<std::string, kernel_library> libraries;  // reading one takes longer than asking it
+    kernel_library& library = libraries.try_emplace(device + software, device, software, "", calibrations).first->second;
     execution how;
     const auto kernels = [&](const group& g) {
         return kernels_of(presets::llama_3_1_8b, {.batch = g.batch, .sequence = g.sequence, .past = g.past}, how);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "unmeasured.hpp"
 
-#include <llmcost/cli/kernel_library.hpp>
+#include <llmcost/kernels/library.hpp>
 #include <llmcost/llmcost.hpp>
 #include <llmcost/presets.hpp>
 #include <llmcost/serving/server.hpp>
@@ -253,7 +253,7 @@ TEST_CASE("an engine's chain is not answered by eager float32, nor its products 
         .family = find_family("elementwise"), .sizes = {16, 4096}, .operand = find_operand("bfloat16"), .variant = "map"};
     for (const char* device : {"a100_pcie_80gb", "h100_sxm", "l4", "rtx_4090"})
         for (const char* engine : {"vllm", "torch"})
-            CHECK(cli::kernel_library(device, engine, "", measured).find(chain) == nullptr);
+            CHECK(kernel_library(device, engine, "", measured).find(chain) == nullptr);
     const operator_shape product{
         .family = find_family("gemm"), .sizes = {16, 4096, 4096}, .operand = find_operand("float16"), .variant = ""};
     const std::filesystem::path folder = std::filesystem::temp_directory_path() / "llmcost_own_first";
@@ -267,8 +267,8 @@ TEST_CASE("an engine's chain is not answered by eager float32, nor its products 
                 "held_out": {"rows": 10, "median": 0.05, "low": -0.2, "high": 0.2}}]})";
     };
     write("aaa", "bfloat16"), write("zzz", "float16");
-    CHECK(cli::kernel_library("h100_sxm", "aaa", "", folder.string()).find(product)->software == "aaa");
-    CHECK(cli::kernel_library("h100_sxm", "other", "", folder.string()).find(product)->software == "zzz");
+    CHECK(kernel_library("h100_sxm", "aaa", "", folder.string()).find(product)->software == "aaa");
+    CHECK(kernel_library("h100_sxm", "other", "", folder.string()).find(product)->software == "zzz");
     std::filesystem::remove_all(folder);
 }
 
@@ -278,7 +278,7 @@ TEST_CASE("an engine without kernels of its own on a device takes those of the s
                                  .sizes = {16, 4096, 1536, 8, 128, 1, 4},
                                  .operand = find_operand("fp8_block"),
                                  .variant = "balanced"};
-    cli::kernel_library h100("h100_sxm", "trtllm", "", measured), b200("b200_sxm", "trtllm", "", measured),
+    kernel_library h100("h100_sxm", "trtllm", "", measured), b200("b200_sxm", "trtllm", "", measured),
         own("h200_sxm", "trtllm", "", measured), none("b200_sxm", "trtllm", "", "none");
     const kernel_calibration* there = own.find(experts);
     REQUIRE(there != nullptr);
@@ -291,7 +291,7 @@ TEST_CASE("an engine without kernels of its own on a device takes those of the s
 }
 
 TEST_CASE("an all-reduce is the faster of an engine's own and NCCL's") {
-    cli::kernel_library library("h200_sxm", "vllm", "", LLMCOST_TEST_DIR "/../configs/calibrations");
+    kernel_library library("h200_sxm", "vllm", "", LLMCOST_TEST_DIR "/../configs/calibrations");
     execution how;
     model_kernel k;
     k.shape = {
@@ -303,7 +303,7 @@ TEST_CASE("an all-reduce is the faster of an engine's own and NCCL's") {
 }
 
 TEST_CASE("a product with known scales saves computing them, and nothing else does") {
-    cli::kernel_library library("h200_sxm", "trtllm", "", LLMCOST_TEST_DIR "/../configs/calibrations");
+    kernel_library library("h200_sxm", "trtllm", "", LLMCOST_TEST_DIR "/../configs/calibrations");
     model_kernel k;
     k.shape = {.family = find_family("gemm"), .sizes = {16, 8192, 8192}, .operand = find_operand("fp8")};
     execution known = in("fp8", 1), unknown = known;
@@ -321,7 +321,7 @@ TEST_CASE("a product with known scales saves computing them, and nothing else do
             before = seconds;
         }
     }
-    cli::kernel_library of_l4("l4", "trtllm", "", LLMCOST_TEST_DIR "/../configs/calibrations");
+    kernel_library of_l4("l4", "trtllm", "", LLMCOST_TEST_DIR "/../configs/calibrations");
     const device& l4 = *find_device("l4");
     for (std::int64_t m = 1; m < 100000; m += 1 + m / 30) {  // where its cache ends the least time has a bend
         k.shape.sizes[0] = m, k.shape.sizes[1] = 512, k.shape.sizes[2] = 4096;

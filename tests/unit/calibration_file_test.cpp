@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
-#include <llmcost/calibration_file.hpp>
 #include <llmcost/devices/all.hpp>
+#include <llmcost/kernels/calibration_file.hpp>
 #include <llmcost/latency/calibration.hpp>
 
 #include <doctest/doctest.h>

@@ -14,24 +14,13 @@
 #include <vector>
 
 #include <llmcost/base/dtype.hpp>
-#include <llmcost/base/error.hpp>
 #include <llmcost/base/workload.hpp>
-#include <llmcost/cli/nearest.hpp>
 #include <llmcost/cli/options.hpp>
 #include <llmcost/cli/text.hpp>
+#include <llmcost/detail/messages.hpp>
+#include <llmcost/detail/nearest.hpp>
 
 namespace llmcost::cli {
-
-/// Throws the error of a command line that cannot be understood.
-[[noreturn]] inline void refuse(std::string_view where, const std::string& message) {
-    throw error(errc::usage, printable(where), message);
-}
-
-/// A text in quotes, fit for a message.
-[[nodiscard]] inline std::string in_quotes(std::string_view text) {
-    constexpr std::size_t most = 120;
-    return '\'' + printable(text.substr(0, most)) + (text.size() > most ? "…'" : "'");
-}
 
 /// A whole number in decimal digits between `least` and `most`; no sign, no blanks, nothing behind it.
 [[nodiscard]] inline std::int64_t read_number(std::string_view where, std::string_view text, std::int64_t least,

@@ -13,11 +13,11 @@
 
 #include <llmcost/cli/latency.hpp>
 #include <llmcost/cli/named_options.hpp>
-#include <llmcost/cli/nearest.hpp>
 #include <llmcost/cli/op.hpp>
 #include <llmcost/cli/options.hpp>
 #include <llmcost/cli/roles.hpp>
 #include <llmcost/cli/serve.hpp>
+#include <llmcost/detail/nearest.hpp>
 
 // The commands beside the front page and queries, for what the program says of itself.
 namespace llmcost::cli {

@@ -13,11 +13,13 @@
 #include <utility>
 #include <vector>
 
-#include <llmcost/cli/kernel_library.hpp>
 #include <llmcost/cli/named_options.hpp>
 #include <llmcost/cli/question.hpp>
 #include <llmcost/cli/source.hpp>
+#include <llmcost/cli/word_check.hpp>
+#include <llmcost/kernels/library.hpp>
 #include <llmcost/serving/engines.hpp>
+#include <llmcost/serving/execution_of.hpp>
 #include <llmcost/serving/kernels.hpp>
 
 // What `llmcost latency` and `llmcost serve` have in common: a model, a device, and how an engine runs one on the other.
@@ -65,33 +67,14 @@ enum execution_option_id : std::size_t {
     ex_count
 };
 
-/// What weights are held in, by a configuration's `quantization_config` or its `dtype`.
-struct stored_as {
-    std::string_view products = "bfloat16";
-    std::string_view experts = "bfloat16";
-};
-
-/// Reads `quantization_config` as checkpoints in fp8, modelopt, compressed-tensors, mxfp4, awq and gptq write it.
-inline stored_as stored_as_of(config_view root) {
-    const auto quantized = root.optional_object("quantization_config");
-    if (!quantized)
-        return root.string("dtype", root.string("torch_dtype", "")) == "float16" ? stored_as{"float16", "float16"}
-                                                                                 : stored_as{};
-    const string_ref method = quantized->string("quant_method", "");
-    const auto both = [](std::string_view type) { return stored_as{type, type}; };
-    if (method == "mxfp4") return {"bfloat16", "w4a16_mxfp4"};  // attention, routers and head are left in 16 bits
-    if (method == "fp8") return both(quantized->contains("weight_block_size") ? "fp8_block" : "fp8");
-    if (method == "modelopt") return both(quantized->string("quant_algo", "") == "NVFP4" ? "nvfp4" : "fp8");
-    if (method == "awq" || method == "gptq") return both(quantized->non_negative("bits", 4) == 8 ? "int8" : "int4_wo");
-    if (method == "compressed-tensors")
-        if (const auto groups = quantized->optional_object("config_groups"))
-            for (const config_view group : *groups)
-                if (const auto weights = group.as_object().optional_object("weights"))
-                    return weights->non_negative("num_bits", 8) == 4
-                               ? both(weights->string("type", "") == "float" ? "nvfp4" : "int4_wo")
-                           : weights->string("type", "") == "float" ? both("fp8")
-                                                                    : both("int8");
-    refuse("quantization_config", "quant_method " + in_quotes(method) + " is not known here: say --dtype");
+/// What a checkpoint is stored in; where that is not known, `types_by` says the types instead.
+inline stored_types stored_types_of(const config_document& file, const model& subject, std::string_view types_by) {
+    try {
+        return file.read_with([&](config_view root) { return llmcost::stored_types_of(root, subject.dims.type); });
+    } catch (const error& e) {
+        if (e.code() != errc::unsupported) throw;
+        throw error(e.code(), {}, e.what() + (": say " + std::string(types_by)));
+    }
 }
 
 inline issue issue_of(std::string_view word) {
@@ -99,24 +82,6 @@ inline issue issue_of(std::string_view word) {
          {std::pair<std::string_view, issue>{"graph", issue::graph}, {"stream", issue::stream}, {"eager", issue::eager}})
         if (word == name) return issued;
     refuse("--execution", "expected one of graph, stream, eager; found " + in_quotes(word));
-}
-
-/// What an engine keeps in the cache unless told otherwise: 8 bits beside weights that bring scales of keys and values along
-/// (one scale per tensor, or NVIDIA's 4 bits), or beside any narrow ones; else as the activations.
-inline const operand_row* usual_cache(const execution& how, const engine& by) {
-    const bool narrow = how.products->weight_bytes < 2 || how.experts->weight_bytes < 2;
-    const bool scaled = how.products->scaled_per_tensor || how.products->unit == &device::fp4;
-    return scaled || (narrow && by.narrow_cache) ? find_operand("fp8") : how.unquantised();
-}
-
-/// The types that follow from those of products and experts; a null cache is the engine's choice. Attention of prompts
-/// multiplies in the cache's type where that has 8 bits that the device multiplies, and the engine does so.
-inline void complete_types(execution& how, const engine& by, const device& on, const operand_row* cache) {
-    how.beside = usual_operand(on);
-    how.cache = cache != nullptr ? cache : usual_cache(how, by);
-    how.attention = how.unquantised();
-    const bool narrow = by.narrow_prompts && how.cache->weight_bytes < 2 && on.*how.cache->unit > 0;
-    how.prompts = narrow ? how.cache : how.attention;
 }
 
 inline const engine& engine_of(std::string_view option, std::string_view name) {
@@ -128,6 +93,13 @@ inline const engine& engine_of(std::string_view option, std::string_view name) {
 
 }  // namespace detail
 
+/// Refuses a device that an engine does not run on.
+inline void check_engine(std::string_view option, const engine& by, const device& on) {
+    if (!runs_on(by, on))
+        refuse(option,
+               std::string(by.name) + " runs on devices of " + std::string(by.only_on) + ", not on " + printable(on.title));
+}
+
 /// A model on a device under an engine, as a command line says it.
 struct placement {
     model subject{};
@@ -136,6 +108,7 @@ struct placement {
     engine by{};
     std::unique_ptr<kernel_library> kernels{};
     const device* on = nullptr;
+    std::string on_types{};     ///< what is to be said of them
     double price_per_hour = 0;  ///< of a device
     double grams_per_kwh = 0;
 };
@@ -145,13 +118,6 @@ inline void check_sharding(const model& m, const sharding& s) {
     if (const literal problem = sharding_problem(m, s); !is_empty(problem))
         refuse("--tp", std::to_string(s.tensor) + " with --dp " + std::to_string(s.data) + ", --ep " +
                            std::to_string(s.expert) + ": " + std::string(problem));
-}
-
-/// That devices of several nodes are priced by the links of one; empty where they fit into one.
-inline std::string note_on_nodes(const execution& how) {
-    if (how.shards.devices() <= execution::most_devices_of_a_node) return {};
-    return "between the " + std::to_string(how.shards.devices()) +
-           " devices are taken the links of one node: a network of several is slower";
 }
 
 /// Refuses a device whose memory nobody knows: whether a model fits it, and how many requests, is unknown.
@@ -197,6 +163,15 @@ inline void check_writes(const model& m) {
         refuse("serve", "is for models that write token by token from a cache and read no encoder (llmcost latency)");
 }
 
+/// In what a model of 32 bits is run, and why, where that is not what its configuration or every engine says.
+inline std::string note_on_types(const model& m, const execution& how, const device& on) {
+    const bool said = m.dims.type == dtype::float32;
+    const bool usual = how.products == find_operand("bfloat16");
+    if (usual && !said) return {};
+    return std::string(said ? "stored in float32" : "no dtype, so float32") + ", run in " + std::string(how.products->name) +
+           ", as " + (usual ? "engines do" : printable(on.title) + " multiplies no bfloat16") + " (--dtype)";
+}
+
 /// Reads a placement; `others` are the options of the model and its workload.
 inline placement read_placement(const named_options& given, const arguments& others, const streams& io) {
     if (!given.has(detail::ex_device)) refuse("--device", "say which: a name of llmcost devices, or a file");
@@ -204,62 +179,54 @@ inline placement read_placement(const named_options& given, const arguments& oth
     const found_config found = find_config(others, io);
     p.subject = read_subject_of(found, others, io.err).subject;
     p.who = found.who;
-    const detail::stored_as stored =
-        given.has(detail::ex_dtype) ? detail::stored_as{} : found.document.read_with(detail::stored_as_of);
-    p.how.products = &operand_of("--dtype", given.text(detail::ex_dtype, stored.products));
-    const std::string_view of_experts =
-        given.has(detail::ex_dtype) ? std::string_view(p.how.products->name) : stored.experts;
-    p.how.experts = &operand_of("--experts-dtype", given.text(detail::ex_experts_dtype, of_experts));
+    stored_types types;
+    if (given.has(detail::ex_dtype))
+        types.products = &operand_of("--dtype", given.text(detail::ex_dtype));
+    else
+        types = detail::stored_types_of(found.document, p.subject, "--dtype");
+    if (given.has(detail::ex_experts_dtype))
+        types.experts = &operand_of("--experts-dtype", given.text(detail::ex_experts_dtype));
     p.by = given.has(detail::ex_engine) ? detail::engine_of("--engine", given.text(detail::ex_engine)) : engine{};
+    string_ref distribution = p.how.distribution;
     if (given.has(detail::ex_routing)) {
         const std::string word = given.text(detail::ex_routing);
         const std::set<string_ref> words = words_of(*find_family("moe"));
         demand("--routing", not_among(words, word));
-        p.how.distribution = *words.find(word);
+        distribution = *words.find(word);
     }
     const bool routes = p.subject.dims.moe.num_experts > 1;
     for (const std::size_t o : {detail::ex_experts_dtype, detail::ex_routing})
         if (given.has(o) && !routes)
             refuse(o == detail::ex_routing ? "--routing" : "--experts-dtype", "this model has no routed experts");
-    p.how.issued = detail::issue_of(given.text(detail::ex_execution, "graph"));
-    p.how.static_scales = p.by.static_scales;
-    sharding& s = p.how.shards;
-    s.tensor = given.number(detail::ex_tp, 1), s.data = given.number(detail::ex_dp, 1);
-    s.expert = given.number(detail::ex_ep, 1);
+    const issue issued = detail::issue_of(given.text(detail::ex_execution, "graph"));
+    const sharding s = shared_over(p.subject, given.number(detail::ex_tp, 1), given.number(detail::ex_dp, 1),
+                                   given.number(detail::ex_ep, 1));
     if (s.expert > 1 && !routes) refuse("--ep", "this model has no routed experts that groups could share");
     if (s.devices() % s.expert != 0)
         refuse("--ep", std::to_string(s.expert) + " groups do not divide the " + std::to_string(s.devices()) +
                            (s.devices() == 1 ? " device" : " devices") + " of --tp and --dp");
-    s.expert_tensor = routes ? s.devices() / s.expert : 1;
     check_sharding(p.subject, s);
-    if (p.how.issued == issue::eager && s.devices() > 1 && p.subject.dims.moe.num_experts > 1)
+    if (issued == issue::eager && s.devices() > 1 && routes)
         refuse("--execution", "eager runs all experts of a token on one device: expected --tp 1 --dp 1");
     p.kernels = std::make_unique<kernel_library>(given.text(detail::ex_device), std::string(p.by.software),
                                                  given.text(detail::ex_version), given.text(detail::ex_calibration));
     p.kernels->types_said_by("--dtype", given.has(detail::ex_experts_dtype) ? "--experts-dtype" : "--dtype");
-    p.on = &p.kernels->on();
-    if (!p.by.only_on.empty() && !(p.by.only_on == p.on->vendor))
-        refuse("--engine", std::string(p.by.name) + " runs on devices of " + std::string(p.by.only_on) + ", not on " +
-                               printable(p.on->title));
-    // engines run a model that is stored in 32 bits in 16, in bfloat16 where the device has it
-    // (vLLM v0.11, config/model.py, _resolve_auto_dtype)
-    const bool narrowed = p.subject.dims.type == dtype::float32 || p.subject.dims.type == dtype::unspecified;
-    if (!given.has(detail::ex_dtype) && narrowed && p.on->bf16 == 0 && p.on->fp16 > 0)
-        for (const operand_row** type : {&p.how.products, &p.how.experts})
-            if ((*type)->unit == &device::bf16 && (*type)->name == "bfloat16") *type = find_operand("float16");
+    p.on = &p.kernels->on("--device");
+    check_engine("--engine", p.by, *p.on);
     if (given.has(detail::ex_version)) {
         if (p.by.name.empty()) refuse("--version", "needs --engine: whose it is");
         demand("--version", known_kernels(given.text(detail::ex_calibration))
                                 .version_problem(p.by.software, given.text(detail::ex_version), nullptr, p.on));
     }
-    const operand_row* cache = nullptr;
     if (given.has(detail::ex_cache_dtype)) {
         if (count_model(p.subject, {.sequence = 1, .past = 1}).cache == count{})
             refuse("--cache-dtype", "this model keeps no cache");
-        cache = &operand_of("--cache-dtype", given.text(detail::ex_cache_dtype));
-        demand("--cache-dtype", not_among(words_of(*find_family("generation_attention")), cache->name));
+        types.cache = &operand_of("--cache-dtype", given.text(detail::ex_cache_dtype));
+        demand("--cache-dtype", not_among(words_of(*find_family("generation_attention")), types.cache->name));
     }
-    detail::complete_types(p.how, p.by, *p.on, cache);
+    p.how = execution_of(p.by, *p.on, types, s, issued);
+    if (types.products == nullptr) p.on_types = note_on_types(p.subject, p.how, *p.on);
+    p.how.distribution = distribution;
     p.price_per_hour = given.real(detail::ex_price, p.on->price_per_hour, 0, 1e9);
     p.grams_per_kwh = given.real(detail::ex_carbon, 0, 0, 1e6);
     return p;
@@ -280,8 +247,11 @@ inline void put_unmeasured(json_writer& json, const placement& p) {
     json.end_array();
 }
 
-/// Says which other software's kernels stand in for the engine's.
-inline void note_stand_ins(const placement& p, const streams& io) {
+/// Says, once there is an answer, in what the model was run, which other software's kernels stand in for the engine's, and
+/// that so many tokens are beyond the model's context.
+inline void put_notes(const placement& p, std::int64_t tokens, const streams& io) {
+    if (!p.on_types.empty()) io.err << "llmcost: " << p.who.name << ": " << p.on_types << '\n';
+    note_on_context(io.err, p.who.name, p.subject, tokens);
     for (const std::string& note : p.kernels->notes()) io.err << "llmcost: --engine: " << note << '\n';
 }
 

@@ -158,10 +158,7 @@ inline std::string provenance(const question& q, const roles_read& read) {
                                                    : "encoder as long as the decoder");
     if (load.weights == dtype::unspecified && q.subject.dims.type == dtype::unspecified)
         parts.emplace_back("float32 assumed");
-    const std::int64_t most = q.subject.dims.max_position_embeddings;
-    const std::int64_t tokens = load.past + load.sequence + std::max<std::int64_t>(q.work.output - 1, 0);
-    if (most > 0 && tokens > most && q.work.kind != job_kind::requests && !reads_pixels(q.subject))
-        parts.emplace_back("longer than the context");
+    if (beyond_context(q.subject, longest_of(q.work, q.phases))) parts.emplace_back("longer than the context");
     if (q.declines_cache && caches) parts.emplace_back("cache counted, though use_cache is false");
     if (q.subject.dims.quantized) parts.emplace_back("quantization_config not applied");
     return wrapped(parts, page_width);

@@ -15,49 +15,14 @@
 #include <llmcost/cli/op.hpp>
 #include <llmcost/cli/size_names.hpp>
 #include <llmcost/cli/tables.hpp>
-#include <llmcost/serving/memory.hpp>
 #include <llmcost/serving/power.hpp>
-#include <llmcost/serving/ragged.hpp>
-#include <llmcost/serving/step.hpp>
+#include <llmcost/serving/timed_step.hpp>
 #include <llmcost/serving/training.hpp>
 
 // `llmcost latency`: the time of one step of a model, kernel by kernel.
 namespace llmcost::cli {
 
 namespace detail {
-
-struct timed_kernel {
-    known_kernel kernel;
-    latency_estimate each{};
-};
-
-/// A step, priced.
-struct timed_step : step_time {
-    std::vector<timed_kernel> kernels;
-    step_cost done{};
-    std::size_t calibrated = 0;
-    double weights = 0, cache = 0;  ///< bytes that each device holds at its end
-    double host_seconds = 0;        ///< of issuing kernels, which the device waits for where they are more
-};
-
-/// Times of a step.
-inline timed_step timed(const placement& p, std::vector<model_kernel> kernels) {
-    timed_step step;
-    summed_time all;
-    std::vector<known_kernel> known = with_measurements(std::move(kernels), p.how, *p.kernels);
-    const std::vector<latency_estimate> estimates = estimates_of(*p.on, known);
-    for (std::size_t i = 0; i < known.size(); ++i) {
-        known_kernel& k = known[i];
-        const latency_estimate& e = estimates[i];
-        all.add(e, static_cast<double>(k.what.times));
-        step.done += cost_of(*p.on, k);
-        step.calibrated += e.calibrated ? 1 : 0;
-        step.kernels.push_back({std::move(k), e});
-    }
-    step.host_seconds = step.done.launches * seconds_per_launch(p.how, *p.on, *p.kernels);
-    static_cast<step_time&>(step) = all.issued_in(step.host_seconds);
-    return step;
-}
 
 /// `m 16 n 1,280 k 8,192` and the like: the sizes of a kernel that say something.
 inline std::string sizes_of(const operator_shape& shape) {
@@ -232,7 +197,7 @@ inline std::string latency_text(const placement& p, const std::string& asked, co
                            1e3 * step.host_seconds)
                : "\nkernels run one after another in a CUDA graph; without the engine's own time (see llmcost serve)\n";
     for (const std::string& note :
-         {note_on_nodes(p.how), note_on_memory(*p.on, step.weights + step.cache, "weights and cache")})
+         {note_on_nodes(p.how.shards.devices()), note_on_memory(*p.on, step.weights + step.cache, "weights and cache")})
         if (!note.empty()) out += note + '\n';
     return out;
 }
@@ -338,31 +303,24 @@ inline constexpr std::initializer_list<option> latency_workload_options{
             refuse("--logits", "a training step computes those of all positions");
         if (!others.has(option::sequence)) work.base.sequence = 1024;
         const training_cost t = training_of(p.subject, work.base, p.how, *p.on, *p.kernels);
-        note_stand_ins(p, io);
+        put_notes(p, work.base.sequence, io);
         step_cost all = t.forward;
         all += t.backward, all += t.optimizer;
         const double watts = watts_of(*p.on, *p.how.products, all, t.whole.seconds);
         return format == "json" ? detail::training_json(p, work.base, t, watts)
                                 : detail::training_text(p, work.base, t, watts);
     }
-    const std::vector<phase> phases = phases_of(work);
-    execution beside = p.how;
-    for (const stretch& part : phases.front().parts)
-        if (part.load.sequence > 1 && beside.beside_prompts == taken_decodes::no)
-            beside.beside_prompts = take_decodes(kernels_of(p.subject, part.load, p.how), *p.kernels);
-    std::vector<model_kernel> kernels;
+    std::vector<workload> groups;
     std::string asked;
-    double cached = 0;
+    const std::vector<phase> phases = phases_of(work);
     for (const phase& all : phases)
         for (const stretch& part : all.parts) {
-            join_step(kernels, kernels_of(p.subject, part.load, beside), beside.beside_prompts);
-            cached += cache_bytes(p.subject, part.load, p.how);
+            groups.push_back(part.load);
             asked += (asked.empty() ? "a step: " : " and ") + detail::step_words(p.subject, part.load);
         }
     asked += detail::in_each_group(p.how.shards);
-    detail::timed_step step = detail::timed(p, std::move(kernels));
-    note_stand_ins(p, io);
-    step.weights = weight_bytes(p.subject, p.how), step.cache = cached;
+    const timed_step step = time_step(p.subject, groups, p.how, *p.on, *p.kernels);
+    put_notes(p, longest_of(work, phases), io);
     if (lists) return detail::latency_csv(step);
     const double watts = watts_of(*p.on, *p.how.products, step.done, step.seconds);
     return format == "json" ? detail::latency_json(p, work, step, watts) : detail::latency_text(p, asked, step, watts);

@@ -217,7 +217,7 @@ inline std::string measured_json(const placement& p, const workload& load, const
     if (!given.has(detail::ex_execution)) p.how.issued = issue::eager;
     if (p.how.shards.devices() > 1) refuse("--tp", "one device is measured: expected no --tp and no --dp");
     const measured_model m = measured_on(p, kernels_of(p.subject, load, p.how), run);
-    note_stand_ins(p, io);
+    put_notes(p, load.past + load.sequence, io);
     if (format == "json") return detail::measured_json(p, load, m);
     if (format == "csv") return csv(detail::measured_rows(m, true));
     return detail::measured_text(

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <llmcost/cli/arguments.hpp>
-#include <llmcost/cli/nearest.hpp>
+#include <llmcost/detail/nearest.hpp>
 
 namespace llmcost::cli {
 

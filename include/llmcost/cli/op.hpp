@@ -13,11 +13,11 @@
 
 #include <llmcost/cli/arguments.hpp>
 #include <llmcost/cli/named_options.hpp>
-#include <llmcost/cli/op_kernels.hpp>
 #include <llmcost/cli/op_table.hpp>
 #include <llmcost/cli/streams.hpp>
 #include <llmcost/cli/text.hpp>
 #include <llmcost/cli/word_check.hpp>
+#include <llmcost/kernels/shelf.hpp>
 #include <llmcost/latency/families.hpp>
 #include <llmcost/report/json_writer.hpp>
 
@@ -162,7 +162,7 @@ inline const operator_family& family_of(std::string_view word) {
     for (std::size_t i = 0; i < family.size_count; ++i) one = one || given.has(detail::op_sizes + i);
     if (!one) {
         if (given.has(detail::op_format)) refuse("--format", "needs the sizes of one operator: rows stay CSV");
-        words.options(asked, asked.device.empty() ? nullptr : &shelf.device_of(asked.device));
+        words.options(asked, asked.device.empty() ? nullptr : &shelf.device_of(asked.device, "--device"));
         shelf.read_ahead();
         return op_table(shelf, asked, words).priced(io.in, io.err);
     }
@@ -180,11 +180,12 @@ inline const operator_family& family_of(std::string_view word) {
     kernel_choice choice = asked;
     if (choice.operand.empty()) choice.operand = "bfloat16";
     std::copy_n(shape.site(), family.sites, choice.site.begin());
-    words.options(asked, &shelf.device_of(asked.device));
-    const chosen_kernel found = shelf.choose_near(choice);
+    words.options(asked, &shelf.device_of(asked.device, "--device"));
+    const chosen_kernel found = shelf.choose_near(choice, "--dtype");
     words.found("", choice, found);
     shape.operand = found.operand, shape.variant = found.variant;
-    kernel_shelf::check_priced(*found.on, shape);
+    words.nodes("--", shape, found);
+    kernel_shelf::check_priced(*found.on, shape, "--dtype");
     const latency_estimate e = estimate(*found.on, shape, found.kernel);
     return format == "json" ? detail::op_json(shape, found, e) : detail::op_text(shape, found, e);
 }

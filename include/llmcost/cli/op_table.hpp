@@ -19,8 +19,8 @@
 
 #include <llmcost/cli/arguments.hpp>
 #include <llmcost/cli/csv_input.hpp>
-#include <llmcost/cli/op_kernels.hpp>
 #include <llmcost/cli/word_check.hpp>
+#include <llmcost/kernels/shelf.hpp>
 #include <llmcost/serving/curve.hpp>
 
 // Many operators at once: rows of a CSV file in, the same rows with predictions out.
@@ -139,9 +139,9 @@ private:
         const bool fresh = known == chosen_.end();
         if (fresh) {
             const bool by_row = said_by(system, {}) == "system";
-            words_.row(
-                row.where(), asked_,
-                by_row ? shelf_.device_of(asked_.device, "system", device_word::name) : shelf_.device_of(asked_.device));
+            words_.row(row.where(), asked_,
+                       by_row ? shelf_.device_of(asked_.device, "system", device_word::name)
+                              : shelf_.device_of(asked_.device, "--device"));
             const chosen_kernel found = shelf_.choose_near(asked_, said_by(operand, "--dtype"));
             words_.found(row.where() + ": ", asked_, found, named ? said_by(backend, "--kernels") : "--kernels");
             if (found.kernel != nullptr && !asked_.kernel.empty() && !(found.kernel->kernel == asked_.kernel))
@@ -154,6 +154,7 @@ private:
         const auto& [on, type, word, kernel] = here.found;
         shape.operand = type, shape.variant = word;
         kernel_shelf::check_priced(*on, shape, said_by(operand, "--dtype"));
+        if (fresh) words_.nodes(row.where() + ": ", shape, here.found);
         if (!fresh && here.curve.empty() && kernel != nullptr && !has_given_sizes(family))
             here.curve = {*on, without_added(shape), *kernel, here.where};
         return estimate_around(predicted_seconds(here.curve, *on, shape, kernel, here.where), *on, shape, kernel);

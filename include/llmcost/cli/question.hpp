@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <ostream>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -28,7 +31,7 @@ struct question {
     bool tree = false;
     std::int64_t depth = -1;  ///< of the tree; -1: all of it
     bool color = false;
-    bool declines_cache = false;  ///< the configuration says `use_cache: false`
+    bool declines_cache = false;           ///< the configuration says `use_cache: false`
     std::vector<std::string> overrides{};  ///< what `--set` changed, printable
     std::vector<phase> phases{};
 };
@@ -36,6 +39,27 @@ struct question {
 /// Whether the input is images, so that tokens mean nothing.
 [[nodiscard]] inline bool reads_pixels(const model& m) noexcept {
     return m.dims.vision.image_height > 0 && m.dims.vocab_size == 0;
+}
+
+/// Tokens of the longest sequence at the end of a job, the last one that it writes among them.
+[[nodiscard]] inline std::int64_t longest_of(const job& work, const std::vector<phase>& phases) {
+    std::int64_t most = 0;
+    for (const phase& p : phases)
+        for (const stretch& part : p.parts)
+            most = std::max({most, part.load.past + part.load.sequence + part.steps - 1, part.load.encoder_sequence});
+    return work.kind == job_kind::generation ? most + 1 : most;
+}
+
+/// Whether so many tokens are more than a model was made for; not where nobody says for how many, or it reads images.
+[[nodiscard]] inline bool beyond_context(const model& m, std::int64_t tokens) noexcept {
+    return m.dims.max_position_embeddings > 0 && tokens > m.dims.max_position_embeddings && !reads_pixels(m);
+}
+
+/// Says so, where they are.
+inline void note_on_context(std::ostream& notes, std::string_view name, const model& m, std::int64_t tokens) {
+    if (beyond_context(m, tokens))
+        notes << "llmcost: " << name << ": " << grouped(count(tokens)) << " tokens are beyond the model's context of "
+              << grouped(count(m.dims.max_position_embeddings)) << '\n';
 }
 
 /// Whether an encoder reads tokens of its own: one more of them costs something.

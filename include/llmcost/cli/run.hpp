@@ -150,6 +150,8 @@ inline std::string output_of(const arguments& args, const streams& io) {
     q.color = color;
     q.declines_cache = read.declines_cache;
     std::string text = answer(q);
+    const bool page = q.format == output_format::text && q.asked.empty() && !q.tensors && !q.tree && !q.scopes;
+    if (!page && !q.tensors) note_on_context(io.err, q.who.name, q.subject, longest_of(q.work, q.phases));  // a page says it
     if (found.remarkable && !q.asked.empty() && q.format == output_format::text)
         io.err << "llmcost: " << found.who.source << '\n';
     return text;

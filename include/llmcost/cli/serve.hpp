@@ -113,6 +113,7 @@ inline void put_figures(json_writer& json, const placement& p, const serving_loa
     json.member("tokens_per_second_per_request", 1 / f.tpot);
     json.member("requests_per_second", f.tokens_per_second / static_cast<double>(load.output));
     json.member("running", f.running).member("capacity", f.capacity).member("devices", f.devices);
+    json.member("groups", p.how.shards.data);
     json.member("watts_per_device", f.watts).member("joules_per_token", f.joules_per_token);
     if (p.price_per_hour > 0) json.member("price_per_million_tokens", money_per_million(p, f));
     if (p.grams_per_kwh > 0) json.member("grams_co2_per_million_tokens", grams_per_million(p, f));
@@ -134,14 +135,17 @@ inline std::string serve_text(const placement& p, const serving_load& load, cons
     line("time per output token",
          duration(f.tpot) + "  (" + interval(f.tpot, p.by.tpot_error) + formatted("%.1f tokens/s each)", 1 / f.tpot));
     line("tokens per second", formatted("%.0f  (%.0f per device)", f.tokens_per_second, f.tokens_per_second / devices));
-    const double room = f.capacity / static_cast<double>(on.groups());
+    // whole requests of a group first: all groups together hold so many times as many
+    const auto groups = static_cast<double>(on.groups());
+    const double room = std::round(f.capacity / groups), all_run = f.running < f.capacity ? f.running : groups * room;
     line("memory of a device",
          formatted("%.1f GB of weights, room for %.0f", on.weights() / 1e9 / static_cast<double>(load.pipeline), room) +
-             (room < 1.5 ? " request" : " requests") + (on.groups() > 1 ? formatted(" each, %.0f in all", f.capacity) : "") +
+             (room < 1.5 ? " request" : " requests") +
+             (groups > 1 ? formatted(" in each of %.0f groups, %.0f in all", groups, groups * room) : "") +
              (on.takes_all_memory(load.input + load.output / 2, load.pipeline) ? " if the engine may take all of it" : ""));
-    if (const std::string nodes = note_on_nodes(p.how); !nodes.empty()) line("network", nodes);
+    if (const std::string nodes = note_on_nodes(p.how.shards.devices()); !nodes.empty()) line("network", nodes);
     if (load.concurrency - f.running >= 0.5)
-        line("waiting", formatted("%.0f requests: %.0f run at a time", load.concurrency - f.running, f.running));
+        line("waiting", formatted("%.0f requests: %.0f run at a time", load.concurrency - all_run, all_run));
     if (p.on->watts > 0)
         line("energy (about)", formatted("%.0f W per device, %.3g J per output token", f.watts, f.joules_per_token));
     if (p.price_per_hour > 0) line("money", formatted("%.3g per million output tokens", money_per_million(p, f)));
@@ -149,6 +153,12 @@ inline std::string serve_text(const placement& p, const serving_load& load, cons
     if (const std::string measured = line_on_measurements(p); !measured.empty()) out += "  " + measured;
     if (p.by.name.empty()) out += "  no --engine: kernels alone, without the engine's own time\n";
     return out;
+}
+
+/// A positive number in four digits, none of which makes it larger.
+inline std::string rounded_down(double x) {
+    const double unit = std::pow(10, std::floor(std::log10(x)) - 3);
+    return formatted("%.4g", std::floor(x / unit) * unit);
 }
 
 /// The most requests at a time that keep to a level; 0 where one alone does not.
@@ -172,12 +182,15 @@ inline double most_under(server& on, serving_load load, const service_level& lev
 inline std::string sweep_text(const placement& p, const std::vector<std::pair<serving_load, serving_figures>>& all) {
     std::string out = title_of_placement(p, all.front().first.pipeline) + "\n" + right("requests", 9) +
                       right("first token", 13) + right("per token", 12) + right("tokens/s", 11) + right("per device", 12) +
-                      right("J/token", 10) + '\n';
+                      right("J/token", 10) + (p.price_per_hour > 0 ? right("per million", 13) : "") +
+                      (p.grams_per_kwh > 0 ? right("g CO2/million", 15) : "") + '\n';
     for (const auto& [load, f] : all)
         out += right(formatted("%.0f", load.concurrency), 9) + right(duration(f.ttft), 13) + right(duration(f.tpot), 12) +
                right(formatted("%.0f", f.tokens_per_second), 11) +
                right(formatted("%.0f", f.tokens_per_second / f.devices), 12) +
-               right(formatted("%.3g", f.joules_per_token), 10) + '\n';
+               right(formatted("%.3g", f.joules_per_token), 10) +
+               (p.price_per_hour > 0 ? right(formatted("%.3g", money_per_million(p, f)), 13) : "") +
+               (p.grams_per_kwh > 0 ? right(formatted("%.3g", grams_per_million(p, f)), 15) : "") + '\n';
     return out + line_on_measurements(p);
 }
 
@@ -214,7 +227,9 @@ inline std::string served(const named_options& given, const placement& p, servin
     } else if (given.has(sv_rate)) {
         const double rate = given.real(sv_rate, 1, 1e-9, 1e9);
         const auto steady = on.at_rate(load, rate);
-        if (!steady) refuse("--rate", "requests arrive faster than they can be answered");
+        if (!steady)
+            refuse("--rate", "requests arrive faster than they can be answered: at most " +
+                                 rounded_down(on.highest_rate(load)) + " a second");
         f = *steady, load.concurrency = rate * (f.ttft + static_cast<double>(load.output - 1) * f.tpot);
     } else {
         f = on(load);
@@ -284,7 +299,7 @@ inline std::string serve_help() {
     if (const std::string problem = no_room(on, load, *p.on); !problem.empty())
         throw error(errc::usage, printable(p.on->names[0]), problem);
     std::string text = detail::served(given, p, load, on);
-    note_stand_ins(p, io);
+    put_notes(p, load.input + load.output, io);
     return text;
 }
 

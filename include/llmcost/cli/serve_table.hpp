@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <ostream>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -64,7 +65,7 @@ public:
         for (const auto& [of, kernels] : kernels_) {
             for (const std::string& note : kernels->notes()) notes << "llmcost: backend: " << note << '\n';
             if (kernels->found_nothing() && calibration_ != "none")
-                notes << "llmcost: system: nothing was measured on " << printable(kernels->on().names[0])
+                notes << "llmcost: system: nothing was measured on " << printable(kernels->on("system").names[0])
                       << ": estimated from its datasheet (see --calibration)\n";
         }
         return all;
@@ -116,7 +117,7 @@ private:
                                            "batch_wait_timeout_iters"};
         return std::find(std::begin(names), std::end(names), name) != std::end(names);
     }
-    void put_predictions(std::string& out, const serving_run& run, std::ostream& notes) const {
+    void put_predictions(std::string& out, const serving_run& run, std::ostream& notes) {
         if (const std::string problem = no_room(*run.on, run.load, *run.where); !problem.empty()) {
             notes << "llmcost: " << rows_.where() << ": " << printable(run.where->names[0]) << ' ' << problem << '\n';
             out += ",,,";
@@ -124,6 +125,10 @@ private:
             return;
         }
         const serving_figures f = (*run.on)(run.load);
+        const std::int64_t tokens = run.load.input + run.load.output;
+        const model& subject = models_.at(run.model).subject;
+        if (beyond_context(subject, tokens) && longer_.insert(run.model).second)
+            note_on_context(notes, rows_.where() + ": " + printable(run.model), subject, tokens);
         out += formatted(",%.5g,%.5g,", 1e3 * f.ttft, 1e3 * f.tpot);
     }
     /// What is made of the current row; too many positions are those of its columns.
@@ -143,7 +148,7 @@ private:
     struct known_model {
         config_document file;
         model subject;
-        detail::stored_as stored;
+        stored_types stored;
     };
     const known_model& model_of_row(const std::string& path) {
         if (const auto known = models_.find(path); known != models_.end()) return known->second;
@@ -154,15 +159,17 @@ private:
             name.replace(slash, 1, "__");
         config_document file = read_regular_file((std::filesystem::path(folder_) / (name + ".json")).string());
         const model subject = file.read_with([](config_view root) { return read_model(root); });
-        const detail::stored_as stored = file.read_with(detail::stored_as_of);
+        const stored_types stored = detail::stored_types_of(file, subject, "gemm_quant_mode");
         return models_.emplace(path, known_model{std::move(file), subject, stored}).first->second;
     }
     /// The operand of a row, or what the checkpoint is stored as where the row leaves it open, calls blocks of fp8 plain
     /// fp8, or asks for 4 bits that the device cannot multiply.
-    static const operand_row* operand(const std::string& said, std::string_view stored, const device& on) {
-        const bool by_checkpoint = said.empty() || (said == "fp8" && stored == "fp8_block") ||
-                                   (said == "nvfp4" && stored == "w4a16_mxfp4" && on.fp4 == 0);
-        return &operand_of("gemm_quant_mode", by_checkpoint ? std::string(stored) : said);
+    static const operand_row* operand(std::string_view column, const std::string& said, const operand_row* stored,
+                                      const device& on) {
+        const auto is_stored = [&](literal name) { return stored == find_operand(name); };
+        const bool by_checkpoint = said.empty() || (said == "fp8" && is_stored("fp8_block")) ||
+                                   (said == "nvfp4" && is_stored("w4a16_mxfp4") && on.fp4 == 0);
+        return !by_checkpoint ? &operand_of(column, said) : stored != nullptr ? stored : usual_operand(on);
     }
     serving_run read_row() {
         const known_model& m = model_of_row(word("model_path"));
@@ -172,14 +179,14 @@ private:
         auto& kernels = kernels_[{system, std::string(run.by->name)}];
         if (!kernels) kernels = std::make_unique<kernel_library>(system, std::string(run.by->software), "", calibration_);
         run.where = &kernels->on("system", device_word::name);
+        check_engine("backend", *run.by, *run.where);
         check_memory(*run.where);
-        execution how;
         const bool experts_alone = m.stored.products != m.stored.experts;  // are narrow in this checkpoint
-        how.products = operand(experts_alone ? std::string{} : word("gemm_quant_mode"), m.stored.products, *run.where);
-        how.experts = operand(word("moe_quant_mode"), m.stored.experts, *run.where);
+        const stored_types types{operand("gemm_quant_mode", experts_alone ? std::string{} : word("gemm_quant_mode"),
+                                         m.stored.products, *run.where),
+                                 operand("moe_quant_mode", word("moe_quant_mode"), m.stored.experts, *run.where)};
         kernels->types_said_by(experts_alone ? "" : "gemm_quant_mode", "moe_quant_mode");
-        detail::complete_types(how, *run.by, *run.where, nullptr);
-        sharding& s = how.shards;
+        sharding s;
         s.tensor = number("tp_size", 1), s.data = number("attention_dp_size", 1);
         s.expert = number("moe_ep_size", 1), s.expert_tensor = number("moe_tp_size", 1);
         if (m.subject.dims.moe.num_experts <= 1) s.expert = s.expert_tensor = 1;
@@ -189,7 +196,6 @@ private:
         if (word("moe_tp_size").empty() && m.subject.dims.moe.num_experts > 1 && s.devices() % s.expert == 0)
             s.expert_tensor = s.devices() / s.expert;
         check_sharding(m.subject, s);
-        how.static_scales = run.by->static_scales;
         run.model = word("model_path");
         run.devices = s.devices();
         run.load.input = number("isl", 1), run.load.output = number("osl", 1);
@@ -198,11 +204,12 @@ private:
             static_cast<double>(number("batch_size", 1)) * static_cast<double>(number("attention_dp_size", 1));
         run.load.pipeline = number("pp_size", 1), run.load.batch_wait = number("batch_wait_timeout_iters", 0);
         check_stages("pp_size", m.subject, run.load.pipeline);
-        auto& on = servers_[{run.model, system, std::string(run.by->name), how.products, how.experts,
+        auto& on = servers_[{run.model, system, std::string(run.by->name), types.products, types.experts,
                              std::array{s.tensor, s.data, s.expert, s.expert_tensor}}];
         if (!on) {
             check_writes(m.subject);
-            on = std::make_unique<server>(m.subject, how, *run.by, *run.where, *kernels);
+            on = std::make_unique<server>(m.subject, execution_of(*run.by, *run.where, types, s), *run.by, *run.where,
+                                          *kernels);
         }
         run.on = on.get();
         return run;
@@ -214,6 +221,7 @@ private:
     csv_input rows_;
     std::map<std::string, std::size_t, std::less<>> places_;
     std::map<std::string, known_model> models_;
+    std::set<std::string> longer_;  ///< models that were told to be asked beyond their context
     std::map<std::pair<std::string, std::string>, std::unique_ptr<kernel_library>> kernels_;
     std::map<server_key, std::unique_ptr<server>> servers_;
 };

@@ -9,32 +9,10 @@
 #include <string_view>
 
 #include <llmcost/base/count.hpp>
-#include <llmcost/detail/utf8.hpp>
+#include <llmcost/detail/messages.hpp>
 
 // How texts and numbers are shown to people.
 namespace llmcost::cli {
-
-/// A text from outside, fit for a terminal: controls, changes of direction, what nobody sees and broken UTF-8 as `\x1b`
-/// or `\u202e`.
-[[nodiscard]] inline std::string printable(std::string_view text) {
-    std::string out;
-    char code[12];
-    while (!text.empty()) {
-        const std::size_t whole = llmcost::detail::utf8_length(text);
-        const std::string_view character = text.substr(0, whole == 0 ? 1 : whole);
-        const unsigned unsafe =
-            whole == 0 ? static_cast<unsigned char>(text.front()) : llmcost::detail::unprintable(character);
-        if (whole != 0 && unsafe == 0x110000) {
-            out += character;
-        } else {
-            const bool byte = unsafe < 0x80 || whole == 0;
-            std::snprintf(code, sizeof code, byte ? "\\x%02x" : unsafe > 0xFFFF ? "\\U%08x" : "\\u%04x", unsafe);
-            out += code;
-        }
-        text.remove_prefix(character.size());
-    }
-    return out;
-}
 
 /// Columns that a text takes on a terminal; every character counts as one.
 [[nodiscard]] inline std::size_t width_of(std::string_view text) noexcept {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <ostream>
@@ -10,10 +11,17 @@
 #include <string_view>
 #include <tuple>
 
-#include <llmcost/cli/kernel_words.hpp>
-#include <llmcost/cli/op_kernels.hpp>
+#include <llmcost/kernels/shelf.hpp>
+#include <llmcost/kernels/words.hpp>
 
 namespace llmcost::cli {
+
+/// That devices of several nodes are priced by the links of one; empty where they fit into one.
+inline std::string note_on_nodes(std::int64_t devices) {
+    if (devices <= execution::most_devices_of_a_node) return {};
+    return "links between nodes are not known: between the " + std::to_string(devices) +
+           " devices are taken the links of one node, and a network of several is slower";
+}
 
 /// Holds the words of a choice against those that there are: refuses what means nothing, and notes once what is priced by
 /// something else.
@@ -63,6 +71,13 @@ public:
                  in_quotes(c.variant) + " was not measured: " + printable(c.kernel->variant) + " stands in for it");
     }
 
+    /// Of GPUs that no node has and nobody measured together.
+    void nodes(const std::string& where, const operator_shape& shape, const chosen_kernel& c) {
+        constexpr literal column = "num_gpus";
+        if (!shape.work().between_devices || (c.kernel != nullptr && c.kernel->residual.has(shape.site()))) return;
+        const std::string problem = note_on_nodes(shape.size(column));
+        if (!problem.empty()) note(where + column, problem);
+    }
     /// Of the name of a kernel, where it is none of those that it could have chosen.
     void kernel(const std::string& where, const std::string& word, const std::set<string_ref>& known) {
         ignored(where, "kernel_source", not_among(known, word));

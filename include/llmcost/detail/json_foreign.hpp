@@ -11,9 +11,9 @@
 #include <string_view>
 #include <system_error>
 
-#include <llmcost/config.hpp>
+#include <llmcost/base/error.hpp>
 #include <llmcost/detail/json_text.hpp>
-#include <llmcost/error.hpp>
+#include <llmcost/reading/config.hpp>
 
 // Names what a person gave in the place of a config.json: another file of a model's folder, a download that failed.
 namespace llmcost::detail {

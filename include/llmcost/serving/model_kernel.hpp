@@ -27,7 +27,7 @@ struct execution {
     const operand_row* prompts = find_operand("bfloat16");    ///< and that of prompts
     const operand_row* beside = find_operand("bfloat16");     ///< all else where products are quantised
     string_ref distribution = "power_law_1.2";                ///< how tokens are spread over experts
-    bool static_scales = true;                                ///< a checkpoint in fp8 brings the scales of activations along
+    bool static_scales = false;                               ///< a checkpoint in fp8 brings the scales of activations along
     bool decodes = false;  ///< new tokens behind others are a decoding step's: the newest, and proposed ones that it checks
     taken_decodes beside_prompts = taken_decodes::no;  ///< what a kernel of prompts in the step does with those
     sharding shards{};

@@ -98,9 +98,9 @@ public:
         const auto groups = static_cast<double>(how_.shards.data), stages = static_cast<double>(load.pipeline);
         const std::int64_t mean = load.input + load.output / 2;
         (void)cache_bytes(load.input + load.output);
-        const double room = capacity(mean, load.pipeline) * groups;
+        const double most = room(load);
         load_kernels k;
-        k.running = load.concurrency < room ? load.concurrency : room;
+        k.running = load.concurrency < most ? load.concurrency : most;
         k.here = k.running / groups;
         k.prompt = prefill(load);
         k.step = decode(k.here / stages, load.draft + 1, mean);
@@ -141,7 +141,7 @@ public:
         serving_figures f;
         f.ttft = t.ttft, f.ttft_unloaded = t.ttft_unloaded, f.tpot = t.tpot, f.running = k.running;
         f.devices = static_cast<double>(how_.shards.devices()) * stages;
-        f.capacity = capacity(load.input + load.output / 2, load.pipeline) * static_cast<double>(groups());
+        f.capacity = room(load);
         f.tokens_per_second = load.concurrency * output / (f.ttft + (output - 1) * f.tpot);  // Little's law
         const double busy = k.here < stages ? k.here / stages : 1;  // share of stages that have work
         const double prompts = k.here / output * k.tokens_per_step / stages;
@@ -156,14 +156,10 @@ public:
     /// answered (Little's law). Nothing where they arrive faster than they can be answered.
     [[nodiscard]] std::optional<serving_figures> at_rate(serving_load load, double rate) {
         load.burst = 0;  // each comes when it likes
-        const auto arriving = [&](double concurrency) {
-            load.concurrency = concurrency;
-            const serving_figures f = (*this)(load);
-            return rate * (f.ttft + static_cast<double>(load.output - 1) * f.tpot);
-        };
-        const double most = capacity(load.input + load.output / 2, load.pipeline) * static_cast<double>(how_.shards.data);
+        const auto arriving = [&](double concurrency) { return rate * seconds_of_answer(load, concurrency); };
+        const double most = room(load);
         double low = 0, high = 1;  // fewer may be answered faster than as many as fit
-        while (high <= most && arriving(high) > high) low = high, high = high < most && 2 * high > most ? most : 2 * high;
+        while (high <= most && arriving(high) > high) low = high, high = more(high, most);
         if (high > most) return std::nullopt;
         for (int i = 0; i < 40 && high - low > 1e-3 * high; ++i) {
             const double middle = (low + high) / 2;
@@ -171,6 +167,17 @@ public:
         }
         load.concurrency = high;
         return (*this)(load);
+    }
+
+    /// The highest rate (1/s) that `at_rate` answers; 0 where memory holds no request.
+    [[nodiscard]] double highest_rate(serving_load load) {
+        load.burst = 0;
+        double rate = 0;
+        for (double n = 1, most = room(load); n <= most; n = more(n, most)) {
+            const double here = n / seconds_of_answer(load, n);
+            if (here > rate) rate = here;
+        }
+        return rate;
     }
 
     /// Prompts that are computed before a new request's, among `here - 1` others: half of them where they arrive at once,
@@ -194,9 +201,21 @@ private:
     }
     [[nodiscard]] double held(double share, std::int64_t tokens, std::int64_t pipeline) {
         const auto stages = static_cast<double>(pipeline);
-        const double room = share * on_.memory_gigabytes * 1e9 - weights_ / stages;
+        const double free = share * on_.memory_gigabytes * 1e9 - weights_ / stages;
         const double each = cache_bytes(tokens) / stages;
-        return room <= 0 || room < each ? 0 : each == 0 ? 1e9 : room / each;
+        return free <= 0 || free < each ? 0 : each == 0 ? 1e9 : free / each;
+    }
+    /// Requests that all devices hold.
+    [[nodiscard]] double room(const serving_load& load) {
+        return capacity(load.input + load.output / 2, load.pipeline) * static_cast<double>(groups());
+    }
+    /// Twice as many requests, or as many as there is room for: what lies between is not asked.
+    [[nodiscard]] static double more(double n, double most) noexcept { return n < most && 2 * n > most ? most : 2 * n; }
+    /// From sending a request to its last token, among so many.
+    [[nodiscard]] double seconds_of_answer(serving_load load, double concurrency) {
+        load.concurrency = concurrency;
+        const serving_figures f = (*this)(load);
+        return f.ttft + static_cast<double>(load.output - 1) * f.tpot;
     }
     /// One prompt behind what is cached of it, in chunks.
     [[nodiscard]] step_cost prefill(const serving_load& load) {

@@ -19,6 +19,13 @@ struct sharding {
     [[nodiscard]] constexpr std::int64_t devices() const noexcept { return tensor * data; }
 };
 
+/// A model on `data` groups of `tensor` devices each, its routed experts, if it has any, in `expert` groups of all of these.
+[[nodiscard]] constexpr sharding shared_over(const model& m, std::int64_t tensor, std::int64_t data = 1,
+                                             std::int64_t expert = 1) noexcept {
+    const bool shares = m.dims.moe.num_experts > 1 && expert > 0;
+    return {tensor, data, shares ? tensor * data / expert : 1, expert};
+}
+
 /// Why a model cannot be split so; empty: it can.
 [[nodiscard]] constexpr literal sharding_problem(const model& m, const sharding& how) noexcept {
     const sizes& s = m.dims;

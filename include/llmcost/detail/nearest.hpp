@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include <llmcost/registry.hpp>
+#include <llmcost/detail/config_edit_distance.hpp>
 
-namespace llmcost::cli {
+namespace llmcost {
 
 /// Letters A to Z small.
 [[nodiscard]] inline std::string lower(std::string_view text) {
@@ -34,7 +34,7 @@ public:
         found_.push_back({std::string(name), distance});
     }
     /// Edit distance of a name to the word, whatever the case.
-    [[nodiscard]] int distance(std::string_view name) const { return llmcost::detail::edit_distance(word_, lower(name)); }
+    [[nodiscard]] int distance(std::string_view name) const { return detail::edit_distance(word_, lower(name)); }
     [[nodiscard]] const std::string& word() const noexcept { return word_; }
 
     /// Whether any name is within a quarter of the word's letters and one.
@@ -72,4 +72,4 @@ private:
     std::vector<found> found_;
 };
 
-}  // namespace llmcost::cli
+}  // namespace llmcost

@@ -10,7 +10,7 @@
 #include <vector>
 
 // Where calibrations lie, and what llmcost-calibrate left of the GPU at hand.
-namespace llmcost::cli {
+namespace llmcost {
 
 /// The folder of a person's own measurements: `$XDG_DATA_HOME/llmcost`, else `~/.local/share/llmcost`; empty where there is
 /// no home (XDG Base Directory Specification).
@@ -61,4 +61,4 @@ namespace llmcost::cli {
     return all;
 }
 
-}  // namespace llmcost::cli
+}  // namespace llmcost

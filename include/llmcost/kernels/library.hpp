@@ -13,11 +13,11 @@
 #include <utility>
 #include <vector>
 
-#include <llmcost/cli/op_kernels.hpp>
+#include <llmcost/kernels/shelf.hpp>
 #include <llmcost/serving/step.hpp>
 
 // The measured kernels of one engine on one device, for all families.
-namespace llmcost::cli {
+namespace llmcost {
 
 /// Finds what measurements say of a model's kernels, reading each calibration once.
 class kernel_library final : public kernel_source {
@@ -29,7 +29,7 @@ public:
           calibrations_(calibrations_at(calibration)) {}
 
     /// The device, which `by` says.
-    [[nodiscard]] const device& on(std::string_view by = "--device", device_word may_name = device_word::name_or_file) {
+    [[nodiscard]] const device& on(std::string_view by = "device", device_word may_name = device_word::name_or_file) {
         return shelf("gemm").device_of(device_, by, may_name);
     }
     /// Which options or columns say the types of products and of routed experts; empty: none that would be heard.
@@ -155,11 +155,11 @@ private:
 
     std::string device_, software_, version_;
     std::vector<std::string> calibrations_;
-    std::string products_by_ = "--dtype", experts_by_ = "--dtype";
+    std::string products_by_ = "dtype", experts_by_ = "experts dtype";
     std::map<std::string, kernel_shelf> shelves_;
     std::deque<kernel_calibration> borrowed_;
     std::map<std::pair<const operator_family*, kernel_choice>, const kernel_calibration*> found_;
     std::map<std::string, std::set<std::string>> others_;  ///< what software stands in, and for what
 };
 
-}  // namespace llmcost::cli
+}  // namespace llmcost

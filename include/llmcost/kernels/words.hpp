@@ -15,16 +15,16 @@
 #include <vector>
 
 #include <llmcost/base/error.hpp>
-#include <llmcost/calibration_file.hpp>
-#include <llmcost/cli/arguments.hpp>
-#include <llmcost/cli/nearest.hpp>
-#include <llmcost/cli/own_files.hpp>
+#include <llmcost/detail/messages.hpp>
+#include <llmcost/detail/nearest.hpp>
 #include <llmcost/devices/all.hpp>
 #include <llmcost/json.hpp>
+#include <llmcost/kernels/calibration_file.hpp>
+#include <llmcost/kernels/own_files.hpp>
 #include <llmcost/serving/engines.hpp>
 
 // The words that people choose kernels by, and those that there are.
-namespace llmcost::cli {
+namespace llmcost {
 
 /// Where calibrations lie: folders, or one file; empty: a person's own and the program's; `none`: nowhere.
 [[nodiscard]] inline std::vector<std::string> calibrations_at(const std::string& calibration) {
@@ -49,13 +49,6 @@ namespace llmcost::cli {
     refuse(where, "no type " + in_quotes(name) + near.hint_or_all());
 }
 
-/// What a device multiplies where nothing is quantised: bfloat16, or what its datasheet has instead.
-[[nodiscard]] inline const operand_row* usual_operand(const device& on) {
-    for (const literal name : {"bfloat16", "float16", "float32"})
-        if (const operand_row* row = find_operand(name); on.*row->unit > 0) return row;
-    return find_operand("bfloat16");
-}
-
 /// Whether a format packs weights alone, which are unpacked to 16 bits before they are multiplied.
 [[nodiscard]] constexpr bool packs_weights(const operand_row& row) noexcept {
     return row.weight_bytes < row.activation_bytes && row.unit == &device::bf16;
@@ -77,10 +70,6 @@ namespace llmcost::cli {
     std::string names;
     for (const string_ref name : known) names += (names.empty() ? "" : ", ") + printable(name);
     return "expected one of " + names + "; found " + in_quotes(word);
-}
-/// Refuses what has a problem.
-inline void demand(std::string_view where, const std::string& problem) {
-    if (!problem.empty()) refuse(where, problem);
 }
 
 /// A word that ends in `_` and a number, as `power_law_1.2`: what stands before the number, and it.
@@ -189,4 +178,4 @@ private:
     bool read_ = false;
 };
 
-}  // namespace llmcost::cli
+}  // namespace llmcost

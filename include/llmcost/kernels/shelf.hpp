@@ -18,17 +18,18 @@
 #include <utility>
 #include <vector>
 
-#include <llmcost/calibration_file.hpp>
-#include <llmcost/cli/arguments.hpp>
-#include <llmcost/cli/kernel_words.hpp>
-#include <llmcost/cli/nearest.hpp>
-#include <llmcost/cli/own_files.hpp>
+#include <llmcost/detail/messages.hpp>
+#include <llmcost/detail/nearest.hpp>
 #include <llmcost/devices/all.hpp>
 #include <llmcost/devices/device_file.hpp>
 #include <llmcost/json.hpp>
+#include <llmcost/kernels/calibration_file.hpp>
+#include <llmcost/kernels/own_files.hpp>
+#include <llmcost/kernels/words.hpp>
+#include <llmcost/serving/execution_of.hpp>
 
-// Which device and which kernel a command line or a row of a table asks for.
-namespace llmcost::cli {
+// The device and the measured kernel of a choice in words.
+namespace llmcost {
 
 /// What is asked for, in words, and where it is to run; an empty word leaves it open.
 struct kernel_choice {
@@ -83,7 +84,7 @@ public:
         if (is_one_file_) (void)document_at(calibrations_at_.front());
     }
     /// The device of a name or file, which `by` says; throws where there is none.
-    [[nodiscard]] const device& device_of(const std::string& asked, std::string_view by = "--device",
+    [[nodiscard]] const device& device_of(const std::string& asked, std::string_view by = "device",
                                           device_word may_name = device_word::name_or_file) {
         if (const auto known = devices_.find(asked); known != devices_.end()) return *known->second;
         return *devices_.emplace(asked, &looked_up(asked, by, may_name)).first->second;
@@ -97,7 +98,7 @@ public:
     /// newest. Of those that are not the software's own, one that was measured with its host's launch gives way to
     /// one that was not. Throws
     /// for a device or an operand that nobody knows, or that has no unit there; `type_by` is what says the operand.
-    [[nodiscard]] chosen_kernel choose(const kernel_choice& asked, std::string_view type_by = "--dtype") {
+    [[nodiscard]] chosen_kernel choose(const kernel_choice& asked, std::string_view type_by = "dtype") {
         chosen_kernel found;
         found.on = &device_of(asked.device);
         found.operand = &operand_of(type_by, asked.operand);
@@ -133,7 +134,7 @@ public:
         return found;
     }
     /// Throws where the device's datasheet lacks what an operator of these sizes asks for.
-    static void check_priced(const device& on, const operator_shape& shape, std::string_view type_by = "--dtype") {
+    static void check_priced(const device& on, const operator_shape& shape, std::string_view type_by = "dtype") {
         const kernel_work work = shape.work();
         if (can_price(on, work)) return;
         const bool peak = work.unit != nullptr && !(on.*work.unit > 0);
@@ -143,7 +144,7 @@ public:
                                                       : "no bandwidth of links in its datasheet");
     }
     /// The same where another word's kernel may stand in (`stand_ins`).
-    [[nodiscard]] chosen_kernel choose_near(kernel_choice asked, std::string_view type_by = "--dtype") {
+    [[nodiscard]] chosen_kernel choose_near(kernel_choice asked, std::string_view type_by = "dtype") {
         chosen_kernel found = choose(asked, type_by);
         if (found.kernel != nullptr) return found;
         for (const string_ref word : stand_ins(family_, found.variant)) {
@@ -171,7 +172,7 @@ public:
 private:
     /// Whether what was measured is a host's launch rather than the kernel's: far longer than its family's anywhere.
     static bool includes_host(const kernel_calibration& c, const operator_shape& shape) noexcept {
-        return c.base.launch > 2 * llmcost::detail::typical_of(shape).base.launch;
+        return c.base.launch > 2 * detail::typical_of(shape).base.launch;
     }
     /// The operands that a device multiplies, and how to ask for the usual one of them.
     static std::string operands_of(const device& on, std::string_view type_by) {
@@ -311,4 +312,4 @@ private:
     std::map<std::string, calibration_document> calibrations_;
 };
 
-}  // namespace llmcost::cli
+}  // namespace llmcost
