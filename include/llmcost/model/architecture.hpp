@@ -187,6 +187,14 @@ struct component {
     sizes dims{};
 };
 
+/// All of them.
+struct components {
+    component held[most_components];
+
+    [[nodiscard]] constexpr const component& operator[](std::size_t i) const noexcept { return held[i]; }
+    [[nodiscard]] constexpr component& operator[](std::size_t i) noexcept { return held[i]; }
+};
+
 /// A model: its row and the sizes of its text model; where it holds others, their rows and sizes. Trivially copyable, a
 /// literal.
 struct model {
@@ -194,7 +202,7 @@ struct model {
     sizes dims{};
     const architecture* text = nullptr;  ///< whose sizes `dims` are, where that is another row than `kind`
     own_sizes own{};                     ///< by the table of `kind`, where `text` is another row
-    component beside[most_components];   ///< in the order of the row's
+    components beside{};                 ///< in the order of the row's
 
     /// The row whose sizes `dims` are.
     [[nodiscard]] constexpr const architecture& text_row() const noexcept { return text != nullptr ? *text : *kind; }
