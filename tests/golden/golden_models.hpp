@@ -20,7 +20,7 @@ namespace llmcost::testing {
 [[nodiscard]] inline std::filesystem::path golden_folder() { return std::filesystem::path(LLMCOST_TEST_DIR) / "golden"; }
 
 /// The model that the library reads from a golden's configuration.
-[[nodiscard]] inline model read_model_of(const golden_file& golden) {
+[[nodiscard]] inline model built_from(const golden_file& golden) {
     return read_config_file(golden.config_path.string()).read_with([](config_view root) { return read_model(root); });
 }
 
@@ -56,7 +56,7 @@ struct golden_model {
         for (const std::filesystem::path& path : golden_paths(golden_folder())) {
             golden_file golden = read_golden(path);
             if (find_architecture(golden.model_type) == nullptr) continue;
-            const model built = read_model_of(golden);
+            const model built = built_from(golden);
             found.push_back({std::move(golden), built});
         }
         return found;

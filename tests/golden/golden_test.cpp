@@ -40,7 +40,7 @@ TEST_CASE("every golden is exact") {
             continue;
         }
         try {
-            const comparison c = compare(golden, read_model_of(golden));
+            const comparison c = compare(golden, built_from(golden));
             CHECK_MESSAGE(c.differences() == 0, name << ": " << c.text());
         } catch (const std::exception& problem) {
             FAIL_CHECK(name << ": " << problem.what());

@@ -131,7 +131,7 @@ bool red_with_one_more(op kind, T& number) {
 TEST_CASE("what is compared here is what the golden test compares") {
     REQUIRE(subjects().size() >= 38);
     for (const subject& s : subjects()) {
-        const model m{&s.row(), s.dims()};
+        const model& m = s.built();
         CHECK_MESSAGE(compare(s.golden(), m).differences() == 0, s.golden().name);
         CHECK(s.hold(m) == outcome::green);
         CHECK(s.changes_nothing(m));
@@ -143,9 +143,9 @@ TEST_CASE("what is compared here is what the golden test compares") {
             const outcome found = s.hold(row);
             if (found == outcome::refused) continue;
             ++tried;
-            sizes dims = s.read(row);
-            subject::lend_sizes(dims);
-            CHECK_MESSAGE(differs(s.golden(), {&row, dims}) == (found == outcome::red),
+            model m_changed = s.read(row);
+            subject::lend_sizes(m_changed.dims);
+            CHECK_MESSAGE(differs(s.golden(), m_changed) == (found == outcome::red),
                           s.golden().name << " with " << change.text());
         }
         CHECK(tried > 0);
@@ -226,7 +226,7 @@ TEST_CASE("every field of a row is held by a golden") {
             const bool claimed = is_claimed(change.text(), type);
             if (!f.red && !claimed)
                 for (const subject* s : of_type)
-                    f.changes_nothing = f.changes_nothing && s->changes_nothing({&changed, s->read(changed)});
+                    f.changes_nothing = f.changes_nothing && s->changes_nothing(s->read(changed));
             judge_read(std::string(type) + " with " + change.text(), f, claimed);
         }
     }
@@ -238,21 +238,21 @@ TEST_CASE("every size is held by a golden") {
         std::map<std::string, fate> fates;
         for (const subject* s : of_type)
             for (std::size_t i = 0;; ++i) {
-                sizes dims = s->dims();
+                model changed = s->built();
                 one_change change{i};
-                change.of(dims);
+                change.of(changed.dims);
                 if (change.text().empty()) break;
                 fate& f = fates[change.text()];
                 if (f.red) continue;
-                outcome found = s->hold(model{&row, dims});
+                outcome found = s->hold(changed);
                 if (found != outcome::red && change.integer()) {  // one more may be no size, or share a half with this one
-                    sizes twice = s->dims();
-                    one_change{i, true}.of(twice);
-                    found = s->hold(model{&row, twice});
+                    model twice = s->built();
+                    one_change{i, true}.of(twice.dims);
+                    found = s->hold(twice);
                 }
                 f.red = found != outcome::green;
                 if (!f.red && !is_claimed(change.text(), type))
-                    f.changes_nothing = f.changes_nothing && s->changes_nothing({&row, dims});
+                    f.changes_nothing = f.changes_nothing && s->changes_nothing(changed);
             }
         for (const auto& [change, f] : fates) {
             judge_read(std::string(type) + " with " + change, f, is_claimed(change, type));

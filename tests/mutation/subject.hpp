@@ -135,16 +135,16 @@ public:
         : golden_(std::move(golden)),
           document_(read_config_file(golden_.config_path.string())),
           row_(find_architecture(golden_.model_type)),
-          dims_(read(*row_)) {
+          built_(read(*row_)) {
         print();
     }
 
     [[nodiscard]] const golden_file& golden() const noexcept { return golden_; }
     [[nodiscard]] const architecture& row() const noexcept { return *row_; }
-    [[nodiscard]] const sizes& dims() const noexcept { return dims_; }
+    [[nodiscard]] const model& built() const noexcept { return built_; }
     /// What the configuration says through another row.
-    [[nodiscard]] sizes read(const architecture& row) const {
-        return document_.read_with([&](config_view root) { return read_sizes(row, root); });
+    [[nodiscard]] model read(const architecture& row) const {
+        return document_.read_with([&](config_view root) { return llmcost::read_model_of(row, root, find_architecture); });
     }
 
     /// A mixer that the configuration has no sizes for gets the smallest: a division by zero is no difference.
@@ -172,9 +172,7 @@ public:
         return outcome::refused;
     }
     /// The same for a row, through which the configuration is read again.
-    [[nodiscard]] outcome hold(const architecture& row) const try {
-        return hold(model{&row, read(row)});
-    } catch (const std::exception&) {
+    [[nodiscard]] outcome hold(const architecture& row) const try { return hold(read(row)); } catch (const std::exception&) {
         return outcome::refused;
     }
 
@@ -190,7 +188,7 @@ public:
 
     /// Whether the golden stays green under the prices of now, which change nothing but sums.
     [[nodiscard]] bool holds_prices() const {
-        const model m{row_, dims_};
+        const model& m = built_;
         if (!holds_trainings(m)) return false;
         for (std::size_t i = 0; i < golden_.runs.size(); ++i)
             if (golden_.runs[i].unknown.empty() && total_print(count_model(m, workload_of(golden_.runs[i]))) != totals_[i])
@@ -207,11 +205,11 @@ private:
         return true;
     }
     void note_operations(const workload& load) {
-        trace t{resolved(load, types_of({row_, dims_}, load)), &census_};
-        model{row_, dims_}.describe(t);
+        trace t{resolved(load, types_of(built_, load)), &census_};
+        built_.describe(t);
     }
     void print() {
-        const model m{row_, dims_};
+        const model& m = built_;
         for (const golden_run& run : golden_.runs) note_operations(workload_of(run));
         for (const golden_training& step : golden_.trainings) note_operations(workload_of(step));
         for (const golden_run& run : golden_.runs) totals_.push_back(total_print(count_model(m, workload_of(run))));
@@ -258,7 +256,7 @@ private:
     golden_file golden_;
     config_document document_;
     const architecture* row_;
-    sizes dims_;
+    model built_;
     std::vector<std::uint64_t> totals_;
     operation_census census_;
     std::vector<std::uint64_t> others_;
