@@ -119,9 +119,10 @@ private:
     for (const count n : columns_of(f)) h << n;
     return (h << f.torch_flops << f.cache).word();
 }
-[[nodiscard]] inline std::uint64_t training_print(const llmcost::figures& f) {
+[[nodiscard]] inline std::uint64_t training_print(const llmcost::figures& f, bool with_backward) {
     mixer h;
-    for (const auto primitive : primitive_members<count>) h << f.backward.*primitive;
+    for (const auto primitive : primitive_members<count>)
+        if (with_backward) h << f.backward.*primitive;
     return (h << f.torch_flops << f.backward_torch_flops << f.saved_bytes).word();
 }
 
@@ -201,7 +202,9 @@ public:
 private:
     [[nodiscard]] bool holds_trainings(const model& m) const {
         for (std::size_t i = 0; i < golden_.trainings.size(); ++i)
-            if (training_print(count_model(m, workload_of(golden_.trainings[i]))) != trainings_[i]) return false;
+            if (training_print(count_model(m, workload_of(golden_.trainings[i])), golden_.trainings[i].knows_backward) !=
+                trainings_[i])
+                return false;
         return true;
     }
     void note_operations(const workload& load) {
@@ -214,7 +217,7 @@ private:
         for (const golden_training& step : golden_.trainings) note_operations(workload_of(step));
         for (const golden_run& run : golden_.runs) totals_.push_back(total_print(count_model(m, workload_of(run))));
         for (const golden_training& step : golden_.trainings)
-            trainings_.push_back(training_print(count_model(m, workload_of(step))));
+            trainings_.push_back(training_print(count_model(m, workload_of(step)), step.knows_backward));
         print_listener now = listed(m);
         for (const workload& load : other_workloads()) others_.push_back(everything(m, load));
         listed_sum_ = now.sum;
@@ -246,7 +249,7 @@ private:
         m.describe(t);
         const llmcost::figures f = count_model(m, load);
         mixer h;
-        h << total_print(f) << training_print(f) << f.params << f.active_params << f.weight_bytes << f.cache_bytes
+        h << total_print(f) << training_print(f, true) << f.params << f.active_params << f.weight_bytes << f.cache_bytes
           << ear.sum;
         std::uint64_t classes = 0;
         for (const std::uint64_t type : ear.classes) classes += type;
