@@ -28,8 +28,8 @@ struct rotary_frequencies {
     frequency_rule rule = frequency_rule::kept;
     std::int64_t max_position_embeddings = 0;
 
-    constexpr explicit rotary_frequencies(const sizes& s) noexcept
-        : rule(s.frequencies), max_position_embeddings(s.max_position_embeddings) {}
+    constexpr explicit rotary_frequencies(const sizes& s, bool sliding = false) noexcept
+        : rule(sliding ? s.sliding_frequencies : s.frequencies), max_position_embeddings(s.max_position_embeddings) {}
 
     constexpr void update(trace& t, std::int64_t dim) const {
         if (rule == frequency_rule::kept) return;

@@ -157,15 +157,19 @@ constexpr sizes read_sizes(const architecture& row, config_view config) {
         const double part = row.joins_rotated ? detail::read_partial_rotary_factor(config, 1.0) : 1.0;
         if (s.rotary_dim == 0) s.rotary_dim = static_cast<std::int64_t>(static_cast<double>(s.head_dim) * part);
     }
-    if (row.rotated != rotation::none)
-        detail::check_rope_of_kinds(config), s.frequencies = detail::read_frequency_rule(config);
+    if (row.rotated != rotation::none) {
+        detail::check_rope_of_kinds(config, row.rotary_per_mixer);
+        s.frequencies = detail::read_frequency_rule(config, "full_attention");
+        s.sliding_frequencies = detail::read_frequency_rule(config, "sliding_attention");
+    }
     read_own_keys(config, row, s.own);
     if (row.read != nullptr)
         row.read(config, s);
     else
         plan_one_mask(config, s);
     check_heads(k, row, s);
-    if (s.frequencies >= frequency_rule::rescaled && s.rotary_dim == 2)
+    if ((s.frequencies >= frequency_rule::rescaled || s.sliding_frequencies >= frequency_rule::rescaled) &&
+        s.rotary_dim == 2)
         fail_unsupported(*detail::rope_parameters(config), "factor",
                          "dynamic rope divides by zero where two elements of a head are rotated");
     check_window(config, s);

@@ -28,27 +28,34 @@ constexpr bool has_rope_type(config_view config, literal type) {
     return place && has_type_of_rope(*place, type);
 }
 
-/// Refuses what the parameters of single kinds of layers say beyond constants: all layers are described by one rule.
-constexpr void check_rope_of_kinds(config_view config) {
+/// What a pass does to the frequencies of these rotary parameters.
+constexpr frequency_rule frequency_rule_of(config_view parameters) {
+    if (has_type_of_rope(parameters, "longrope")) return frequency_rule::picked;
+    if (!has_type_of_rope(parameters, "dynamic")) return frequency_rule::kept;
+    (void)parameters.real("factor");
+    return parameters.find("factor")->type() == config_view::kind::integer ? frequency_rule::rescaled_by_integer
+                                                                           : frequency_rule::rescaled;
+}
+
+/// The rule of layers of this kind, from parameters of their own or, where there are none, from those of all.
+constexpr frequency_rule read_frequency_rule(config_view config, literal layer_type) {
+    const auto place = rope_parameters(config);
+    if (!place) return frequency_rule::kept;
+    const auto own = place->optional_object(layer_type);
+    return frequency_rule_of(own ? *own : *place);
+}
+
+/// Refuses rotary parameters of single kinds of layers that no part of a row tells apart.
+constexpr void check_rope_of_kinds(config_view config, bool tables_apart) {
     const auto place = rope_parameters(config);
     if (!place) return;
     for (const config_view kind : *place) {
         if (!kind.is_object()) continue;
-        for (const literal type : {"dynamic", "longrope"})
-            if (has_type_of_rope(kind, type))
-                fail_unsupported(kind, "frequencies of one kind of layers that follow the input");
+        if (!tables_apart && frequency_rule_of(kind) != frequency_rule::kept)
+            fail_unsupported(kind, "frequencies of one kind of layers that follow the input");
         if (kind.real("partial_rotary_factor", 1) != 1)
             fail_unsupported(kind, "partial_rotary_factor", "rotates a part of the heads of one kind of layers");
     }
-}
-
-constexpr frequency_rule read_frequency_rule(config_view config) {
-    if (has_rope_type(config, "longrope")) return frequency_rule::picked;
-    if (!has_rope_type(config, "dynamic")) return frequency_rule::kept;
-    const config_view place = *rope_parameters(config);
-    (void)place.real("factor");
-    return place.find("factor")->type() == config_view::kind::integer ? frequency_rule::rescaled_by_integer
-                                                                      : frequency_rule::rescaled;
 }
 
 /// The part of a head that is rotated, from wherever a configuration of whatever age says it.

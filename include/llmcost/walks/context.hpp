@@ -8,9 +8,9 @@
 namespace llmcost {
 
 /// The rotary tables of a row, into what layers read.
-constexpr void make_rotary_tables(const site& here, trace& t, shared_values& into) {
+constexpr void make_rotary_tables(const site& here, trace& t, shared_values& into, bool sliding = false) {
     const class_name named = here.type(here.row.names.rotary_type);
-    const rotary_frequencies frequencies{here.dims};
+    const rotary_frequencies frequencies{here.dims, sliding};
     if (here.row.rotated == rotation::complex_pairs) {
         const complex_rotary_table table{here.dims.rotary_dim, named, frequencies};
         into.cos = t.call(here.row.names.rotary, table, t.load().sequence);
@@ -51,7 +51,7 @@ constexpr decoder_context masks_and_tables(const site& here, trace& t) {
     if (row.rotated == rotation::none) return c;
     const bool full = plan.has(mixer_kind::full_attention, layers), slides = plan.has(mixer_kind::sliding_attention, layers);
     if (full || !row.rotary_per_mixer) make_rotary_tables(here, t, c.full);
-    if (row.rotary_per_mixer && slides) make_rotary_tables(here, t, c.sliding);
+    if (row.rotary_per_mixer && slides) make_rotary_tables(here, t, c.sliding, true);
     if (!row.rotary_per_mixer) c.sliding.cos = c.full.cos, c.sliding.sin = c.full.sin;
     return c;
 }
