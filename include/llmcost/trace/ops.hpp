@@ -16,7 +16,7 @@ enum class op : std::uint8_t {
     convolution, convolution_bias,
     add, sub, mul, div, neg, exp, log, log1p, sin, cos, tanh, erf, sqrt, rsqrt, reciprocal, integer_power, power,
     complex_mul, polar, sigmoid, silu, gelu, gelu_tanh, relu, softplus, compare, clamp,
-    sum, mean, max, cumsum, softmax, log_softmax,
+    sum, mean, max, cumsum, softmax, log_softmax, log_sum_exp,
     layer_norm, layer_norm_weight, layer_norm_affine, unit_triangular_solve,
     copy, cat, gather, constant, where, top_k, scatter, index_add, count_of_kinds
 };
@@ -116,6 +116,7 @@ inline constexpr op_price op_table[op_kinds]{
     {op::cumsum,              "cumsum",              {.add = 1},                                    {.add = -1},            0, keeps::nothing},
     {op::softmax,             "softmax",             {.add = 2, .div = 1, .exp = 1, .cmp = 1},      {.add = -1, .cmp = -1}, 0, keeps::result},
     {op::log_softmax,         "log_softmax",         {.add = 3, .exp = 1, .cmp = 1},                {.add = -1, .log = 1, .cmp = -1}, 0, keeps::result},
+    {op::log_sum_exp,         "log_sum_exp",         {.add = 2, .exp = 1, .cmp = 1},                {.log = 1, .cmp = -1},  0, keeps::input_and_result},
     {op::layer_norm,          "layer_norm",          {.add = 3, .mult = 2},                         {.add = -1, .div = 3, .sqrt = 1}, 0, keeps::input_and_2_rows},
     {op::layer_norm_weight,   "layer_norm_weight",   {.add = 3, .mult = 3},                         {.add = -1, .div = 3, .sqrt = 1}, 0, keeps::input_and_2_rows},
     {op::layer_norm_affine,   "layer_norm_affine",   {.add = 4, .mult = 3},                         {.add = -1, .div = 3, .sqrt = 1}, 0, keeps::input_and_2_rows},
@@ -195,6 +196,7 @@ inline constexpr backward_price backward_table[op_kinds]{
     {op::cumsum,                     {.add = 1},                                          {},                              {.add = -1}},
     {op::softmax,                    {.add = 2, .mult = 2},                               {},                              {.add = -1}},
     {op::log_softmax,                {.add = 2, .mult = 1, .exp = 1},                     {},                              {.add = -1}},
+    {op::log_sum_exp,                {.add = 1, .mult = 1, .exp = 1},                     {}},
     {op::layer_norm,                 {.add = 5, .mult = 5},                               {},                              {.add = -2, .div = 1}},
     {op::layer_norm_weight,          {.add = 6, .mult = 7},                               {},                              {.add = -2, .div = 1}},
     {op::layer_norm_affine,          {.add = 7, .mult = 7},                               {},                              {.add = -2, .div = 1}},

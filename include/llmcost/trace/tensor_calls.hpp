@@ -75,6 +75,14 @@ public:
     /// Softmax over the last dimension; the rows of causal scores are as long as what each query sees.
     constexpr value softmax(const value& a) { return over_rows(op::softmax, a); }
     constexpr value log_softmax(const value& a) { return over_rows(op::log_softmax, a); }
+    /// `torch.logsumexp` over the last dimension.
+    constexpr value log_sum_exp(const value& a) {
+        value out = a;
+        out.size[a.axis(-1)] = 1;
+        out = dense_as(out).squeeze(-1);
+        note(op::log_sum_exp, count(a.elements), rows_of(a), out, a);
+        return out;
+    }
     /// `F.layer_norm` over the last dimension; `parts` parameters: none, a weight, or weight and bias.
     constexpr value layer_norm(const value& a, int parts) {
         const op kind = parts == 0 ? op::layer_norm : parts == 1 ? op::layer_norm_weight : op::layer_norm_affine;
