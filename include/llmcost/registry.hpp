@@ -9,23 +9,29 @@
 #include <llmcost/arch/bloom.hpp>
 #include <llmcost/arch/cohere.hpp>
 #include <llmcost/arch/deepseek.hpp>
+#include <llmcost/arch/dots1.hpp>
 #include <llmcost/arch/falcon.hpp>
+#include <llmcost/arch/flex_olmo.hpp>
 #include <llmcost/arch/gemma.hpp>
+#include <llmcost/arch/glm4_moe.hpp>
 #include <llmcost/arch/gpt2.hpp>
 #include <llmcost/arch/gpt_neox.hpp>
 #include <llmcost/arch/gpt_oss.hpp>
 #include <llmcost/arch/gptj.hpp>
 #include <llmcost/arch/granite.hpp>
+#include <llmcost/arch/granitemoe.hpp>
 #include <llmcost/arch/jamba.hpp>
 #include <llmcost/arch/lfm2.hpp>
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/arch/llama4.hpp>
 #include <llmcost/arch/mamba.hpp>
+#include <llmcost/arch/minimax_m2.hpp>
 #include <llmcost/arch/mistral.hpp>
 #include <llmcost/arch/mixtral.hpp>
 #include <llmcost/arch/olmo.hpp>
 #include <llmcost/arch/opt.hpp>
 #include <llmcost/arch/phi3.hpp>
+#include <llmcost/arch/phimoe.hpp>
 #include <llmcost/arch/qwen2.hpp>
 #include <llmcost/arch/qwen2_moe.hpp>
 #include <llmcost/arch/qwen2_vl.hpp>
@@ -50,29 +56,37 @@ inline constexpr const architecture* architectures[]{
     &arch::cohere,
     &arch::deepseek_v2,
     &arch::deepseek_v3,
+    &arch::dots1,
     &arch::falcon,
     &arch::falcon_mamba,
+    &arch::flex_olmo,
     &arch::gemma,
     &arch::gemma2,
     &arch::gemma3_text,
+    &arch::glm4_moe,
     &arch::gpt_sw3,
     &arch::gpt2,
     &arch::gpt_neox,
     &arch::gpt_oss,
     &arch::gptj,
     &arch::granite,
+    &arch::granitemoe,
+    &arch::granitemoe_swa,
+    &arch::granitemoeshared,
     &arch::jamba,
     &arch::lfm2,
     &arch::llama,
     &arch::llama4_text,
     &arch::mamba,
     &arch::mamba2,
+    &arch::minimax_m2,
     &arch::mistral,
     &arch::mixtral,
     &arch::olmo2,
     &arch::olmoe,
     &arch::opt,
     &arch::phi3,
+    &arch::phimoe,
     &arch::qwen2,
     &arch::qwen2_moe,
     &arch::qwen2_vl_text,
@@ -82,6 +96,7 @@ inline constexpr const architecture* architectures[]{
     &arch::qwen3_moe,
     &arch::qwen3_next,
     &arch::roberta,
+    &arch::solar_open,
     &arch::stablelm,
     &arch::starcoder2,
     &arch::t5,
