@@ -22,7 +22,8 @@ constexpr value attend(const site& here, trace& t, const value& x) {
 }
 
 constexpr void read(config_view config, sizes& s) {
-    const std::int64_t dense = read_grouped_experts(config, s, {.shared = 1, .dense_layers = 1});
+    read_grouped_experts(config, s, {.shared = 1});
+    const std::int64_t dense = config.non_negative("first_k_dense_replace", 1);
     s.qk_norm = config.boolean("use_qk_norm", false);
     s.output_bias = false;
     s.rotary_dim =
@@ -34,7 +35,7 @@ constexpr void read(config_view config, sizes& s) {
 
 /// Experts in every layer.
 constexpr void read_solar(config_view config, sizes& s) {
-    (void)read_grouped_experts(config, s, {.shared = 1});
+    read_grouped_experts(config, s, {.shared = 1});
     s.output_bias = false;
     s.rotary_dim =
         static_cast<std::int64_t>(static_cast<double>(s.head_dim) * detail::read_partial_rotary_factor(config, 1.0));

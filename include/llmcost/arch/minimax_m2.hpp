@@ -14,11 +14,7 @@ constexpr two_values pick(const site& here, trace& t, const value& tokens) {
     const moe_sizes& m = here.dims.moe;
     const value logits = t.linear(tokens, t.param("weight", {m.num_experts, here.dims.hidden_size}));
     const value scores = t.sigmoid(t.to(logits, dtype::float32));
-    {
-        const recorder::off_loss_guard indices{t};
-        (void)t.top_k(t.add(scores, trace::buffer({m.num_experts})), m.num_experts_per_tok);
-    }
-    value weights = t.gather(scores, {tokens.dim(0), m.num_experts_per_tok});
+    value weights = pick_corrected(t, scores, trace::buffer({m.num_experts}), m.num_experts_per_tok);
     t.in_place(op::div, weights, t.sum(weights, -1, true));
     return {logits, weights};
 }
