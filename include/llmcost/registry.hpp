@@ -4,12 +4,15 @@
 
 #include <cstddef>
 
+#include <llmcost/arch/afmoe.hpp>
 #include <llmcost/arch/bart.hpp>
 #include <llmcost/arch/bert.hpp>
 #include <llmcost/arch/bloom.hpp>
 #include <llmcost/arch/cohere.hpp>
 #include <llmcost/arch/deepseek.hpp>
 #include <llmcost/arch/dots1.hpp>
+#include <llmcost/arch/ernie4_5_moe.hpp>
+#include <llmcost/arch/exaone_moe.hpp>
 #include <llmcost/arch/falcon.hpp>
 #include <llmcost/arch/flex_olmo.hpp>
 #include <llmcost/arch/gemma.hpp>
@@ -20,11 +23,14 @@
 #include <llmcost/arch/gptj.hpp>
 #include <llmcost/arch/granite.hpp>
 #include <llmcost/arch/granitemoe.hpp>
+#include <llmcost/arch/hy_v3.hpp>
 #include <llmcost/arch/jamba.hpp>
+#include <llmcost/arch/laguna.hpp>
 #include <llmcost/arch/lfm2.hpp>
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/arch/llama4.hpp>
 #include <llmcost/arch/mamba.hpp>
+#include <llmcost/arch/mimo_v2.hpp>
 #include <llmcost/arch/minimax_m2.hpp>
 #include <llmcost/arch/mistral.hpp>
 #include <llmcost/arch/mixtral.hpp>
@@ -50,6 +56,7 @@ namespace llmcost {
 /// Every row, sorted by `model_type`.
 // clang-format off
 inline constexpr const architecture* architectures[]{
+    &arch::afmoe,
     &arch::bart,
     &arch::bert,
     &arch::bloom,
@@ -57,6 +64,8 @@ inline constexpr const architecture* architectures[]{
     &arch::deepseek_v2,
     &arch::deepseek_v3,
     &arch::dots1,
+    &arch::ernie4_5_moe,
+    &arch::exaone_moe,
     &arch::falcon,
     &arch::falcon_mamba,
     &arch::flex_olmo,
@@ -73,12 +82,15 @@ inline constexpr const architecture* architectures[]{
     &arch::granitemoe,
     &arch::granitemoe_swa,
     &arch::granitemoeshared,
+    &arch::hy_v3,
     &arch::jamba,
+    &arch::laguna,
     &arch::lfm2,
     &arch::llama,
     &arch::llama4_text,
     &arch::mamba,
     &arch::mamba2,
+    &arch::mimo_v2_flash,
     &arch::minimax_m2,
     &arch::mistral,
     &arch::mixtral,
