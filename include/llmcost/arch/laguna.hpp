@@ -73,19 +73,8 @@ constexpr value mixture(const site& here, trace& t, const value& x) {
 
 constexpr value feed(const site& here, trace& t, const value& x) { return feed_by_mixture(here, t, mixture, x); }
 
-/// Masks and rotary tables of the kinds of attention that there are.
 constexpr decoder_context prepare(const site& here, trace& t) {
-    decoder_context c = masks(here, t);
-    const auto make = [&](shared_values& into, own rotated, mixer_kind mixer) {
-        if (!here.dims.layers.has(mixer, here.dims.num_hidden_layers)) return;
-        const rotary_table table{here.dims.own[rotated], here.type(here.row.names.rotary_type),
-                                 rotary_frequencies{here.dims}};
-        const auto tables = t.call(here.row.names.rotary, table, t.load().sequence);
-        into.cos = tables.first, into.sin = tables.second;
-    };
-    make(c.full, full_rotary, mixer_kind::full_attention);
-    make(c.sliding, sliding_rotary, mixer_kind::sliding_attention);
-    return c;
+    return masks_and_tables_by_kind(here, t, {here.dims.own[full_rotary], here.dims.own[sliding_rotary]}, rotation::half);
 }
 
 /// The word of a layer with so many heads.

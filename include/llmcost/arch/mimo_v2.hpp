@@ -51,19 +51,8 @@ constexpr value attend(const site& here, trace& t, const value& x) {
     return join(here, t, slides ? look_up(here, t, of, {.sinks = &sinks}) : look_up_without_sinks(here, t, of));
 }
 
-/// Masks and rotary tables of the kinds of attention that there are.
 constexpr decoder_context prepare(const site& here, trace& t) {
-    decoder_context c = masks(here, t);
-    const auto make = [&](shared_values& into, own rotated, mixer_kind mixer) {
-        if (!here.dims.layers.has(mixer, here.dims.num_hidden_layers)) return;
-        const rotary_table table{here.dims.own[rotated], here.type(here.row.names.rotary_type),
-                                 rotary_frequencies{here.dims}};
-        const auto tables = t.call(here.row.names.rotary, table, t.load().sequence);
-        into.cos = tables.first, into.sin = tables.second;
-    };
-    make(c.full, full_rotary, mixer_kind::full_attention);
-    make(c.sliding, sliding_rotary, mixer_kind::sliding_attention);
-    return c;
+    return masks_and_tables_by_kind(here, t, {here.dims.own[full_rotary], here.dims.own[sliding_rotary]}, rotation::half);
 }
 
 /// The first layer and every sixth see everything, unless `layer_types` says otherwise.
