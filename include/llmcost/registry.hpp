@@ -9,6 +9,7 @@
 #include <llmcost/arch/bert.hpp>
 #include <llmcost/arch/bloom.hpp>
 #include <llmcost/arch/cohere.hpp>
+#include <llmcost/arch/cohere2_moe.hpp>
 #include <llmcost/arch/deepseek.hpp>
 #include <llmcost/arch/dots1.hpp>
 #include <llmcost/arch/ernie4_5_moe.hpp>
@@ -27,6 +28,8 @@
 #include <llmcost/arch/jamba.hpp>
 #include <llmcost/arch/laguna.hpp>
 #include <llmcost/arch/lfm2.hpp>
+#include <llmcost/arch/lfm2_moe.hpp>
+#include <llmcost/arch/lfm3.hpp>
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/arch/llama4.hpp>
 #include <llmcost/arch/mamba.hpp>
@@ -61,6 +64,7 @@ inline constexpr const architecture* architectures[]{
     &arch::bert,
     &arch::bloom,
     &arch::cohere,
+    &arch::cohere2_moe,
     &arch::deepseek_v2,
     &arch::deepseek_v3,
     &arch::dots1,
@@ -86,6 +90,8 @@ inline constexpr const architecture* architectures[]{
     &arch::jamba,
     &arch::laguna,
     &arch::lfm2,
+    &arch::lfm2_moe,
+    &arch::lfm3,
     &arch::llama,
     &arch::llama4_text,
     &arch::mamba,
