@@ -4,28 +4,54 @@
 
 #include <cstddef>
 
+#include <llmcost/arch/afmoe.hpp>
 #include <llmcost/arch/bart.hpp>
 #include <llmcost/arch/bert.hpp>
+#include <llmcost/arch/biogpt.hpp>
 #include <llmcost/arch/bloom.hpp>
+#include <llmcost/arch/codegen.hpp>
 #include <llmcost/arch/cohere.hpp>
+#include <llmcost/arch/cohere2_moe.hpp>
+#include <llmcost/arch/cpmant.hpp>
+#include <llmcost/arch/ctrl.hpp>
 #include <llmcost/arch/deepseek.hpp>
+#include <llmcost/arch/dots1.hpp>
+#include <llmcost/arch/ernie4_5_moe.hpp>
+#include <llmcost/arch/exaone_moe.hpp>
 #include <llmcost/arch/falcon.hpp>
+#include <llmcost/arch/flex_olmo.hpp>
 #include <llmcost/arch/gemma.hpp>
+#include <llmcost/arch/glm4_moe.hpp>
 #include <llmcost/arch/gpt2.hpp>
+#include <llmcost/arch/gpt_bigcode.hpp>
+#include <llmcost/arch/gpt_neo.hpp>
 #include <llmcost/arch/gpt_neox.hpp>
+#include <llmcost/arch/gpt_neox_japanese.hpp>
 #include <llmcost/arch/gpt_oss.hpp>
 #include <llmcost/arch/gptj.hpp>
 #include <llmcost/arch/granite.hpp>
+#include <llmcost/arch/granitemoe.hpp>
+#include <llmcost/arch/hy_v3.hpp>
 #include <llmcost/arch/jamba.hpp>
+#include <llmcost/arch/laguna.hpp>
 #include <llmcost/arch/lfm2.hpp>
+#include <llmcost/arch/lfm2_moe.hpp>
+#include <llmcost/arch/lfm3.hpp>
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/arch/llama4.hpp>
 #include <llmcost/arch/mamba.hpp>
+#include <llmcost/arch/mimo_v2.hpp>
+#include <llmcost/arch/minimax_m2.hpp>
 #include <llmcost/arch/mistral.hpp>
 #include <llmcost/arch/mixtral.hpp>
+#include <llmcost/arch/moshi.hpp>
+#include <llmcost/arch/mpt.hpp>
 #include <llmcost/arch/olmo.hpp>
+#include <llmcost/arch/openai_gpt.hpp>
 #include <llmcost/arch/opt.hpp>
+#include <llmcost/arch/phi.hpp>
 #include <llmcost/arch/phi3.hpp>
+#include <llmcost/arch/phimoe.hpp>
 #include <llmcost/arch/qwen2.hpp>
 #include <llmcost/arch/qwen2_moe.hpp>
 #include <llmcost/arch/qwen2_vl.hpp>
@@ -35,7 +61,9 @@
 #include <llmcost/arch/stablelm.hpp>
 #include <llmcost/arch/starcoder2.hpp>
 #include <llmcost/arch/t5.hpp>
+#include <llmcost/arch/trocr.hpp>
 #include <llmcost/arch/vit.hpp>
+#include <llmcost/arch/xglm.hpp>
 #include <llmcost/base/string_ref.hpp>
 #include <llmcost/detail/config_edit_distance.hpp>
 
@@ -44,35 +72,63 @@ namespace llmcost {
 /// Every row, sorted by `model_type`.
 // clang-format off
 inline constexpr const architecture* architectures[]{
+    &arch::afmoe,
     &arch::bart,
     &arch::bert,
+    &arch::biogpt,
     &arch::bloom,
+    &arch::codegen,
     &arch::cohere,
+    &arch::cohere2_moe,
+    &arch::cpmant,
+    &arch::ctrl,
     &arch::deepseek_v2,
     &arch::deepseek_v3,
+    &arch::dots1,
+    &arch::ernie4_5_moe,
+    &arch::exaone_moe,
     &arch::falcon,
     &arch::falcon_mamba,
+    &arch::flex_olmo,
     &arch::gemma,
     &arch::gemma2,
     &arch::gemma3_text,
+    &arch::glm4_moe,
     &arch::gpt_sw3,
     &arch::gpt2,
+    &arch::gpt_bigcode,
+    &arch::gpt_neo,
     &arch::gpt_neox,
+    &arch::gpt_neox_japanese,
     &arch::gpt_oss,
     &arch::gptj,
     &arch::granite,
+    &arch::granitemoe,
+    &arch::granitemoe_swa,
+    &arch::granitemoeshared,
+    &arch::hy_v3,
     &arch::jamba,
+    &arch::laguna,
     &arch::lfm2,
+    &arch::lfm2_moe,
+    &arch::lfm3,
     &arch::llama,
     &arch::llama4_text,
     &arch::mamba,
     &arch::mamba2,
+    &arch::mimo_v2_flash,
+    &arch::minimax_m2,
     &arch::mistral,
     &arch::mixtral,
+    &arch::moshi,
+    &arch::mpt,
     &arch::olmo2,
     &arch::olmoe,
+    &arch::openai_gpt,
     &arch::opt,
+    &arch::phi,
     &arch::phi3,
+    &arch::phimoe,
     &arch::qwen2,
     &arch::qwen2_moe,
     &arch::qwen2_vl_text,
@@ -82,10 +138,13 @@ inline constexpr const architecture* architectures[]{
     &arch::qwen3_moe,
     &arch::qwen3_next,
     &arch::roberta,
+    &arch::solar_open,
     &arch::stablelm,
     &arch::starcoder2,
     &arch::t5,
+    &arch::trocr,
     &arch::vit,
+    &arch::xglm,
 };
 // clang-format on
 inline constexpr std::size_t architecture_count = sizeof architectures / sizeof *architectures;

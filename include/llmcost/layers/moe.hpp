@@ -93,6 +93,15 @@ private:
     }
 };
 
+/// Scores of the k experts that are best by scores with a correction added: (n, experts) -> (n, k).
+constexpr value pick_corrected(trace& t, const value& scores, const value& correction, std::int64_t k) {
+    {
+        const recorder::off_loss_guard indices{t};
+        (void)t.top_k(t.add(scores, correction), k);
+    }
+    return t.gather(scores, {scores.dim(0), k});
+}
+
 /// Picks experts by a rule of one kind: `router<router_kind::softmax_top_k>{dims, named}`.
 template <router_kind Kind>
 struct router : any_router {

@@ -71,6 +71,26 @@ constexpr double read_partial_rotary_factor(config_view config, double otherwise
 
 }  // namespace detail
 
+/// Elements of a head that layers of one kind rotate, where `rope_parameters` has an object for each kind.
+///
+/// `otherwise` is the part that plain frequencies take where the object says nothing; others take all then
+/// (modeling_rope_utils.py).
+constexpr std::int64_t read_rotary_dim_of_kind(config_view config, std::int64_t head_dim, literal kind, double otherwise) {
+    const auto all = config.optional_object("rope_parameters");
+    if (!all) return static_cast<std::int64_t>(static_cast<double>(head_dim) * otherwise);
+    const config_view place = all->object(kind);
+    const bool plain = detail::has_type_of_rope(place, "default");
+    bool known = plain;
+    for (const literal type : {"linear", "yarn", "llama3"}) known = known || detail::has_type_of_rope(place, type);
+    if (!known) fail_unsupported(place, "rope_type", "no row describes such frequencies of one kind of layers");
+    constexpr literal key = "partial_rotary_factor";
+    const double part = place.real(key, plain ? otherwise : 1.0);
+    const auto rotated = static_cast<std::int64_t>(static_cast<double>(head_dim) * part);
+    if (!(part > 0 && part <= 1) || rotated < 2 || rotated % 2 != 0)
+        fail_value(place, key, "a part of a head that leaves an even number of rotated elements");
+    return rotated;
+}
+
 /// How many frequencies the first three axes of positions have, or all of them; without the key, so many.
 struct rotary_sections {
     std::int64_t axes;

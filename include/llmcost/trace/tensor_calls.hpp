@@ -23,6 +23,7 @@ public:
     constexpr value sub(const value& a, const value& b) { return binary(op::sub, a, b); }
     constexpr value mul(const value& a, const value& b) { return binary(op::mul, a, b); }
     constexpr value div(const value& a, const value& b) { return binary(op::div, a, b); }
+    constexpr value maximum(const value& a, const value& b) { return binary(op::maximum, a, b); }
     constexpr value add(const value& a) { return unary(op::add, a); }
     constexpr value mul(const value& a) { return unary(op::mul, a); }
     constexpr value div(const value& a) { return unary(op::div, a); }
@@ -75,6 +76,14 @@ public:
     /// Softmax over the last dimension; the rows of causal scores are as long as what each query sees.
     constexpr value softmax(const value& a) { return over_rows(op::softmax, a); }
     constexpr value log_softmax(const value& a) { return over_rows(op::log_softmax, a); }
+    /// `torch.logsumexp` over the last dimension.
+    constexpr value log_sum_exp(const value& a) {
+        value out = a;
+        out.size[a.axis(-1)] = 1;
+        out = dense_as(out).squeeze(-1);
+        note(op::log_sum_exp, count(a.elements), rows_of(a), out, a);
+        return out;
+    }
     /// `F.layer_norm` over the last dimension; `parts` parameters: none, a weight, or weight and bias.
     constexpr value layer_norm(const value& a, int parts) {
         const op kind = parts == 0 ? op::layer_norm : parts == 1 ? op::layer_norm_weight : op::layer_norm_affine;

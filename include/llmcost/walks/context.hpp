@@ -56,4 +56,24 @@ constexpr decoder_context masks_and_tables(const site& here, trace& t) {
     return c;
 }
 
+/// Elements of a head that each kind of attention rotates.
+struct rotated_parts {
+    std::int64_t full;
+    std::int64_t sliding;
+};
+/// Masks, then rotary tables for each kind of attention that there is, over parts of their own.
+constexpr decoder_context masks_and_tables_by_kind(const site& here, trace& t, rotated_parts of, rotation form) {
+    decoder_context c = masks(here, t);
+    const auto make = [&](shared_values& into, std::int64_t rotated, mixer_kind mixer) {
+        if (!here.dims.layers.has(mixer, here.dims.num_hidden_layers)) return;
+        const class_name named = here.type(here.row.names.rotary_type);
+        const rotary_table table{rotated, named, rotary_frequencies{here.dims}, form};
+        const auto tables = t.call(here.row.names.rotary, table, t.load().sequence);
+        into.cos = tables.first, into.sin = tables.second;
+    };
+    make(c.full, of.full, mixer_kind::full_attention);
+    make(c.sliding, of.sliding, mixer_kind::sliding_attention);
+    return c;
+}
+
 }  // namespace llmcost
