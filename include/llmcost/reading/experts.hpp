@@ -45,6 +45,30 @@ constexpr void read_balance(config_view config, sizes& s) {
     s.moe.weighs_balance = config.boolean("output_router_logits", false) && s.moe.num_experts > 0;
 }
 
+/// Experts that a router picks from groups, beside shared ones, behind the first `first_k_dense_replace` layers (DeepSeek V3
+/// and its relatives); 0 as a default: the key has none.
+struct grouped_experts {
+    std::int64_t shared = 0;
+    std::int64_t dense_layers = 0;
+    bool by_two = true;  ///< a group is worth its two best experts
+};
+constexpr std::int64_t read_grouped_experts(config_view config, sizes& s, const grouped_experts& otherwise) {
+    const literal number = config.contains("num_local_experts") ? "num_local_experts" : "n_routed_experts";
+    s.moe.num_experts = s.moe.num_experts > 0 ? config.positive(number, s.moe.num_experts) : config.positive(number);
+    read_experts(config, s, number);
+    const std::int64_t shared =
+        otherwise.shared > 0 ? config.positive("n_shared_experts", otherwise.shared) : config.positive("n_shared_experts");
+    s.moe.shared_intermediate_size = shared * s.moe.intermediate_size;
+    s.moe.limits_groups = true;
+    s.moe.n_group = config.positive("n_group", s.moe.n_group);
+    s.moe.topk_group = config.positive("topk_group", s.moe.topk_group);
+    if (s.moe.num_experts % s.moe.n_group != 0) fail_value(config, "n_group", "a divisor of the number of experts");
+    if (s.moe.topk_group > s.moe.n_group) fail_value(config, "topk_group", "at most n_group");
+    if (otherwise.by_two && s.moe.num_experts / s.moe.n_group < 2)
+        fail_value(config, "n_group", "at most half as many groups as experts");
+    return config.non_negative("first_k_dense_replace", otherwise.dense_layers);
+}
+
 /// Types whose layers have experts whatever a configuration says.
 constexpr void check_experts(config_view config, const sizes& s) {
     if (s.moe.num_experts > 0) return;
