@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include <llmcost/arch/bamba.hpp>
 #include <llmcost/arch/bart.hpp>
 #include <llmcost/arch/bert.hpp>
 #include <llmcost/arch/bloom.hpp>
@@ -16,6 +17,7 @@
 #include <llmcost/arch/gpt_oss.hpp>
 #include <llmcost/arch/gptj.hpp>
 #include <llmcost/arch/granite.hpp>
+#include <llmcost/arch/granitemoehybrid.hpp>
 #include <llmcost/arch/jamba.hpp>
 #include <llmcost/arch/lfm2.hpp>
 #include <llmcost/arch/llama.hpp>
@@ -23,7 +25,9 @@
 #include <llmcost/arch/mamba.hpp>
 #include <llmcost/arch/mistral.hpp>
 #include <llmcost/arch/mixtral.hpp>
+#include <llmcost/arch/nemotron_h.hpp>
 #include <llmcost/arch/olmo.hpp>
+#include <llmcost/arch/olmo_hybrid.hpp>
 #include <llmcost/arch/opt.hpp>
 #include <llmcost/arch/phi3.hpp>
 #include <llmcost/arch/qwen2.hpp>
@@ -44,6 +48,7 @@ namespace llmcost {
 /// Every row, sorted by `model_type`.
 // clang-format off
 inline constexpr const architecture* architectures[]{
+    &arch::bamba,
     &arch::bart,
     &arch::bert,
     &arch::bloom,
@@ -61,6 +66,7 @@ inline constexpr const architecture* architectures[]{
     &arch::gpt_oss,
     &arch::gptj,
     &arch::granite,
+    &arch::granitemoehybrid,
     &arch::jamba,
     &arch::lfm2,
     &arch::llama,
@@ -69,7 +75,9 @@ inline constexpr const architecture* architectures[]{
     &arch::mamba2,
     &arch::mistral,
     &arch::mixtral,
+    &arch::nemotron_h,
     &arch::olmo2,
+    &arch::olmo_hybrid,
     &arch::olmoe,
     &arch::opt,
     &arch::phi3,
