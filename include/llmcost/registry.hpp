@@ -4,14 +4,18 @@
 
 #include <cstddef>
 
+#include <llmcost/arch/axk.hpp>
+#include <llmcost/arch/bailing_hybrid.hpp>
 #include <llmcost/arch/bamba.hpp>
 #include <llmcost/arch/bart.hpp>
 #include <llmcost/arch/bert.hpp>
 #include <llmcost/arch/bloom.hpp>
 #include <llmcost/arch/cohere.hpp>
 #include <llmcost/arch/deepseek.hpp>
+#include <llmcost/arch/deepseek_v32.hpp>
 #include <llmcost/arch/falcon.hpp>
 #include <llmcost/arch/gemma.hpp>
+#include <llmcost/arch/glm4_moe_lite.hpp>
 #include <llmcost/arch/gpt2.hpp>
 #include <llmcost/arch/gpt_neox.hpp>
 #include <llmcost/arch/gpt_oss.hpp>
@@ -19,10 +23,12 @@
 #include <llmcost/arch/granite.hpp>
 #include <llmcost/arch/granitemoehybrid.hpp>
 #include <llmcost/arch/jamba.hpp>
+#include <llmcost/arch/kimi_linear.hpp>
 #include <llmcost/arch/lfm2.hpp>
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/arch/llama4.hpp>
 #include <llmcost/arch/mamba.hpp>
+#include <llmcost/arch/minicpm3.hpp>
 #include <llmcost/arch/mistral.hpp>
 #include <llmcost/arch/mixtral.hpp>
 #include <llmcost/arch/nemotron_h.hpp>
@@ -40,6 +46,7 @@
 #include <llmcost/arch/starcoder2.hpp>
 #include <llmcost/arch/t5.hpp>
 #include <llmcost/arch/vit.hpp>
+#include <llmcost/arch/youtu.hpp>
 #include <llmcost/base/string_ref.hpp>
 #include <llmcost/detail/config_edit_distance.hpp>
 
@@ -48,6 +55,9 @@ namespace llmcost {
 /// Every row, sorted by `model_type`.
 // clang-format off
 inline constexpr const architecture* architectures[]{
+    &arch::axk1,
+    &arch::axk2,
+    &arch::bailing_hybrid,
     &arch::bamba,
     &arch::bart,
     &arch::bert,
@@ -55,11 +65,14 @@ inline constexpr const architecture* architectures[]{
     &arch::cohere,
     &arch::deepseek_v2,
     &arch::deepseek_v3,
+    &arch::deepseek_v32,
     &arch::falcon,
     &arch::falcon_mamba,
     &arch::gemma,
     &arch::gemma2,
     &arch::gemma3_text,
+    &arch::glm4_moe_lite,
+    &arch::glm_moe_dsa,
     &arch::gpt_sw3,
     &arch::gpt2,
     &arch::gpt_neox,
@@ -68,11 +81,13 @@ inline constexpr const architecture* architectures[]{
     &arch::granite,
     &arch::granitemoehybrid,
     &arch::jamba,
+    &arch::kimi_linear,
     &arch::lfm2,
     &arch::llama,
     &arch::llama4_text,
     &arch::mamba,
     &arch::mamba2,
+    &arch::minicpm3,
     &arch::mistral,
     &arch::mixtral,
     &arch::nemotron_h,
@@ -94,6 +109,7 @@ inline constexpr const architecture* architectures[]{
     &arch::starcoder2,
     &arch::t5,
     &arch::vit,
+    &arch::youtu,
 };
 // clang-format on
 inline constexpr std::size_t architecture_count = sizeof architectures / sizeof *architectures;
