@@ -5,6 +5,9 @@
 #include <cstddef>
 
 #include <llmcost/arch/afmoe.hpp>
+#include <llmcost/arch/axk.hpp>
+#include <llmcost/arch/bailing_hybrid.hpp>
+#include <llmcost/arch/bamba.hpp>
 #include <llmcost/arch/bart.hpp>
 #include <llmcost/arch/bert.hpp>
 #include <llmcost/arch/biogpt.hpp>
@@ -18,10 +21,12 @@
 #include <llmcost/arch/dots1.hpp>
 #include <llmcost/arch/ernie4_5_moe.hpp>
 #include <llmcost/arch/exaone_moe.hpp>
+#include <llmcost/arch/deepseek_v32.hpp>
 #include <llmcost/arch/falcon.hpp>
 #include <llmcost/arch/flex_olmo.hpp>
 #include <llmcost/arch/gemma.hpp>
 #include <llmcost/arch/glm4_moe.hpp>
+#include <llmcost/arch/glm4_moe_lite.hpp>
 #include <llmcost/arch/gpt2.hpp>
 #include <llmcost/arch/gpt_bigcode.hpp>
 #include <llmcost/arch/gpt_neo.hpp>
@@ -34,6 +39,9 @@
 #include <llmcost/arch/hy_v3.hpp>
 #include <llmcost/arch/jamba.hpp>
 #include <llmcost/arch/laguna.hpp>
+#include <llmcost/arch/granitemoehybrid.hpp>
+#include <llmcost/arch/jamba.hpp>
+#include <llmcost/arch/kimi_linear.hpp>
 #include <llmcost/arch/lfm2.hpp>
 #include <llmcost/arch/lfm2_moe.hpp>
 #include <llmcost/arch/lfm3.hpp>
@@ -48,6 +56,12 @@
 #include <llmcost/arch/mpt.hpp>
 #include <llmcost/arch/olmo.hpp>
 #include <llmcost/arch/openai_gpt.hpp>
+#include <llmcost/arch/minicpm3.hpp>
+#include <llmcost/arch/mistral.hpp>
+#include <llmcost/arch/mixtral.hpp>
+#include <llmcost/arch/nemotron_h.hpp>
+#include <llmcost/arch/olmo.hpp>
+#include <llmcost/arch/olmo_hybrid.hpp>
 #include <llmcost/arch/opt.hpp>
 #include <llmcost/arch/phi.hpp>
 #include <llmcost/arch/phi3.hpp>
@@ -64,6 +78,7 @@
 #include <llmcost/arch/trocr.hpp>
 #include <llmcost/arch/vit.hpp>
 #include <llmcost/arch/xglm.hpp>
+#include <llmcost/arch/youtu.hpp>
 #include <llmcost/base/string_ref.hpp>
 #include <llmcost/detail/config_edit_distance.hpp>
 
@@ -73,6 +88,10 @@ namespace llmcost {
 // clang-format off
 inline constexpr const architecture* architectures[]{
     &arch::afmoe,
+    &arch::axk1,
+    &arch::axk2,
+    &arch::bailing_hybrid,
+    &arch::bamba,
     &arch::bart,
     &arch::bert,
     &arch::biogpt,
@@ -87,6 +106,7 @@ inline constexpr const architecture* architectures[]{
     &arch::dots1,
     &arch::ernie4_5_moe,
     &arch::exaone_moe,
+    &arch::deepseek_v32,
     &arch::falcon,
     &arch::falcon_mamba,
     &arch::flex_olmo,
@@ -94,6 +114,8 @@ inline constexpr const architecture* architectures[]{
     &arch::gemma2,
     &arch::gemma3_text,
     &arch::glm4_moe,
+    &arch::glm4_moe_lite,
+    &arch::glm_moe_dsa,
     &arch::gpt_sw3,
     &arch::gpt2,
     &arch::gpt_bigcode,
@@ -109,6 +131,9 @@ inline constexpr const architecture* architectures[]{
     &arch::hy_v3,
     &arch::jamba,
     &arch::laguna,
+    &arch::granitemoehybrid,
+    &arch::jamba,
+    &arch::kimi_linear,
     &arch::lfm2,
     &arch::lfm2_moe,
     &arch::lfm3,
@@ -122,7 +147,12 @@ inline constexpr const architecture* architectures[]{
     &arch::mixtral,
     &arch::moshi,
     &arch::mpt,
+    &arch::minicpm3,
+    &arch::mistral,
+    &arch::mixtral,
+    &arch::nemotron_h,
     &arch::olmo2,
+    &arch::olmo_hybrid,
     &arch::olmoe,
     &arch::openai_gpt,
     &arch::opt,
@@ -145,6 +175,7 @@ inline constexpr const architecture* architectures[]{
     &arch::trocr,
     &arch::vit,
     &arch::xglm,
+    &arch::youtu,
 };
 // clang-format on
 inline constexpr std::size_t architecture_count = sizeof architectures / sizeof *architectures;

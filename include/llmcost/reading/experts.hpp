@@ -69,6 +69,7 @@ struct grouped_experts {
     literal number_too = "num_local_experts";  ///< another name of it
     literal shared_key = "n_shared_experts";   ///< empty: none
     std::int64_t shared = 0;                   ///< without the key; 0: it must be there
+    bool by_two = true;                        ///< a group is worth its two best experts
 };
 constexpr void read_grouped_experts(config_view config, sizes& s, const grouped_experts& of) {
     const literal number = config.contains(of.number_too) ? of.number_too : of.number;
@@ -84,7 +85,8 @@ constexpr void read_grouped_experts(config_view config, sizes& s, const grouped_
     s.moe.topk_group = config.positive("topk_group", s.moe.topk_group);
     if (s.moe.num_experts % s.moe.n_group != 0) fail_value(config, "n_group", "a divisor of the number of experts");
     if (s.moe.topk_group > s.moe.n_group) fail_value(config, "topk_group", "at most n_group");
-    if (s.moe.num_experts / s.moe.n_group < 2) fail_value(config, "n_group", "at most half as many groups as experts");
+    if (of.by_two && s.moe.num_experts / s.moe.n_group < 2)
+        fail_value(config, "n_group", "at most half as many groups as experts");
 }
 
 /// Types whose layers have experts whatever a configuration says.
