@@ -18,10 +18,10 @@
 #include <llmcost/arch/cpmant.hpp>
 #include <llmcost/arch/ctrl.hpp>
 #include <llmcost/arch/deepseek.hpp>
+#include <llmcost/arch/deepseek_v32.hpp>
 #include <llmcost/arch/dots1.hpp>
 #include <llmcost/arch/ernie4_5_moe.hpp>
 #include <llmcost/arch/exaone_moe.hpp>
-#include <llmcost/arch/deepseek_v32.hpp>
 #include <llmcost/arch/falcon.hpp>
 #include <llmcost/arch/flex_olmo.hpp>
 #include <llmcost/arch/gemma.hpp>
@@ -36,12 +36,11 @@
 #include <llmcost/arch/gptj.hpp>
 #include <llmcost/arch/granite.hpp>
 #include <llmcost/arch/granitemoe.hpp>
+#include <llmcost/arch/granitemoehybrid.hpp>
 #include <llmcost/arch/hy_v3.hpp>
 #include <llmcost/arch/jamba.hpp>
-#include <llmcost/arch/laguna.hpp>
-#include <llmcost/arch/granitemoehybrid.hpp>
-#include <llmcost/arch/jamba.hpp>
 #include <llmcost/arch/kimi_linear.hpp>
+#include <llmcost/arch/laguna.hpp>
 #include <llmcost/arch/lfm2.hpp>
 #include <llmcost/arch/lfm2_moe.hpp>
 #include <llmcost/arch/lfm3.hpp>
@@ -49,19 +48,16 @@
 #include <llmcost/arch/llama4.hpp>
 #include <llmcost/arch/mamba.hpp>
 #include <llmcost/arch/mimo_v2.hpp>
+#include <llmcost/arch/minicpm3.hpp>
 #include <llmcost/arch/minimax_m2.hpp>
 #include <llmcost/arch/mistral.hpp>
 #include <llmcost/arch/mixtral.hpp>
 #include <llmcost/arch/moshi.hpp>
 #include <llmcost/arch/mpt.hpp>
-#include <llmcost/arch/olmo.hpp>
-#include <llmcost/arch/openai_gpt.hpp>
-#include <llmcost/arch/minicpm3.hpp>
-#include <llmcost/arch/mistral.hpp>
-#include <llmcost/arch/mixtral.hpp>
 #include <llmcost/arch/nemotron_h.hpp>
 #include <llmcost/arch/olmo.hpp>
 #include <llmcost/arch/olmo_hybrid.hpp>
+#include <llmcost/arch/openai_gpt.hpp>
 #include <llmcost/arch/opt.hpp>
 #include <llmcost/arch/phi.hpp>
 #include <llmcost/arch/phi3.hpp>
@@ -103,10 +99,10 @@ inline constexpr const architecture* architectures[]{
     &arch::ctrl,
     &arch::deepseek_v2,
     &arch::deepseek_v3,
+    &arch::deepseek_v32,
     &arch::dots1,
     &arch::ernie4_5_moe,
     &arch::exaone_moe,
-    &arch::deepseek_v32,
     &arch::falcon,
     &arch::falcon_mamba,
     &arch::flex_olmo,
@@ -127,13 +123,12 @@ inline constexpr const architecture* architectures[]{
     &arch::granite,
     &arch::granitemoe,
     &arch::granitemoe_swa,
+    &arch::granitemoehybrid,
     &arch::granitemoeshared,
     &arch::hy_v3,
     &arch::jamba,
-    &arch::laguna,
-    &arch::granitemoehybrid,
-    &arch::jamba,
     &arch::kimi_linear,
+    &arch::laguna,
     &arch::lfm2,
     &arch::lfm2_moe,
     &arch::lfm3,
@@ -142,14 +137,12 @@ inline constexpr const architecture* architectures[]{
     &arch::mamba,
     &arch::mamba2,
     &arch::mimo_v2_flash,
+    &arch::minicpm3,
     &arch::minimax_m2,
     &arch::mistral,
     &arch::mixtral,
     &arch::moshi,
     &arch::mpt,
-    &arch::minicpm3,
-    &arch::mistral,
-    &arch::mixtral,
     &arch::nemotron_h,
     &arch::olmo2,
     &arch::olmo_hybrid,
