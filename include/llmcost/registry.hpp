@@ -4,18 +4,29 @@
 
 #include <cstddef>
 
+#include <llmcost/arch/arcee.hpp>
 #include <llmcost/arch/bart.hpp>
 #include <llmcost/arch/bert.hpp>
+#include <llmcost/arch/bitnet.hpp>
 #include <llmcost/arch/bloom.hpp>
 #include <llmcost/arch/cohere.hpp>
+#include <llmcost/arch/cwm.hpp>
 #include <llmcost/arch/deepseek.hpp>
+#include <llmcost/arch/ernie4_5.hpp>
+#include <llmcost/arch/exaone4.hpp>
 #include <llmcost/arch/falcon.hpp>
 #include <llmcost/arch/gemma.hpp>
+#include <llmcost/arch/glm.hpp>
 #include <llmcost/arch/gpt2.hpp>
 #include <llmcost/arch/gpt_neox.hpp>
 #include <llmcost/arch/gpt_oss.hpp>
 #include <llmcost/arch/gptj.hpp>
 #include <llmcost/arch/granite.hpp>
+#include <llmcost/arch/helium.hpp>
+#include <llmcost/arch/hunyuan.hpp>
+#include <llmcost/arch/hyperclovax.hpp>
+#include <llmcost/arch/internlm3.hpp>
+#include <llmcost/arch/jais2.hpp>
 #include <llmcost/arch/jamba.hpp>
 #include <llmcost/arch/lfm2.hpp>
 #include <llmcost/arch/llama.hpp>
@@ -23,6 +34,8 @@
 #include <llmcost/arch/mamba.hpp>
 #include <llmcost/arch/mistral.hpp>
 #include <llmcost/arch/mixtral.hpp>
+#include <llmcost/arch/nanochat.hpp>
+#include <llmcost/arch/nemotron.hpp>
 #include <llmcost/arch/olmo.hpp>
 #include <llmcost/arch/opt.hpp>
 #include <llmcost/arch/phi3.hpp>
@@ -32,6 +45,8 @@
 #include <llmcost/arch/qwen3.hpp>
 #include <llmcost/arch/qwen3_5.hpp>
 #include <llmcost/arch/qwen3_next.hpp>
+#include <llmcost/arch/seed_oss.hpp>
+#include <llmcost/arch/smollm3.hpp>
 #include <llmcost/arch/stablelm.hpp>
 #include <llmcost/arch/starcoder2.hpp>
 #include <llmcost/arch/t5.hpp>
@@ -44,23 +59,37 @@ namespace llmcost {
 /// Every row, sorted by `model_type`.
 // clang-format off
 inline constexpr const architecture* architectures[]{
+    &arch::arcee,
     &arch::bart,
     &arch::bert,
+    &arch::bitnet,
     &arch::bloom,
     &arch::cohere,
+    &arch::cohere2,
+    &arch::cwm,
     &arch::deepseek_v2,
     &arch::deepseek_v3,
+    &arch::ernie4_5,
+    &arch::exaone4,
     &arch::falcon,
     &arch::falcon_mamba,
     &arch::gemma,
     &arch::gemma2,
     &arch::gemma3_text,
+    &arch::glm,
+    &arch::glm4,
     &arch::gpt_sw3,
     &arch::gpt2,
     &arch::gpt_neox,
     &arch::gpt_oss,
     &arch::gptj,
     &arch::granite,
+    &arch::helium,
+    &arch::hunyuan_v1_dense,
+    &arch::hyperclovax,
+    &arch::internlm3,
+    &arch::iquestcoder,
+    &arch::jais2,
     &arch::jamba,
     &arch::lfm2,
     &arch::llama,
@@ -69,7 +98,11 @@ inline constexpr const architecture* architectures[]{
     &arch::mamba2,
     &arch::mistral,
     &arch::mixtral,
+    &arch::nanochat,
+    &arch::nemotron,
+    &arch::olmo,
     &arch::olmo2,
+    &arch::olmo3,
     &arch::olmoe,
     &arch::opt,
     &arch::phi3,
@@ -82,6 +115,8 @@ inline constexpr const architecture* architectures[]{
     &arch::qwen3_moe,
     &arch::qwen3_next,
     &arch::roberta,
+    &arch::seed_oss,
+    &arch::smollm3,
     &arch::stablelm,
     &arch::starcoder2,
     &arch::t5,
