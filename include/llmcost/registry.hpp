@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include <llmcost/arch/apertus.hpp>
 #include <llmcost/arch/arcee.hpp>
 #include <llmcost/arch/bart.hpp>
 #include <llmcost/arch/bert.hpp>
@@ -12,6 +13,7 @@
 #include <llmcost/arch/cohere.hpp>
 #include <llmcost/arch/cwm.hpp>
 #include <llmcost/arch/deepseek.hpp>
+#include <llmcost/arch/diffllama.hpp>
 #include <llmcost/arch/ernie4_5.hpp>
 #include <llmcost/arch/exaone4.hpp>
 #include <llmcost/arch/falcon.hpp>
@@ -59,6 +61,7 @@ namespace llmcost {
 /// Every row, sorted by `model_type`.
 // clang-format off
 inline constexpr const architecture* architectures[]{
+    &arch::apertus,
     &arch::arcee,
     &arch::bart,
     &arch::bert,
@@ -69,6 +72,7 @@ inline constexpr const architecture* architectures[]{
     &arch::cwm,
     &arch::deepseek_v2,
     &arch::deepseek_v3,
+    &arch::diffllama,
     &arch::ernie4_5,
     &arch::exaone4,
     &arch::falcon,
@@ -84,6 +88,7 @@ inline constexpr const architecture* architectures[]{
     &arch::gpt_oss,
     &arch::gptj,
     &arch::granite,
+    &arch::granite_swa,
     &arch::helium,
     &arch::hunyuan_v1_dense,
     &arch::hyperclovax,
@@ -96,6 +101,8 @@ inline constexpr const architecture* architectures[]{
     &arch::llama4_text,
     &arch::mamba,
     &arch::mamba2,
+    &arch::ministral,
+    &arch::ministral3,
     &arch::mistral,
     &arch::mixtral,
     &arch::nanochat,
