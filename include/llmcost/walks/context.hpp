@@ -50,7 +50,8 @@ constexpr decoder_context masks(const site& here, trace& t) {
     // as long as the cache of a layer that reads it, or where none does, of the first (masking_utils.py, `layer_idx`)
     const context& longest = slides && !full ? c.sliding.where : c.full.where;
     const context& shortest = slides ? c.sliding.where : c.full.where;
-    if (row.masks != mask_rule::by_window || full) c.full.mask = eager_mask(t, longest, load.batch);
+    const bool by_layers = row.masks == mask_rule::by_window || row.masks == mask_rule::present;
+    if (!by_layers || full) c.full.mask = eager_mask(t, longest, load.batch);
     if (row.masks == mask_rule::full_and_sliding || slides) c.sliding.mask = eager_mask(t, shortest, load.batch);
     return c;
 }
