@@ -6,7 +6,9 @@
 
 #include <llmcost/arch/apertus.hpp>
 #include <llmcost/arch/arcee.hpp>
+#include <llmcost/arch/aria.hpp>
 #include <llmcost/arch/bart.hpp>
+#include <llmcost/arch/beam.hpp>
 #include <llmcost/arch/bert.hpp>
 #include <llmcost/arch/bitnet.hpp>
 #include <llmcost/arch/bloom.hpp>
@@ -17,6 +19,7 @@
 #include <llmcost/arch/ernie4_5.hpp>
 #include <llmcost/arch/exaone4.hpp>
 #include <llmcost/arch/falcon.hpp>
+#include <llmcost/arch/flint.hpp>
 #include <llmcost/arch/gemma.hpp>
 #include <llmcost/arch/glm.hpp>
 #include <llmcost/arch/gpt2.hpp>
@@ -30,10 +33,12 @@
 #include <llmcost/arch/internlm3.hpp>
 #include <llmcost/arch/jais2.hpp>
 #include <llmcost/arch/jamba.hpp>
+#include <llmcost/arch/kolibri1.hpp>
 #include <llmcost/arch/lfm2.hpp>
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/arch/llama4.hpp>
 #include <llmcost/arch/mamba.hpp>
+#include <llmcost/arch/mellum.hpp>
 #include <llmcost/arch/mistral.hpp>
 #include <llmcost/arch/mixtral.hpp>
 #include <llmcost/arch/nanochat.hpp>
@@ -63,7 +68,9 @@ namespace llmcost {
 inline constexpr const architecture* architectures[]{
     &arch::apertus,
     &arch::arcee,
+    &arch::aria_text,
     &arch::bart,
+    &arch::beam,
     &arch::bert,
     &arch::bitnet,
     &arch::bloom,
@@ -77,6 +84,7 @@ inline constexpr const architecture* architectures[]{
     &arch::exaone4,
     &arch::falcon,
     &arch::falcon_mamba,
+    &arch::flint,
     &arch::gemma,
     &arch::gemma2,
     &arch::gemma3_text,
@@ -96,11 +104,13 @@ inline constexpr const architecture* architectures[]{
     &arch::iquestcoder,
     &arch::jais2,
     &arch::jamba,
+    &arch::kolibri1,
     &arch::lfm2,
     &arch::llama,
     &arch::llama4_text,
     &arch::mamba,
     &arch::mamba2,
+    &arch::mellum,
     &arch::ministral,
     &arch::ministral3,
     &arch::mistral,
@@ -127,6 +137,7 @@ inline constexpr const architecture* architectures[]{
     &arch::stablelm,
     &arch::starcoder2,
     &arch::t5,
+    &arch::vaultgemma,
     &arch::vit,
 };
 // clang-format on
