@@ -8,9 +8,14 @@
 #include <llmcost/arch/axk.hpp>
 #include <llmcost/arch/bailing_hybrid.hpp>
 #include <llmcost/arch/bamba.hpp>
+#include <llmcost/arch/apertus.hpp>
+#include <llmcost/arch/arcee.hpp>
+#include <llmcost/arch/aria.hpp>
 #include <llmcost/arch/bart.hpp>
+#include <llmcost/arch/beam.hpp>
 #include <llmcost/arch/bert.hpp>
 #include <llmcost/arch/biogpt.hpp>
+#include <llmcost/arch/bitnet.hpp>
 #include <llmcost/arch/bloom.hpp>
 #include <llmcost/arch/codegen.hpp>
 #include <llmcost/arch/cohere.hpp>
@@ -27,6 +32,15 @@
 #include <llmcost/arch/gemma.hpp>
 #include <llmcost/arch/glm4_moe.hpp>
 #include <llmcost/arch/glm4_moe_lite.hpp>
+#include <llmcost/arch/cwm.hpp>
+#include <llmcost/arch/deepseek.hpp>
+#include <llmcost/arch/diffllama.hpp>
+#include <llmcost/arch/ernie4_5.hpp>
+#include <llmcost/arch/exaone4.hpp>
+#include <llmcost/arch/falcon.hpp>
+#include <llmcost/arch/flint.hpp>
+#include <llmcost/arch/gemma.hpp>
+#include <llmcost/arch/glm.hpp>
 #include <llmcost/arch/gpt2.hpp>
 #include <llmcost/arch/gpt_bigcode.hpp>
 #include <llmcost/arch/gpt_neo.hpp>
@@ -41,6 +55,13 @@
 #include <llmcost/arch/jamba.hpp>
 #include <llmcost/arch/kimi_linear.hpp>
 #include <llmcost/arch/laguna.hpp>
+#include <llmcost/arch/helium.hpp>
+#include <llmcost/arch/hunyuan.hpp>
+#include <llmcost/arch/hyperclovax.hpp>
+#include <llmcost/arch/internlm3.hpp>
+#include <llmcost/arch/jais2.hpp>
+#include <llmcost/arch/jamba.hpp>
+#include <llmcost/arch/kolibri1.hpp>
 #include <llmcost/arch/lfm2.hpp>
 #include <llmcost/arch/lfm2_moe.hpp>
 #include <llmcost/arch/lfm3.hpp>
@@ -55,6 +76,11 @@
 #include <llmcost/arch/moshi.hpp>
 #include <llmcost/arch/mpt.hpp>
 #include <llmcost/arch/nemotron_h.hpp>
+#include <llmcost/arch/mellum.hpp>
+#include <llmcost/arch/mistral.hpp>
+#include <llmcost/arch/mixtral.hpp>
+#include <llmcost/arch/nanochat.hpp>
+#include <llmcost/arch/nemotron.hpp>
 #include <llmcost/arch/olmo.hpp>
 #include <llmcost/arch/olmo_hybrid.hpp>
 #include <llmcost/arch/openai_gpt.hpp>
@@ -68,6 +94,8 @@
 #include <llmcost/arch/qwen3.hpp>
 #include <llmcost/arch/qwen3_5.hpp>
 #include <llmcost/arch/qwen3_next.hpp>
+#include <llmcost/arch/seed_oss.hpp>
+#include <llmcost/arch/smollm3.hpp>
 #include <llmcost/arch/stablelm.hpp>
 #include <llmcost/arch/starcoder2.hpp>
 #include <llmcost/arch/t5.hpp>
@@ -88,9 +116,14 @@ inline constexpr const architecture* architectures[]{
     &arch::axk2,
     &arch::bailing_hybrid,
     &arch::bamba,
+    &arch::apertus,
+    &arch::arcee,
+    &arch::aria_text,
     &arch::bart,
+    &arch::beam,
     &arch::bert,
     &arch::biogpt,
+    &arch::bitnet,
     &arch::bloom,
     &arch::codegen,
     &arch::cohere,
@@ -112,6 +145,21 @@ inline constexpr const architecture* architectures[]{
     &arch::glm4_moe,
     &arch::glm4_moe_lite,
     &arch::glm_moe_dsa,
+    &arch::cohere2,
+    &arch::cwm,
+    &arch::deepseek_v2,
+    &arch::deepseek_v3,
+    &arch::diffllama,
+    &arch::ernie4_5,
+    &arch::exaone4,
+    &arch::falcon,
+    &arch::falcon_mamba,
+    &arch::flint,
+    &arch::gemma,
+    &arch::gemma2,
+    &arch::gemma3_text,
+    &arch::glm,
+    &arch::glm4,
     &arch::gpt_sw3,
     &arch::gpt2,
     &arch::gpt_bigcode,
@@ -129,6 +177,15 @@ inline constexpr const architecture* architectures[]{
     &arch::jamba,
     &arch::kimi_linear,
     &arch::laguna,
+    &arch::granite_swa,
+    &arch::helium,
+    &arch::hunyuan_v1_dense,
+    &arch::hyperclovax,
+    &arch::internlm3,
+    &arch::iquestcoder,
+    &arch::jais2,
+    &arch::jamba,
+    &arch::kolibri1,
     &arch::lfm2,
     &arch::lfm2_moe,
     &arch::lfm3,
@@ -146,6 +203,16 @@ inline constexpr const architecture* architectures[]{
     &arch::nemotron_h,
     &arch::olmo2,
     &arch::olmo_hybrid,
+    &arch::mellum,
+    &arch::ministral,
+    &arch::ministral3,
+    &arch::mistral,
+    &arch::mixtral,
+    &arch::nanochat,
+    &arch::nemotron,
+    &arch::olmo,
+    &arch::olmo2,
+    &arch::olmo3,
     &arch::olmoe,
     &arch::openai_gpt,
     &arch::opt,
@@ -166,6 +233,12 @@ inline constexpr const architecture* architectures[]{
     &arch::starcoder2,
     &arch::t5,
     &arch::trocr,
+    &arch::seed_oss,
+    &arch::smollm3,
+    &arch::stablelm,
+    &arch::starcoder2,
+    &arch::t5,
+    &arch::vaultgemma,
     &arch::vit,
     &arch::xglm,
     &arch::youtu,

@@ -58,7 +58,7 @@ constexpr value look_up_with_sinks(const site& here, trace& t, const qkv& of, co
     const bool sparse = s.where.causal && t.load().attention == attention_scores::causal;
     value scores = t.mul(t.matmul(of.q, keys.transpose(2, 3), sparse ? s.where.visible_pairs() : 0));
     if (!sparse) scores = t.add(scores, s.mask);
-    const value distance = t.sub(t.log_sum_exp(scores), sinks.view({1, heads, 1}));
+    const value distance = t.sub(t.logsumexp(scores, -1), sinks.view({1, heads, 1}));
     const value share = t.sigmoid(t.to(distance, dtype::float32));
     const value probabilities = t.to(t.softmax(t.to(scores, dtype::float32)), of.q.type);
     const value mixed = t.mul(t.matmul(probabilities, values), t.to(share.unsqueeze(-1), of.q.type));

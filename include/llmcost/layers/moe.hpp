@@ -73,7 +73,6 @@ struct any_router {
         return {logits, kind == router_kind::softmax_top_k_float ? weights : t.to(weights, logits.type)};
     }
 
-private:
     /// The indices of the best experts of the best groups, by corrected scores.
     constexpr void pick(trace& t, const value& scores) const {
         const recorder::off_loss_guard indices{t};
@@ -81,6 +80,8 @@ private:
         pick_groups(t, choice, true);
         (void)t.top_k(t.where(choice), dims.num_experts_per_tok);
     }
+
+private:
     /// A mask of the groups that are worth most, by their best expert or their two best, spread over experts.
     constexpr void pick_groups(trace& t, const value& scores, bool by_two) const {
         const recorder::off_loss_guard indices{t};

@@ -156,6 +156,11 @@ constexpr value rotate(trace& t, const value& x, const value& cos, const value& 
     return rotate(t, Kind, x, cos, sin);
 }
 
+/// A table of halves as pairs of elements want it: each angle of its first half twice, side by side (GLM).
+constexpr value spread_to_pairs(trace& t, const value& table) {
+    return t.repeat_interleave(table.slice(-1, table.dim(-1) / 2), -1, 2);
+}
+
 /// Rotates the first `dim` elements of every head and leaves the rest (StableLM, Phi-3); `joins` joins them with nothing,
 /// too.
 constexpr value rotate_part(trace& t, rotation kind, const value& x, std::int64_t dim, const value& cos, const value& sin,

@@ -36,6 +36,7 @@ enum class shared_expert_kind : std::uint8_t {
 /// Which additive masks a decoder makes once for all layers.
 enum class mask_rule : std::uint8_t {
     by_window,         ///< one: sliding where the configuration has a window, else full
+    present,           ///< those that layers read
     full_and_present,  ///< full always, sliding where a layer slides
     full_and_sliding   ///< both, whatever the layers are
 };

@@ -30,21 +30,25 @@ private:
     layer_set dense_{};
 };
 
-/// Experts in the layers that `mlp_layer_types` calls sparse; without it, behind so many dense ones.
+/// Experts in the layers that `mlp_layer_types` calls sparse; without the list in those behind the first dense ones.
 class sparse_places {
 public:
     constexpr sparse_places(config_view config, const sizes& s, std::int64_t dense)
-        : list_(config.optional_array("mlp_layer_types")), dense_(dense) {
-        if (list_ && static_cast<std::int64_t>(list_->size()) < s.num_hidden_layers)
+        : dense_(dense), list_(config.optional_array("mlp_layer_types")) {
+        if (!list_) return;
+        if (static_cast<std::int64_t>(list_->size()) != s.num_hidden_layers)
             fail_value(config, "mlp_layer_types", "a list with one kind per hidden layer");
+        for (const config_view entry : *list_)
+            if (entry.as_string() != "sparse" && entry.as_string() != "dense")
+                fail_value(config, "mlp_layer_types", "a list of dense and sparse");
     }
     [[nodiscard]] constexpr bool has(std::int64_t layer) const {
-        return list_ ? (*list_)[static_cast<std::uint32_t>(layer)].as_string() == "sparse" : layer >= dense_;
+        return list_ ? (*list_)[static_cast<std::size_t>(layer)].as_string() == "sparse" : layer >= dense_;
     }
 
 private:
-    maybe<config_view> list_;
     std::int64_t dense_;
+    maybe<config_view> list_;
 };
 
 constexpr void read_experts(config_view config, sizes& s, literal number_of_experts) {

@@ -129,6 +129,8 @@ constexpr sizes read_sizes(const architecture& row, config_view config) {
     s.num_key_value_heads = !k.present("num_key_value_heads") && config.contains(k.written("num_key_value_heads"))
                                 ? 0  // null: as many as heads
                                 : k.positive_or("num_key_value_heads", s.num_key_value_heads);
+    const auto head_dim = config.find(k.written("head_dim"));
+    if (head_dim && head_dim->is_null() && k.known("head_dim")) s.head_dim = 0;  // hidden_size over the heads
     s.head_dim = k.positive_or("head_dim", s.head_dim);
     s.max_position_embeddings = k.positive_or("max_position_embeddings", s.max_position_embeddings);
     s.sliding_window = k.present("sliding_window")         ? k.non_negative("sliding_window", 0)

@@ -91,6 +91,17 @@ constexpr std::int64_t read_rotary_dim_of_kind(config_view config, std::int64_t 
     return rotated;
 }
 
+/// Whether layers of a kind rotate, where each kind must have parameters of its own: null says no.
+constexpr bool rotates_layers(config_view config, literal kind, bool otherwise) {
+    if (const auto older = config.optional_object("rope_scaling"); older && older->size() > 0)
+        fail_unsupported(config, "rope_scaling", "this type reads rope_parameters alone, by kinds of layers");
+    const auto rope = config.optional_object("rope_parameters");
+    if (!rope) return otherwise;
+    const auto found = rope->find(kind);
+    if (!found) fail_missing(*rope, kind, "the parameters of these layers, or null");
+    return !found->is_null();
+}
+
 /// How many frequencies the first three axes of positions have, or all of them; without the key, so many.
 struct rotary_sections {
     std::int64_t axes;

@@ -117,10 +117,27 @@ public:
         recorder& r_;
     };
 
+    /// While it lives, modules are called that have been called before: their parameters are counted already.
+    class recalled_guard {
+    public:
+        constexpr explicit recalled_guard(recorder& r, bool on = true) noexcept : r_(r), before_(r.parameter_times_) {
+            if (on) r_.parameter_times_ = count{};
+        }
+        constexpr ~recalled_guard() { r_.parameter_times_ = before_; }
+        recalled_guard(const recalled_guard&) = delete;
+        recalled_guard& operator=(const recalled_guard&) = delete;
+
+    private:
+        recorder& r_;
+        count before_;
+    };
+
     /// While it lives, nothing asks for gradients (`torch.no_grad`).
     class no_grad_guard {
     public:
-        constexpr explicit no_grad_guard(recorder& r) noexcept : r_(r), before_(r.grad_) { r_.grad_ = false; }
+        constexpr explicit no_grad_guard(recorder& r, bool on = true) noexcept : r_(r), before_(r.grad_) {
+            r_.grad_ = before_ && !on;
+        }
         constexpr ~no_grad_guard() { r_.grad_ = before_; }
         no_grad_guard(const no_grad_guard&) = delete;
         no_grad_guard& operator=(const no_grad_guard&) = delete;

@@ -68,6 +68,9 @@ public:
     constexpr value sum(const value& a, int along, bool keepdim = false) { return reduce(op::sum, a, along, keepdim); }
     constexpr value mean(const value& a, int along, bool keepdim = false) { return reduce(op::mean, a, along, keepdim); }
     constexpr value max_over(const value& a, int along, bool keepdim = false) { return reduce(op::max, a, along, keepdim); }
+    constexpr value logsumexp(const value& a, int along, bool keepdim = false) {
+        return reduce(op::logsumexp, a, along, keepdim);
+    }
     constexpr value cumsum(const value& a, int along) {
         value out = contiguous_like(a);
         note(op::cumsum, count(a.elements), count(a.elements / length(a, along)), out, a);
@@ -76,14 +79,6 @@ public:
     /// Softmax over the last dimension; the rows of causal scores are as long as what each query sees.
     constexpr value softmax(const value& a) { return over_rows(op::softmax, a); }
     constexpr value log_softmax(const value& a) { return over_rows(op::log_softmax, a); }
-    /// `torch.logsumexp` over the last dimension.
-    constexpr value log_sum_exp(const value& a) {
-        value out = a;
-        out.size[a.axis(-1)] = 1;
-        out = dense_as(out).squeeze(-1);
-        note(op::log_sum_exp, count(a.elements), rows_of(a), out, a);
-        return out;
-    }
     /// `F.layer_norm` over the last dimension; `parts` parameters: none, a weight, or weight and bias.
     constexpr value layer_norm(const value& a, int parts) {
         const op kind = parts == 0 ? op::layer_norm : parts == 1 ? op::layer_norm_weight : op::layer_norm_affine;
@@ -211,6 +206,8 @@ public:
         note(op::where, {}, {}, out, a);
         return out;
     }
+    /// The same of two tensors, each of which gets its part of the gradient.
+    constexpr value where(const value& a, const value& b) { return binary(op::where, a, b); }
     constexpr value top_k(const value& a, std::int64_t k) {
         value out = contiguous_like(a);
         out.size[a.axis(-1)] = k;

@@ -21,6 +21,15 @@ constexpr void make_rotary_tables(const site& here, trace& t, shared_values& int
     into.cos = tables.first, into.sin = tables.second;
 }
 
+/// One mask for layers of both kinds, as long as the caches of those that slide: while these have forgotten nothing.
+///
+/// Later the reference adds it to longer scores and fails (Mistral with `layer_types`).
+constexpr value mask_for_both_kinds(trace& t, const context& slides) {
+    const std::int64_t past = t.load().past;
+    if (past > slides.past && !t.idle()) report_positions(slides.past, past);
+    return eager_mask(t, slides, t.load().batch);
+}
+
 /// Masks by the row's rule, for each kind of attention that layers are of.
 constexpr decoder_context masks(const site& here, trace& t) {
     const architecture& row = here.row;
@@ -34,10 +43,15 @@ constexpr decoder_context masks(const site& here, trace& t) {
     c.full.where.causal = c.sliding.where.causal = !here.dims.looks_ahead;
     const bool slides = chunked || plan.has(mixer_kind::sliding_attention, layers);
     const bool full = plan.has(mixer_kind::full_attention, layers);
+    if (row.masks == mask_rule::by_window && slides && full) {
+        c.full.mask = c.sliding.mask = mask_for_both_kinds(t, c.sliding.where);
+        return c;
+    }
     // as long as the cache of a layer that reads it, or where none does, of the first (masking_utils.py, `layer_idx`)
     const context& longest = slides && !full ? c.sliding.where : c.full.where;
     const context& shortest = slides ? c.sliding.where : c.full.where;
-    if (row.masks != mask_rule::by_window || full) c.full.mask = eager_mask(t, longest, load.batch);
+    const bool by_layers = row.masks == mask_rule::by_window || row.masks == mask_rule::present;
+    if (!by_layers || full) c.full.mask = eager_mask(t, longest, load.batch);
     if (row.masks == mask_rule::full_and_sliding || slides) c.sliding.mask = eager_mask(t, shortest, load.batch);
     return c;
 }
