@@ -5,12 +5,12 @@
 #include <cstddef>
 
 #include <llmcost/arch/afmoe.hpp>
-#include <llmcost/arch/axk.hpp>
-#include <llmcost/arch/bailing_hybrid.hpp>
-#include <llmcost/arch/bamba.hpp>
 #include <llmcost/arch/apertus.hpp>
 #include <llmcost/arch/arcee.hpp>
 #include <llmcost/arch/aria.hpp>
+#include <llmcost/arch/axk.hpp>
+#include <llmcost/arch/bailing_hybrid.hpp>
+#include <llmcost/arch/bamba.hpp>
 #include <llmcost/arch/bart.hpp>
 #include <llmcost/arch/beam.hpp>
 #include <llmcost/arch/bert.hpp>
@@ -22,25 +22,22 @@
 #include <llmcost/arch/cohere2_moe.hpp>
 #include <llmcost/arch/cpmant.hpp>
 #include <llmcost/arch/ctrl.hpp>
+#include <llmcost/arch/cwm.hpp>
 #include <llmcost/arch/deepseek.hpp>
 #include <llmcost/arch/deepseek_v32.hpp>
+#include <llmcost/arch/diffllama.hpp>
 #include <llmcost/arch/dots1.hpp>
+#include <llmcost/arch/ernie4_5.hpp>
 #include <llmcost/arch/ernie4_5_moe.hpp>
+#include <llmcost/arch/exaone4.hpp>
 #include <llmcost/arch/exaone_moe.hpp>
 #include <llmcost/arch/falcon.hpp>
 #include <llmcost/arch/flex_olmo.hpp>
-#include <llmcost/arch/gemma.hpp>
-#include <llmcost/arch/glm4_moe.hpp>
-#include <llmcost/arch/glm4_moe_lite.hpp>
-#include <llmcost/arch/cwm.hpp>
-#include <llmcost/arch/deepseek.hpp>
-#include <llmcost/arch/diffllama.hpp>
-#include <llmcost/arch/ernie4_5.hpp>
-#include <llmcost/arch/exaone4.hpp>
-#include <llmcost/arch/falcon.hpp>
 #include <llmcost/arch/flint.hpp>
 #include <llmcost/arch/gemma.hpp>
 #include <llmcost/arch/glm.hpp>
+#include <llmcost/arch/glm4_moe.hpp>
+#include <llmcost/arch/glm4_moe_lite.hpp>
 #include <llmcost/arch/gpt2.hpp>
 #include <llmcost/arch/gpt_bigcode.hpp>
 #include <llmcost/arch/gpt_neo.hpp>
@@ -51,23 +48,23 @@
 #include <llmcost/arch/granite.hpp>
 #include <llmcost/arch/granitemoe.hpp>
 #include <llmcost/arch/granitemoehybrid.hpp>
-#include <llmcost/arch/hy_v3.hpp>
-#include <llmcost/arch/jamba.hpp>
-#include <llmcost/arch/kimi_linear.hpp>
-#include <llmcost/arch/laguna.hpp>
 #include <llmcost/arch/helium.hpp>
 #include <llmcost/arch/hunyuan.hpp>
+#include <llmcost/arch/hy_v3.hpp>
 #include <llmcost/arch/hyperclovax.hpp>
 #include <llmcost/arch/internlm3.hpp>
 #include <llmcost/arch/jais2.hpp>
 #include <llmcost/arch/jamba.hpp>
+#include <llmcost/arch/kimi_linear.hpp>
 #include <llmcost/arch/kolibri1.hpp>
+#include <llmcost/arch/laguna.hpp>
 #include <llmcost/arch/lfm2.hpp>
 #include <llmcost/arch/lfm2_moe.hpp>
 #include <llmcost/arch/lfm3.hpp>
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/arch/llama4.hpp>
 #include <llmcost/arch/mamba.hpp>
+#include <llmcost/arch/mellum.hpp>
 #include <llmcost/arch/mimo_v2.hpp>
 #include <llmcost/arch/minicpm3.hpp>
 #include <llmcost/arch/minimax_m2.hpp>
@@ -75,12 +72,9 @@
 #include <llmcost/arch/mixtral.hpp>
 #include <llmcost/arch/moshi.hpp>
 #include <llmcost/arch/mpt.hpp>
-#include <llmcost/arch/nemotron_h.hpp>
-#include <llmcost/arch/mellum.hpp>
-#include <llmcost/arch/mistral.hpp>
-#include <llmcost/arch/mixtral.hpp>
 #include <llmcost/arch/nanochat.hpp>
 #include <llmcost/arch/nemotron.hpp>
+#include <llmcost/arch/nemotron_h.hpp>
 #include <llmcost/arch/olmo.hpp>
 #include <llmcost/arch/olmo_hybrid.hpp>
 #include <llmcost/arch/openai_gpt.hpp>
@@ -112,13 +106,13 @@ namespace llmcost {
 // clang-format off
 inline constexpr const architecture* architectures[]{
     &arch::afmoe,
+    &arch::apertus,
+    &arch::arcee,
+    &arch::aria_text,
     &arch::axk1,
     &arch::axk2,
     &arch::bailing_hybrid,
     &arch::bamba,
-    &arch::apertus,
-    &arch::arcee,
-    &arch::aria_text,
     &arch::bart,
     &arch::beam,
     &arch::bert,
@@ -127,39 +121,32 @@ inline constexpr const architecture* architectures[]{
     &arch::bloom,
     &arch::codegen,
     &arch::cohere,
+    &arch::cohere2,
     &arch::cohere2_moe,
     &arch::cpmant,
     &arch::ctrl,
+    &arch::cwm,
     &arch::deepseek_v2,
     &arch::deepseek_v3,
     &arch::deepseek_v32,
+    &arch::diffllama,
     &arch::dots1,
+    &arch::ernie4_5,
     &arch::ernie4_5_moe,
+    &arch::exaone4,
     &arch::exaone_moe,
     &arch::falcon,
     &arch::falcon_mamba,
     &arch::flex_olmo,
-    &arch::gemma,
-    &arch::gemma2,
-    &arch::gemma3_text,
-    &arch::glm4_moe,
-    &arch::glm4_moe_lite,
-    &arch::glm_moe_dsa,
-    &arch::cohere2,
-    &arch::cwm,
-    &arch::deepseek_v2,
-    &arch::deepseek_v3,
-    &arch::diffllama,
-    &arch::ernie4_5,
-    &arch::exaone4,
-    &arch::falcon,
-    &arch::falcon_mamba,
     &arch::flint,
     &arch::gemma,
     &arch::gemma2,
     &arch::gemma3_text,
     &arch::glm,
     &arch::glm4,
+    &arch::glm4_moe,
+    &arch::glm4_moe_lite,
+    &arch::glm_moe_dsa,
     &arch::gpt_sw3,
     &arch::gpt2,
     &arch::gpt_bigcode,
@@ -169,23 +156,22 @@ inline constexpr const architecture* architectures[]{
     &arch::gpt_oss,
     &arch::gptj,
     &arch::granite,
+    &arch::granite_swa,
     &arch::granitemoe,
     &arch::granitemoe_swa,
     &arch::granitemoehybrid,
     &arch::granitemoeshared,
-    &arch::hy_v3,
-    &arch::jamba,
-    &arch::kimi_linear,
-    &arch::laguna,
-    &arch::granite_swa,
     &arch::helium,
     &arch::hunyuan_v1_dense,
+    &arch::hy_v3,
     &arch::hyperclovax,
     &arch::internlm3,
     &arch::iquestcoder,
     &arch::jais2,
     &arch::jamba,
+    &arch::kimi_linear,
     &arch::kolibri1,
+    &arch::laguna,
     &arch::lfm2,
     &arch::lfm2_moe,
     &arch::lfm3,
@@ -193,26 +179,23 @@ inline constexpr const architecture* architectures[]{
     &arch::llama4_text,
     &arch::mamba,
     &arch::mamba2,
+    &arch::mellum,
     &arch::mimo_v2_flash,
     &arch::minicpm3,
     &arch::minimax_m2,
-    &arch::mistral,
-    &arch::mixtral,
-    &arch::moshi,
-    &arch::mpt,
-    &arch::nemotron_h,
-    &arch::olmo2,
-    &arch::olmo_hybrid,
-    &arch::mellum,
     &arch::ministral,
     &arch::ministral3,
     &arch::mistral,
     &arch::mixtral,
+    &arch::moshi,
+    &arch::mpt,
     &arch::nanochat,
     &arch::nemotron,
+    &arch::nemotron_h,
     &arch::olmo,
     &arch::olmo2,
     &arch::olmo3,
+    &arch::olmo_hybrid,
     &arch::olmoe,
     &arch::openai_gpt,
     &arch::opt,
@@ -228,16 +211,13 @@ inline constexpr const architecture* architectures[]{
     &arch::qwen3_moe,
     &arch::qwen3_next,
     &arch::roberta,
+    &arch::seed_oss,
+    &arch::smollm3,
     &arch::solar_open,
     &arch::stablelm,
     &arch::starcoder2,
     &arch::t5,
     &arch::trocr,
-    &arch::seed_oss,
-    &arch::smollm3,
-    &arch::stablelm,
-    &arch::starcoder2,
-    &arch::t5,
     &arch::vaultgemma,
     &arch::vit,
     &arch::xglm,

@@ -93,7 +93,7 @@ constexpr void read(config_view config, sizes& s) {
     const auto positions = config.find("position_embedding_type");
     s.own[rotates] = positions && positions->is_string() && positions->as_string() == "rope";
     if (s.own[rotates]) {
-        s.frequencies = detail::read_frequency_rule(config);
+        s.frequencies = detail::read_frequency_rule(config, "full_attention");
         if (s.head_dim % 2 != 0) fail_unsupported(config, "num_attention_heads", "heads of an odd width are not rotated");
         s.rotary_dim = s.head_dim;
     }
