@@ -11,6 +11,7 @@
 #include <llmcost/arch/deepseek.hpp>
 #include <llmcost/arch/falcon.hpp>
 #include <llmcost/arch/gemma.hpp>
+#include <llmcost/arch/glm4v.hpp>
 #include <llmcost/arch/gpt2.hpp>
 #include <llmcost/arch/gpt_neox.hpp>
 #include <llmcost/arch/gpt_oss.hpp>
@@ -25,6 +26,7 @@
 #include <llmcost/arch/mixtral.hpp>
 #include <llmcost/arch/olmo.hpp>
 #include <llmcost/arch/opt.hpp>
+#include <llmcost/arch/paddleocr_vl.hpp>
 #include <llmcost/arch/phi3.hpp>
 #include <llmcost/arch/qwen2.hpp>
 #include <llmcost/arch/qwen2_moe.hpp>
@@ -32,6 +34,7 @@
 #include <llmcost/arch/qwen3.hpp>
 #include <llmcost/arch/qwen3_5.hpp>
 #include <llmcost/arch/qwen3_next.hpp>
+#include <llmcost/arch/qwen3_vl.hpp>
 #include <llmcost/arch/stablelm.hpp>
 #include <llmcost/arch/starcoder2.hpp>
 #include <llmcost/arch/t5.hpp>
@@ -55,6 +58,12 @@ inline constexpr const architecture* architectures[]{
     &arch::gemma,
     &arch::gemma2,
     &arch::gemma3_text,
+    &arch::glm4v,
+    &arch::glm4v_moe,
+    &arch::glm4v_moe_text,
+    &arch::glm4v_text,
+    &arch::glm_ocr,
+    &arch::glm_ocr_text,
     &arch::gpt_sw3,
     &arch::gpt2,
     &arch::gpt_neox,
@@ -72,15 +81,25 @@ inline constexpr const architecture* architectures[]{
     &arch::olmo2,
     &arch::olmoe,
     &arch::opt,
+    &arch::paddleocr_vl,
     &arch::phi3,
     &arch::qwen2,
+    &arch::qwen2_5_vl,
+    &arch::qwen2_5_vl_text,
     &arch::qwen2_moe,
+    &arch::qwen2_vl,
     &arch::qwen2_vl_text,
     &arch::qwen3,
+    &arch::qwen3_5,
+    &arch::qwen3_5_moe,
     &arch::qwen3_5_moe_text,
     &arch::qwen3_5_text,
     &arch::qwen3_moe,
     &arch::qwen3_next,
+    &arch::qwen3_vl,
+    &arch::qwen3_vl_moe,
+    &arch::qwen3_vl_moe_text,
+    &arch::qwen3_vl_text,
     &arch::roberta,
     &arch::stablelm,
     &arch::starcoder2,
