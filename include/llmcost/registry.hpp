@@ -12,6 +12,7 @@
 #include <llmcost/arch/falcon.hpp>
 #include <llmcost/arch/gemma.hpp>
 #include <llmcost/arch/glm4v.hpp>
+#include <llmcost/arch/glmasr.hpp>
 #include <llmcost/arch/gpt2.hpp>
 #include <llmcost/arch/gpt_neox.hpp>
 #include <llmcost/arch/gpt_oss.hpp>
@@ -29,10 +30,12 @@
 #include <llmcost/arch/paddleocr_vl.hpp>
 #include <llmcost/arch/phi3.hpp>
 #include <llmcost/arch/qwen2.hpp>
+#include <llmcost/arch/qwen2_audio.hpp>
 #include <llmcost/arch/qwen2_moe.hpp>
 #include <llmcost/arch/qwen2_vl.hpp>
 #include <llmcost/arch/qwen3.hpp>
 #include <llmcost/arch/qwen3_5.hpp>
+#include <llmcost/arch/qwen3_asr.hpp>
 #include <llmcost/arch/qwen3_next.hpp>
 #include <llmcost/arch/qwen3_vl.hpp>
 #include <llmcost/arch/stablelm.hpp>
@@ -47,6 +50,7 @@ namespace llmcost {
 /// Every row, sorted by `model_type`.
 // clang-format off
 inline constexpr const architecture* architectures[]{
+    &arch::audioflamingo3,
     &arch::bart,
     &arch::bert,
     &arch::bloom,
@@ -64,6 +68,7 @@ inline constexpr const architecture* architectures[]{
     &arch::glm4v_text,
     &arch::glm_ocr,
     &arch::glm_ocr_text,
+    &arch::glmasr,
     &arch::gpt_sw3,
     &arch::gpt2,
     &arch::gpt_neox,
@@ -78,6 +83,7 @@ inline constexpr const architecture* architectures[]{
     &arch::mamba2,
     &arch::mistral,
     &arch::mixtral,
+    &arch::musicflamingo,
     &arch::olmo2,
     &arch::olmoe,
     &arch::opt,
@@ -86,6 +92,7 @@ inline constexpr const architecture* architectures[]{
     &arch::qwen2,
     &arch::qwen2_5_vl,
     &arch::qwen2_5_vl_text,
+    &arch::qwen2_audio,
     &arch::qwen2_moe,
     &arch::qwen2_vl,
     &arch::qwen2_vl_text,
@@ -94,6 +101,7 @@ inline constexpr const architecture* architectures[]{
     &arch::qwen3_5_moe,
     &arch::qwen3_5_moe_text,
     &arch::qwen3_5_text,
+    &arch::qwen3_asr,
     &arch::qwen3_moe,
     &arch::qwen3_next,
     &arch::qwen3_vl,
@@ -105,6 +113,7 @@ inline constexpr const architecture* architectures[]{
     &arch::starcoder2,
     &arch::t5,
     &arch::vit,
+    &arch::voxtral,
 };
 // clang-format on
 inline constexpr std::size_t architecture_count = sizeof architectures / sizeof *architectures;
