@@ -18,6 +18,7 @@
 #include <llmcost/arch/gpt_oss.hpp>
 #include <llmcost/arch/gptj.hpp>
 #include <llmcost/arch/granite.hpp>
+#include <llmcost/arch/granite_speech.hpp>
 #include <llmcost/arch/jamba.hpp>
 #include <llmcost/arch/lfm2.hpp>
 #include <llmcost/arch/llama.hpp>
@@ -25,6 +26,7 @@
 #include <llmcost/arch/mamba.hpp>
 #include <llmcost/arch/mistral.hpp>
 #include <llmcost/arch/mixtral.hpp>
+#include <llmcost/arch/moss_transcribe_diarize.hpp>
 #include <llmcost/arch/olmo.hpp>
 #include <llmcost/arch/opt.hpp>
 #include <llmcost/arch/paddleocr_vl.hpp>
@@ -41,6 +43,7 @@
 #include <llmcost/arch/stablelm.hpp>
 #include <llmcost/arch/starcoder2.hpp>
 #include <llmcost/arch/t5.hpp>
+#include <llmcost/arch/vibevoice_asr.hpp>
 #include <llmcost/arch/vit.hpp>
 #include <llmcost/base/string_ref.hpp>
 #include <llmcost/detail/config_edit_distance.hpp>
@@ -75,6 +78,8 @@ inline constexpr const architecture* architectures[]{
     &arch::gpt_oss,
     &arch::gptj,
     &arch::granite,
+    &arch::granite_speech,
+    &arch::granite_speech_plus,
     &arch::jamba,
     &arch::lfm2,
     &arch::llama,
@@ -83,6 +88,7 @@ inline constexpr const architecture* architectures[]{
     &arch::mamba2,
     &arch::mistral,
     &arch::mixtral,
+    &arch::moss_transcribe_diarize,
     &arch::musicflamingo,
     &arch::olmo2,
     &arch::olmoe,
@@ -112,6 +118,7 @@ inline constexpr const architecture* architectures[]{
     &arch::stablelm,
     &arch::starcoder2,
     &arch::t5,
+    &arch::vibevoice_asr,
     &arch::vit,
     &arch::voxtral,
 };
