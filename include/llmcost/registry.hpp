@@ -31,6 +31,7 @@
 #include <llmcost/arch/opt.hpp>
 #include <llmcost/arch/paddleocr_vl.hpp>
 #include <llmcost/arch/phi3.hpp>
+#include <llmcost/arch/phi4_multimodal.hpp>
 #include <llmcost/arch/qwen2.hpp>
 #include <llmcost/arch/qwen2_audio.hpp>
 #include <llmcost/arch/qwen2_moe.hpp>
@@ -95,6 +96,7 @@ inline constexpr const architecture* architectures[]{
     &arch::opt,
     &arch::paddleocr_vl,
     &arch::phi3,
+    &arch::phi4_multimodal,
     &arch::qwen2,
     &arch::qwen2_5_vl,
     &arch::qwen2_5_vl_text,

@@ -50,7 +50,7 @@ constexpr value see(const site& here, trace& t) {
         held.within("embeddings", here.type("VisionEmbeddings"),
                     [&] { held.embedding("position_embedding", rows * rows, in); });
     held.within("patch_embed", here.type("VisionPatchEmbed"), [&] {
-        held.convolution("proj", {"", "Conv3d"}, {in, own[channels], own[frames], own[patch], own[patch]});
+        held.weighted("proj", {"", "Conv3d"}, {in, own[channels], own[frames], own[patch], own[patch]});
     });
     held.plain("rotary_pos_emb", here.type("VisionRotaryEmbedding"));
     held.list("blocks", here.dims.num_hidden_layers, here.type("VisionBlock"), [&] {
@@ -66,7 +66,7 @@ constexpr value see(const site& here, trace& t) {
     const std::int64_t wide = Ocr ? out * own[channels] : here.dims.intermediate_size;
     held.within("merger", here.type("VisionPatchMerger"), [&] { describe_merger(here, held, out, wide); });
     if (!Ocr) held.norm("post_conv_layernorm", in, norm);
-    held.convolution("downsample", {"", "Conv2d"}, {out, in, own[merge], own[merge]});
+    held.weighted("downsample", {"", "Conv2d"}, {out, in, own[merge], own[merge]});
     held.norm("post_layernorm", in, norm);
     return {};
 }

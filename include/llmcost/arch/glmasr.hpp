@@ -33,8 +33,8 @@ constexpr void describe_layer(const site& here, idle_modules& held) {
 constexpr value hear(const site& here, trace& t) {
     const std::int64_t in = here.dims.hidden_size;
     idle_modules held{t};
-    held.convolution("conv1", {"", "Conv1d"}, {in, here.dims.own[mels], 3});
-    held.convolution("conv2", {"", "Conv1d"}, {in, in, 3});
+    held.weighted("conv1", {"", "Conv1d"}, {in, here.dims.own[mels], 3});
+    held.weighted("conv2", {"", "Conv1d"}, {in, in, 3});
     held.list("layers", here.dims.num_hidden_layers, here.type("EncoderLayer"), [&] { describe_layer(here, held); });
     held.layer_norm("norm", in);
     held.plain("rotary_emb", here.type("RotaryEmbedding"));

@@ -33,13 +33,13 @@ constexpr void describe_feed_forward(idle_modules& held, std::int64_t in, std::i
 constexpr void describe_convolution(const site& here, idle_modules& held) {
     const std::int64_t in = here.dims.hidden_size, inner = in * here.dims.own[conv_times];
     held.layer_norm("norm", in);
-    held.convolution("up_conv", {"", "Conv1d"}, {2 * inner, in, 1});
+    held.weighted("up_conv", {"", "Conv1d"}, {2 * inner, in, 1});
     held.plain("glu", {"", "GLU"});
     held.within("depth_conv", here.type("ConformerDepthWiseConv1d"),
-                [&] { held.convolution("conv", {"", "Conv1d"}, {inner, 1, here.dims.own[kernel]}, false); });
+                [&] { held.weighted("conv", {"", "Conv1d"}, {inner, 1, here.dims.own[kernel]}, false); });
     held.plain("silu", {"", "SiLU"});
     held.batch_norm("batch_norm", inner);
-    held.convolution("down_conv", {"", "Conv1d"}, {in, inner, 1});
+    held.weighted("down_conv", {"", "Conv1d"}, {in, inner, 1});
     held.plain("dropout", {"", "Dropout"});
 }
 

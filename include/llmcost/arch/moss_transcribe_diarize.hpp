@@ -25,8 +25,8 @@ constexpr value hear(const site& here, trace& t) {
     const own_sizes& own = here.dims.own;
     const std::int64_t in = here.dims.hidden_size;
     idle_modules held{t};
-    held.convolution("conv1", {"", "Conv1d"}, {in, own[mels], 3});
-    held.convolution("conv2", {"", "Conv1d"}, {in, in, 3});
+    held.weighted("conv1", {"", "Conv1d"}, {in, own[mels], 3});
+    held.weighted("conv2", {"", "Conv1d"}, {in, in, 3});
     held.embedding("embed_positions", own[places], in);
     held.list("layers", here.dims.num_hidden_layers, here.type("AudioLayer"),
               [&] { describe_layer(here, held, "AudioAttention", false); });

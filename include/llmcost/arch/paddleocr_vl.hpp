@@ -32,7 +32,7 @@ constexpr value see(const site& here, trace& t) {
     idle_modules held{t};
     held.within("vision_model", here.type("VisionTransformer"), [&] {
         held.within("embeddings", here.type("VisionEmbeddings"), [&] {
-            held.convolution("patch_embedding", {"", "Conv2d"}, {in, own[channels], own[patch], own[patch]});
+            held.weighted("patch_embedding", {"", "Conv2d"}, {in, own[channels], own[patch], own[patch]});
             held.embedding("position_embedding", rows * rows, in);
         });
         held.within("encoder", here.type("VisionEncoder"), [&] {

@@ -59,7 +59,7 @@ constexpr value see(const site& here, trace& t) {
     const std::int64_t in = own[width], inner = in * own[mlp_ratio];
     idle_modules held{t};
     held.within("patch_embed", {"", "PatchEmbed"}, [&] {
-        held.convolution("proj", {"", "Conv3d"}, {in, own[channels], own[frames], own[patch], own[patch]}, false);
+        held.weighted("proj", {"", "Conv3d"}, {in, own[channels], own[frames], own[patch], own[patch]}, false);
     });
     held.plain("rotary_pos_emb", {"Qwen2VL", "VisionRotaryEmbedding"});
     held.list("blocks", here.dims.num_hidden_layers, {"Qwen2VL", "VisionBlock"}, [&] {
@@ -86,7 +86,7 @@ constexpr value see_2_5(const site& here, trace& t) {
     const class_name norm{"Qwen2_5_VL", "RMSNorm"};
     idle_modules held{t};
     held.within("patch_embed", {"Qwen2_5_", "VisionPatchEmbed"}, [&] {
-        held.convolution("proj", {"", "Conv3d"}, {in, own[channels], own[frames], own[patch], own[patch]}, false);
+        held.weighted("proj", {"", "Conv3d"}, {in, own[channels], own[frames], own[patch], own[patch]}, false);
     });
     held.plain("rotary_pos_emb", {"Qwen2_5_VL", "VisionRotaryEmbedding"});
     held.list("blocks", here.dims.num_hidden_layers, {"Qwen2_5_VL", "VisionBlock"}, [&] {

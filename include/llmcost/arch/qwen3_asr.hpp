@@ -23,9 +23,9 @@ constexpr value hear(const site& here, trace& t) {
     held.list("layers", here.dims.num_hidden_layers, here.type("AudioEncoderLayer"),
               [&] { qwen2_audio_detail::describe_layer(here, held, "AudioAttention", true); });
     held.layer_norm("ln_post", in);
-    held.convolution("conv2d1", {"", "Conv2d"}, {p, 1, 3, 3});
-    held.convolution("conv2d2", {"", "Conv2d"}, {p, p, 3, 3});
-    held.convolution("conv2d3", {"", "Conv2d"}, {p, p, 3, 3});
+    held.weighted("conv2d1", {"", "Conv2d"}, {p, 1, 3, 3});
+    held.weighted("conv2d2", {"", "Conv2d"}, {p, p, 3, 3});
+    held.weighted("conv2d3", {"", "Conv2d"}, {p, p, 3, 3});
     held.linear("conv_out", p * rows, in, false);
     return {};
 }

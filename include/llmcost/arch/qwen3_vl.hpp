@@ -36,7 +36,7 @@ constexpr value see(const site& here, trace& t) {
     const std::int64_t in = here.dims.hidden_size, inner = here.dims.intermediate_size;
     idle_modules held{t};
     held.within("patch_embed", here.type("VisionPatchEmbed"), [&] {
-        held.convolution("proj", {"", "Conv3d"}, {in, own[channels], own[frames], own[patch], own[patch]});
+        held.weighted("proj", {"", "Conv3d"}, {in, own[channels], own[frames], own[patch], own[patch]});
     });
     held.embedding("pos_embed", own[places], in);
     held.plain("rotary_pos_emb", here.type("VisionRotaryEmbedding"));

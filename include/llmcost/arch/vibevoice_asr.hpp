@@ -46,7 +46,7 @@ constexpr void read_encoder(config_view config, sizes& s) {
 
 /// A convolution over the past, in a module of its own.
 constexpr void describe_causal(const site& here, idle_modules& held, literal name, const extents& sizes) {
-    held.within(name, here.type("CausalConv1d"), [&] { held.convolution("conv", {"", "Conv1d"}, sizes); });
+    held.within(name, here.type("CausalConv1d"), [&] { held.weighted("conv", {"", "Conv1d"}, sizes); });
 }
 
 constexpr void describe_stage(const site& here, idle_modules& held, std::int64_t depth, std::int64_t width) {

@@ -49,8 +49,8 @@ public:
     constexpr void embedding(module_place at, std::int64_t rows, std::int64_t width, class_name type = {"", "Embedding"}) {
         within_leaf(at, type, [&] { weight({rows, width}, false, 0); });
     }
-    /// A convolution of this class over a weight of these sizes: (out, in / groups, kernel…).
-    constexpr void convolution(module_place at, class_name type, const extents& sizes, bool bias = true) {
+    /// A module of this class with a weight of these sizes: a convolution has (out, in / groups, kernel…).
+    constexpr void weighted(module_place at, class_name type, const extents& sizes, bool bias = true) {
         within_leaf(at, type, [&] { weight(sizes, bias, sizes.size[0]); });
     }
     constexpr void act(module_place at, activation kind) {
