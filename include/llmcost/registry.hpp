@@ -8,6 +8,7 @@
 #include <llmcost/arch/bert.hpp>
 #include <llmcost/arch/bloom.hpp>
 #include <llmcost/arch/cohere.hpp>
+#include <llmcost/arch/cohere_compass.hpp>
 #include <llmcost/arch/deepseek.hpp>
 #include <llmcost/arch/falcon.hpp>
 #include <llmcost/arch/gemma.hpp>
@@ -19,6 +20,7 @@
 #include <llmcost/arch/gptj.hpp>
 #include <llmcost/arch/granite.hpp>
 #include <llmcost/arch/granite_speech.hpp>
+#include <llmcost/arch/hunyuan_v1_moe.hpp>
 #include <llmcost/arch/jamba.hpp>
 #include <llmcost/arch/lfm2.hpp>
 #include <llmcost/arch/llama.hpp>
@@ -59,6 +61,7 @@ inline constexpr const architecture* architectures[]{
     &arch::bert,
     &arch::bloom,
     &arch::cohere,
+    &arch::cohere_compass_text,
     &arch::deepseek_v2,
     &arch::deepseek_v3,
     &arch::falcon,
@@ -81,6 +84,7 @@ inline constexpr const architecture* architectures[]{
     &arch::granite,
     &arch::granite_speech,
     &arch::granite_speech_plus,
+    &arch::hunyuan_v1_moe,
     &arch::jamba,
     &arch::lfm2,
     &arch::llama,
