@@ -10,6 +10,7 @@
 #include <llmcost/arch/cohere.hpp>
 #include <llmcost/arch/cohere_compass.hpp>
 #include <llmcost/arch/deepseek.hpp>
+#include <llmcost/arch/emu3.hpp>
 #include <llmcost/arch/falcon.hpp>
 #include <llmcost/arch/gemma.hpp>
 #include <llmcost/arch/glm4v.hpp>
@@ -64,6 +65,7 @@ inline constexpr const architecture* architectures[]{
     &arch::cohere_compass_text,
     &arch::deepseek_v2,
     &arch::deepseek_v3,
+    &arch::emu3,
     &arch::falcon,
     &arch::falcon_mamba,
     &arch::gemma,
