@@ -30,6 +30,7 @@
 #include <llmcost/arch/mistral.hpp>
 #include <llmcost/arch/mixtral.hpp>
 #include <llmcost/arch/moss_transcribe_diarize.hpp>
+#include <llmcost/arch/nemo_speechlm.hpp>
 #include <llmcost/arch/olmo.hpp>
 #include <llmcost/arch/opt.hpp>
 #include <llmcost/arch/paddleocr_vl.hpp>
@@ -97,6 +98,7 @@ inline constexpr const architecture* architectures[]{
     &arch::mixtral,
     &arch::moss_transcribe_diarize,
     &arch::musicflamingo,
+    &arch::nemo_speechlm,
     &arch::olmo2,
     &arch::olmoe,
     &arch::opt,
