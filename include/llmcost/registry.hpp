@@ -31,6 +31,9 @@
 #include <llmcost/arch/ernie4_5_moe.hpp>
 #include <llmcost/arch/exaone4.hpp>
 #include <llmcost/arch/exaone_moe.hpp>
+#include <llmcost/arch/cohere_compass.hpp>
+#include <llmcost/arch/deepseek.hpp>
+#include <llmcost/arch/emu3.hpp>
 #include <llmcost/arch/falcon.hpp>
 #include <llmcost/arch/flex_olmo.hpp>
 #include <llmcost/arch/flint.hpp>
@@ -38,6 +41,8 @@
 #include <llmcost/arch/glm.hpp>
 #include <llmcost/arch/glm4_moe.hpp>
 #include <llmcost/arch/glm4_moe_lite.hpp>
+#include <llmcost/arch/glm4v.hpp>
+#include <llmcost/arch/glmasr.hpp>
 #include <llmcost/arch/gpt2.hpp>
 #include <llmcost/arch/gpt_bigcode.hpp>
 #include <llmcost/arch/gpt_neo.hpp>
@@ -54,6 +59,8 @@
 #include <llmcost/arch/hyperclovax.hpp>
 #include <llmcost/arch/internlm3.hpp>
 #include <llmcost/arch/jais2.hpp>
+#include <llmcost/arch/granite_speech.hpp>
+#include <llmcost/arch/hunyuan_v1_moe.hpp>
 #include <llmcost/arch/jamba.hpp>
 #include <llmcost/arch/kimi_linear.hpp>
 #include <llmcost/arch/kolibri1.hpp>
@@ -75,6 +82,8 @@
 #include <llmcost/arch/nanochat.hpp>
 #include <llmcost/arch/nemotron.hpp>
 #include <llmcost/arch/nemotron_h.hpp>
+#include <llmcost/arch/moss_transcribe_diarize.hpp>
+#include <llmcost/arch/nemo_speechlm.hpp>
 #include <llmcost/arch/olmo.hpp>
 #include <llmcost/arch/olmo_hybrid.hpp>
 #include <llmcost/arch/openai_gpt.hpp>
@@ -82,11 +91,16 @@
 #include <llmcost/arch/phi.hpp>
 #include <llmcost/arch/phi3.hpp>
 #include <llmcost/arch/phimoe.hpp>
+#include <llmcost/arch/paddleocr_vl.hpp>
+#include <llmcost/arch/phi3.hpp>
+#include <llmcost/arch/phi4_multimodal.hpp>
 #include <llmcost/arch/qwen2.hpp>
+#include <llmcost/arch/qwen2_audio.hpp>
 #include <llmcost/arch/qwen2_moe.hpp>
 #include <llmcost/arch/qwen2_vl.hpp>
 #include <llmcost/arch/qwen3.hpp>
 #include <llmcost/arch/qwen3_5.hpp>
+#include <llmcost/arch/qwen3_asr.hpp>
 #include <llmcost/arch/qwen3_next.hpp>
 #include <llmcost/arch/seed_oss.hpp>
 #include <llmcost/arch/smollm3.hpp>
@@ -94,6 +108,11 @@
 #include <llmcost/arch/starcoder2.hpp>
 #include <llmcost/arch/t5.hpp>
 #include <llmcost/arch/trocr.hpp>
+#include <llmcost/arch/qwen3_vl.hpp>
+#include <llmcost/arch/stablelm.hpp>
+#include <llmcost/arch/starcoder2.hpp>
+#include <llmcost/arch/t5.hpp>
+#include <llmcost/arch/vibevoice_asr.hpp>
 #include <llmcost/arch/vit.hpp>
 #include <llmcost/arch/xglm.hpp>
 #include <llmcost/arch/youtu.hpp>
@@ -113,6 +132,7 @@ inline constexpr const architecture* architectures[]{
     &arch::axk2,
     &arch::bailing_hybrid,
     &arch::bamba,
+    &arch::audioflamingo3,
     &arch::bart,
     &arch::beam,
     &arch::bert,
@@ -135,6 +155,10 @@ inline constexpr const architecture* architectures[]{
     &arch::ernie4_5_moe,
     &arch::exaone4,
     &arch::exaone_moe,
+    &arch::cohere_compass_text,
+    &arch::deepseek_v2,
+    &arch::deepseek_v3,
+    &arch::emu3,
     &arch::falcon,
     &arch::falcon_mamba,
     &arch::flex_olmo,
@@ -147,6 +171,13 @@ inline constexpr const architecture* architectures[]{
     &arch::glm4_moe,
     &arch::glm4_moe_lite,
     &arch::glm_moe_dsa,
+    &arch::glm4v,
+    &arch::glm4v_moe,
+    &arch::glm4v_moe_text,
+    &arch::glm4v_text,
+    &arch::glm_ocr,
+    &arch::glm_ocr_text,
+    &arch::glmasr,
     &arch::gpt_sw3,
     &arch::gpt2,
     &arch::gpt_bigcode,
@@ -168,6 +199,9 @@ inline constexpr const architecture* architectures[]{
     &arch::internlm3,
     &arch::iquestcoder,
     &arch::jais2,
+    &arch::granite_speech,
+    &arch::granite_speech_plus,
+    &arch::hunyuan_v1_moe,
     &arch::jamba,
     &arch::kimi_linear,
     &arch::kolibri1,
@@ -193,6 +227,9 @@ inline constexpr const architecture* architectures[]{
     &arch::nemotron,
     &arch::nemotron_h,
     &arch::olmo,
+    &arch::moss_transcribe_diarize,
+    &arch::musicflamingo,
+    &arch::nemo_speechlm,
     &arch::olmo2,
     &arch::olmo3,
     &arch::olmo_hybrid,
@@ -202,14 +239,28 @@ inline constexpr const architecture* architectures[]{
     &arch::phi,
     &arch::phi3,
     &arch::phimoe,
+    &arch::paddleocr_vl,
+    &arch::phi3,
+    &arch::phi4_multimodal,
     &arch::qwen2,
+    &arch::qwen2_5_vl,
+    &arch::qwen2_5_vl_text,
+    &arch::qwen2_audio,
     &arch::qwen2_moe,
+    &arch::qwen2_vl,
     &arch::qwen2_vl_text,
     &arch::qwen3,
+    &arch::qwen3_5,
+    &arch::qwen3_5_moe,
     &arch::qwen3_5_moe_text,
     &arch::qwen3_5_text,
+    &arch::qwen3_asr,
     &arch::qwen3_moe,
     &arch::qwen3_next,
+    &arch::qwen3_vl,
+    &arch::qwen3_vl_moe,
+    &arch::qwen3_vl_moe_text,
+    &arch::qwen3_vl_text,
     &arch::roberta,
     &arch::seed_oss,
     &arch::smollm3,
@@ -222,6 +273,9 @@ inline constexpr const architecture* architectures[]{
     &arch::vit,
     &arch::xglm,
     &arch::youtu,
+    &arch::vibevoice_asr,
+    &arch::vit,
+    &arch::voxtral,
 };
 // clang-format on
 inline constexpr std::size_t architecture_count = sizeof architectures / sizeof *architectures;

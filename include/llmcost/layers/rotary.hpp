@@ -89,7 +89,8 @@ private:
     }
     /// Source: transformers/models/qwen2_vl, qwen3_5, `recomposition_frequencies`.
     constexpr two_values of_several_axes(trace& t, std::int64_t batch, std::int64_t sequence) const {
-        if (form != rotation::half) report_description("positions of several axes rotate halves only");
+        if (form != rotation::half && form != rotation::interleaved)
+            report_description("positions of several axes rotate halves or neighbours only");
         const value angles = t.mul(t.constant({3, batch, sequence, 1}), trace::buffer({dim / 2}));
         const value cos = t.mul(t.unary(op::cos, angles)), sin = t.mul(t.unary(op::sin, angles));
         return {recomposed(t, cos), recomposed(t, sin)};
@@ -97,7 +98,7 @@ private:
     constexpr value recomposed(trace& t, const value& x) const {
         const value first = x.select(0);  // interleaved: the other axes' parts are copied into their places
         const value all = axes == rotary_axes::sections ? t.cat({first}, -1) : first;
-        return t.to(t.cat({all, all}, -1), t.activation_type());
+        return t.to(doubled(t, all), t.activation_type());
     }
 };
 
