@@ -20,6 +20,7 @@
 #include <llmcost/arch/codegen.hpp>
 #include <llmcost/arch/cohere.hpp>
 #include <llmcost/arch/cohere2_moe.hpp>
+#include <llmcost/arch/cohere_compass.hpp>
 #include <llmcost/arch/cpmant.hpp>
 #include <llmcost/arch/ctrl.hpp>
 #include <llmcost/arch/cwm.hpp>
@@ -27,13 +28,11 @@
 #include <llmcost/arch/deepseek_v32.hpp>
 #include <llmcost/arch/diffllama.hpp>
 #include <llmcost/arch/dots1.hpp>
+#include <llmcost/arch/emu3.hpp>
 #include <llmcost/arch/ernie4_5.hpp>
 #include <llmcost/arch/ernie4_5_moe.hpp>
 #include <llmcost/arch/exaone4.hpp>
 #include <llmcost/arch/exaone_moe.hpp>
-#include <llmcost/arch/cohere_compass.hpp>
-#include <llmcost/arch/deepseek.hpp>
-#include <llmcost/arch/emu3.hpp>
 #include <llmcost/arch/falcon.hpp>
 #include <llmcost/arch/flex_olmo.hpp>
 #include <llmcost/arch/flint.hpp>
@@ -51,16 +50,16 @@
 #include <llmcost/arch/gpt_oss.hpp>
 #include <llmcost/arch/gptj.hpp>
 #include <llmcost/arch/granite.hpp>
+#include <llmcost/arch/granite_speech.hpp>
 #include <llmcost/arch/granitemoe.hpp>
 #include <llmcost/arch/granitemoehybrid.hpp>
 #include <llmcost/arch/helium.hpp>
 #include <llmcost/arch/hunyuan.hpp>
+#include <llmcost/arch/hunyuan_v1_moe.hpp>
 #include <llmcost/arch/hy_v3.hpp>
 #include <llmcost/arch/hyperclovax.hpp>
 #include <llmcost/arch/internlm3.hpp>
 #include <llmcost/arch/jais2.hpp>
-#include <llmcost/arch/granite_speech.hpp>
-#include <llmcost/arch/hunyuan_v1_moe.hpp>
 #include <llmcost/arch/jamba.hpp>
 #include <llmcost/arch/kimi_linear.hpp>
 #include <llmcost/arch/kolibri1.hpp>
@@ -78,22 +77,21 @@
 #include <llmcost/arch/mistral.hpp>
 #include <llmcost/arch/mixtral.hpp>
 #include <llmcost/arch/moshi.hpp>
+#include <llmcost/arch/moss_transcribe_diarize.hpp>
 #include <llmcost/arch/mpt.hpp>
 #include <llmcost/arch/nanochat.hpp>
+#include <llmcost/arch/nemo_speechlm.hpp>
 #include <llmcost/arch/nemotron.hpp>
 #include <llmcost/arch/nemotron_h.hpp>
-#include <llmcost/arch/moss_transcribe_diarize.hpp>
-#include <llmcost/arch/nemo_speechlm.hpp>
 #include <llmcost/arch/olmo.hpp>
 #include <llmcost/arch/olmo_hybrid.hpp>
 #include <llmcost/arch/openai_gpt.hpp>
 #include <llmcost/arch/opt.hpp>
+#include <llmcost/arch/paddleocr_vl.hpp>
 #include <llmcost/arch/phi.hpp>
 #include <llmcost/arch/phi3.hpp>
-#include <llmcost/arch/phimoe.hpp>
-#include <llmcost/arch/paddleocr_vl.hpp>
-#include <llmcost/arch/phi3.hpp>
 #include <llmcost/arch/phi4_multimodal.hpp>
+#include <llmcost/arch/phimoe.hpp>
 #include <llmcost/arch/qwen2.hpp>
 #include <llmcost/arch/qwen2_audio.hpp>
 #include <llmcost/arch/qwen2_moe.hpp>
@@ -102,16 +100,13 @@
 #include <llmcost/arch/qwen3_5.hpp>
 #include <llmcost/arch/qwen3_asr.hpp>
 #include <llmcost/arch/qwen3_next.hpp>
+#include <llmcost/arch/qwen3_vl.hpp>
 #include <llmcost/arch/seed_oss.hpp>
 #include <llmcost/arch/smollm3.hpp>
 #include <llmcost/arch/stablelm.hpp>
 #include <llmcost/arch/starcoder2.hpp>
 #include <llmcost/arch/t5.hpp>
 #include <llmcost/arch/trocr.hpp>
-#include <llmcost/arch/qwen3_vl.hpp>
-#include <llmcost/arch/stablelm.hpp>
-#include <llmcost/arch/starcoder2.hpp>
-#include <llmcost/arch/t5.hpp>
 #include <llmcost/arch/vibevoice_asr.hpp>
 #include <llmcost/arch/vit.hpp>
 #include <llmcost/arch/xglm.hpp>
@@ -128,11 +123,11 @@ inline constexpr const architecture* architectures[]{
     &arch::apertus,
     &arch::arcee,
     &arch::aria_text,
+    &arch::audioflamingo3,
     &arch::axk1,
     &arch::axk2,
     &arch::bailing_hybrid,
     &arch::bamba,
-    &arch::audioflamingo3,
     &arch::bart,
     &arch::beam,
     &arch::bert,
@@ -143,6 +138,7 @@ inline constexpr const architecture* architectures[]{
     &arch::cohere,
     &arch::cohere2,
     &arch::cohere2_moe,
+    &arch::cohere_compass_text,
     &arch::cpmant,
     &arch::ctrl,
     &arch::cwm,
@@ -151,14 +147,11 @@ inline constexpr const architecture* architectures[]{
     &arch::deepseek_v32,
     &arch::diffllama,
     &arch::dots1,
+    &arch::emu3,
     &arch::ernie4_5,
     &arch::ernie4_5_moe,
     &arch::exaone4,
     &arch::exaone_moe,
-    &arch::cohere_compass_text,
-    &arch::deepseek_v2,
-    &arch::deepseek_v3,
-    &arch::emu3,
     &arch::falcon,
     &arch::falcon_mamba,
     &arch::flex_olmo,
@@ -170,11 +163,11 @@ inline constexpr const architecture* architectures[]{
     &arch::glm4,
     &arch::glm4_moe,
     &arch::glm4_moe_lite,
-    &arch::glm_moe_dsa,
     &arch::glm4v,
     &arch::glm4v_moe,
     &arch::glm4v_moe_text,
     &arch::glm4v_text,
+    &arch::glm_moe_dsa,
     &arch::glm_ocr,
     &arch::glm_ocr_text,
     &arch::glmasr,
@@ -187,6 +180,8 @@ inline constexpr const architecture* architectures[]{
     &arch::gpt_oss,
     &arch::gptj,
     &arch::granite,
+    &arch::granite_speech,
+    &arch::granite_speech_plus,
     &arch::granite_swa,
     &arch::granitemoe,
     &arch::granitemoe_swa,
@@ -194,14 +189,12 @@ inline constexpr const architecture* architectures[]{
     &arch::granitemoeshared,
     &arch::helium,
     &arch::hunyuan_v1_dense,
+    &arch::hunyuan_v1_moe,
     &arch::hy_v3,
     &arch::hyperclovax,
     &arch::internlm3,
     &arch::iquestcoder,
     &arch::jais2,
-    &arch::granite_speech,
-    &arch::granite_speech_plus,
-    &arch::hunyuan_v1_moe,
     &arch::jamba,
     &arch::kimi_linear,
     &arch::kolibri1,
@@ -222,26 +215,25 @@ inline constexpr const architecture* architectures[]{
     &arch::mistral,
     &arch::mixtral,
     &arch::moshi,
+    &arch::moss_transcribe_diarize,
     &arch::mpt,
+    &arch::musicflamingo,
     &arch::nanochat,
+    &arch::nemo_speechlm,
     &arch::nemotron,
     &arch::nemotron_h,
     &arch::olmo,
-    &arch::moss_transcribe_diarize,
-    &arch::musicflamingo,
-    &arch::nemo_speechlm,
     &arch::olmo2,
     &arch::olmo3,
     &arch::olmo_hybrid,
     &arch::olmoe,
     &arch::openai_gpt,
     &arch::opt,
+    &arch::paddleocr_vl,
     &arch::phi,
     &arch::phi3,
-    &arch::phimoe,
-    &arch::paddleocr_vl,
-    &arch::phi3,
     &arch::phi4_multimodal,
+    &arch::phimoe,
     &arch::qwen2,
     &arch::qwen2_5_vl,
     &arch::qwen2_5_vl_text,
@@ -270,12 +262,11 @@ inline constexpr const architecture* architectures[]{
     &arch::t5,
     &arch::trocr,
     &arch::vaultgemma,
-    &arch::vit,
-    &arch::xglm,
-    &arch::youtu,
     &arch::vibevoice_asr,
     &arch::vit,
     &arch::voxtral,
+    &arch::xglm,
+    &arch::youtu,
 };
 // clang-format on
 inline constexpr std::size_t architecture_count = sizeof architectures / sizeof *architectures;
