@@ -52,12 +52,12 @@ TEST_CASE("every row has a golden") {
     std::set<std::string> recorded;
     for (const std::filesystem::path& path : golden_paths(golden_folder())) recorded.insert(read_golden(path).model_type);
     for (const llmcost::architecture* row : llmcost::architectures)
-        CHECK_MESSAGE(recorded.contains(std::string(row->model_type)), row->model_type << " is held by no golden");
+        CHECK_MESSAGE(recorded.contains(std::string(row->model_type)), std::string(row->model_type) << " is held by no golden");
 }
 
 TEST_CASE("every row has the classes that the reference has, exactly, and no others") {
     for (const llmcost::architecture* row : llmcost::architectures) {
         const std::string differences = class_reader(std::string(row->model_type)).differences(*row);
-        CHECK_MESSAGE(differences.empty(), row->model_type << ": " << differences);
+        CHECK_MESSAGE(differences.empty(), std::string(row->model_type) << ": " << differences);
     }
 }

@@ -41,7 +41,8 @@ constexpr void read(config_view config, sizes& s) {
 
 // transformers/models/exaone_moe: positions in layers with windows alone, DeepSeek V3's experts
 inline constexpr architecture exaone_moe = [](architecture a) {
-    a.model_type = "exaone_moe", a.prefix = "ExaoneMoe", a.read = exaone_moe_detail::read, a.heads = language_heads;
+    a.model_type = "exaone_moe", a.prefix = "ExaoneMoe", a.read = exaone_moe_detail::read, a.masks = mask_rule::present,
+    a.heads = language_heads;
     a.attend = exaone_moe_detail::attend;
     a.router = router_kind::sigmoid_grouped, a.shared_experts = shared_expert_kind::added;
     a.names.moe_type = "SparseMoEBlock", a.names.router_type = "TopkRouter";

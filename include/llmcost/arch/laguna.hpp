@@ -122,7 +122,7 @@ constexpr void read(config_view config, sizes& s) {
 // transformers/models/laguna: heads by layer, gated by softplus; a part of each head rotated, by kind of layer
 inline constexpr architecture laguna = [](architecture a) {
     a.model_type = "laguna", a.prefix = "Laguna", a.read = laguna_detail::read, a.own = laguna_detail::keys;
-    a.heads = language_heads, a.rotated = rotation::none;
+    a.heads = language_heads, a.rotated = rotation::none, a.masks = mask_rule::present;
     a.prepare = laguna_detail::prepare, a.attend = laguna_detail::attend, a.feed = laguna_detail::feed;
     a.kinds.own = laguna_detail::most_heads - 1;
     a.keys[0] = no_mlp_bias;

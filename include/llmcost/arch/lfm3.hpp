@@ -90,7 +90,7 @@ constexpr void read(config_view config, sizes& s) {
 // transformers/models/lfm3: LFM2 with windows, gates on attention, and norms behind blocks
 inline constexpr architecture lfm3 = [](architecture a) {
     a.model_type = "lfm3", a.prefix = "Lfm3", a.read = lfm3_detail::read, a.own = lfm3_detail::keys;
-    a.layer = lfm3_detail::layer, a.attend = lfm3_detail::attend, a.masks = mask_rule::by_window;
+    a.layer = lfm3_detail::layer, a.attend = lfm3_detail::attend, a.masks = mask_rule::present;
     a.prepare = lfm3_detail::prepare, a.rotated = rotation::none;
     a.names.o = "o_proj", a.names.q_norm = "q_norm", a.names.k_norm = "k_norm";
     a.keys[0] = no_mlp_bias;

@@ -82,7 +82,7 @@ constexpr void read(config_view config, sizes& s) {
 // transformers/models/mimo_v2_flash: DeepSeek V3's experts, windows with sinks and twice the keys
 inline constexpr architecture mimo_v2_flash = [](architecture a) {
     a.model_type = "mimo_v2_flash", a.prefix = "MiMoV2Flash", a.read = mimo_v2_detail::read;
-    a.own = mimo_v2_detail::keys, a.heads = language_heads, a.rotated = rotation::none;
+    a.own = mimo_v2_detail::keys, a.masks = mask_rule::present, a.heads = language_heads, a.rotated = rotation::none;
     a.prepare = mimo_v2_detail::prepare, a.attend = mimo_v2_detail::attend, a.router = router_kind::sigmoid_grouped;
     a.names.moe_type = "MoE", a.names.router_type = "TopkRouter";
     a.keys[0] = no_mlp_bias;
