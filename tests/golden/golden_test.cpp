@@ -50,7 +50,14 @@ TEST_CASE("every golden is exact") {
 
 TEST_CASE("every row has a golden") {
     std::set<std::string> recorded;
-    for (const std::filesystem::path& path : golden_paths(golden_folder())) recorded.insert(read_golden(path).model_type);
+    for (const std::filesystem::path& path : golden_paths(golden_folder())) {
+        const golden_file golden = read_golden(path);
+        recorded.insert(golden.model_type);
+        const llmcost::model m = built_from(golden);  // what it holds is held with it
+        recorded.insert(std::string(m.text_row().model_type));
+        for (const llmcost::component& part : m.beside.held)
+            if (part.kind != nullptr) recorded.insert(std::string(part.kind->model_type));
+    }
     for (const llmcost::architecture* row : llmcost::architectures)
         CHECK_MESSAGE(recorded.contains(std::string(row->model_type)), std::string(row->model_type) << " is held by no golden");
 }
