@@ -14,5 +14,7 @@ namespace parts {
 extern const llmcost::cli::command page, models, devices, op, latency, serve;
 extern const llmcost::known_models rows;
 extern const std::span<const llmcost::bundled_config> configurations;
+llmcost::cli::read_subject read(const llmcost::cli::arguments& given, const llmcost::cli::session& io);
+llmcost::cli::placement place(const llmcost::cli::arguments& given, const llmcost::cli::session& io);
 
 }  // namespace parts

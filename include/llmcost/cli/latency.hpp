@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include <llmcost/cli/execution.hpp>
 #include <llmcost/cli/job.hpp>
 #include <llmcost/cli/op.hpp>
+#include <llmcost/cli/placement.hpp>
 #include <llmcost/cli/size_names.hpp>
 #include <llmcost/cli/tables.hpp>
 #include <llmcost/serving/power.hpp>
@@ -283,7 +283,7 @@ inline constexpr std::array latency_options = joined(
     job work = read_job(given);
     work.base.head = static_cast<logits>(given.choice(option::logits, static_cast<int>(logits::last)));
     if (!given.has(option::sequence) && !given.has(option::requests)) work.base.sequence = 1;
-    const placement p = read_placement(given, io);
+    const placement p = io.place(given, io);
     check_workload(p.subject, given, work);
     if (given.has(option::training)) {
         if (given.has(option::logits) && work.base.head != logits::all)

@@ -214,7 +214,7 @@ inline constexpr std::array measured_options =
     const job work = read_job(given);
     workload load = work.base;
     load.head = static_cast<logits>(given.choice(option::logits, static_cast<int>(logits::all)));
-    placement p = read_placement(given, io);
+    placement p = io.place(given, io);
     check_workload(p.subject, given, work);
     if (!given.has(option::execution)) p.how.issued = issue::eager;
     if (p.how.shards.devices() > 1) refuse("--tp", "one device is measured: expected no --tp and no --dp");

@@ -17,7 +17,7 @@
 #include <llmcost/cli/front_page.hpp>
 #include <llmcost/cli/json_output.hpp>
 #include <llmcost/cli/shell.hpp>
-#include <llmcost/cli/source.hpp>
+#include <llmcost/cli/subject.hpp>
 #include <llmcost/cli/tree.hpp>
 
 // The command without a name: the front page, queries, lists, and what the program says of itself.
@@ -160,8 +160,8 @@ inline std::string unused_keys_text(const std::vector<unused_key>& keys, output_
         for (const std::string_view word : args.words()) refuse_command(io.commands, word);
     (void)read_job(args);  // what is wrong with the options is said before anything is read or downloaded
     const bool color = wants_color(args, io);
-    const found_config found = find_config(args, io);
-    const read_subject read = read_subject_of(found, args, io);
+    const read_subject read = io.read(args, io);
+    const found_config& found = read.found;
     if (args.has(option::unused))
         return detail::unused_keys_text(read.unused, static_cast<output_format>(args.choice(option::format)));
     question q = understand(args, read.subject, found.who, io.commands);

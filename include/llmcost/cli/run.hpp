@@ -8,12 +8,14 @@
 
 #include <llmcost/bundled/all.hpp>
 #include <llmcost/cli/devices.hpp>
+#include <llmcost/cli/execution.hpp>
 #include <llmcost/cli/latency.hpp>
 #include <llmcost/cli/models.hpp>
 #include <llmcost/cli/op.hpp>
 #include <llmcost/cli/page.hpp>
 #include <llmcost/cli/program.hpp>
 #include <llmcost/cli/serve.hpp>
+#include <llmcost/cli/source.hpp>
 #include <llmcost/registry.hpp>
 
 // The whole program: all commands, all rows, all bundled configurations.
@@ -24,7 +26,9 @@ inline constexpr std::array all_commands{&page_command, &models_command,  &devic
                                          &op_command,   &latency_command, &serve_command};
 
 /// A session that knows everything.
-[[nodiscard]] inline session whole_session(const streams& io) { return {io, every_model, bundled_configs, all_commands}; }
+[[nodiscard]] inline session whole_session(const streams& io) {
+    return {io, every_model, bundled_configs, all_commands, read_subject_of, read_placement};
+}
 
 /// Runs the program: reads arguments (without its own name), writes the answer to `io.out` at once, or an error to `io.err`.
 ///

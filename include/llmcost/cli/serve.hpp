@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include <llmcost/cli/execution.hpp>
 #include <llmcost/cli/latency.hpp>
+#include <llmcost/cli/placement.hpp>
 #include <llmcost/cli/serve_table.hpp>
 #include <llmcost/serving/server.hpp>
 
@@ -258,7 +258,7 @@ inline std::string served(const arguments& given, const placement& p, serving_lo
     const bool several =
         given.has(option::slo) + given.has(option::sweep) + given.has(option::rate) + given.has(option::concurrency) > 1;
     if (several) refuse("--concurrency", "one of --concurrency, --rate, --slo and --sweep at a time");
-    placement p = read_placement(given, io);
+    placement p = io.place(given, io);
     check_memory(*p.on);
     check_stages("--pp", p.subject, load.pipeline);
     check_writes(p.subject);

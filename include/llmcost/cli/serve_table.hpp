@@ -20,7 +20,7 @@
 #include <vector>
 
 #include <llmcost/cli/csv_input.hpp>
-#include <llmcost/cli/execution.hpp>
+#include <llmcost/cli/placement.hpp>
 #include <llmcost/serving/server.hpp>
 
 namespace llmcost::cli {

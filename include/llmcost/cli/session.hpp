@@ -14,6 +14,9 @@
 namespace llmcost::cli {
 
 struct command;
+class arguments;
+struct read_subject;
+struct placement;
 
 /// Exit codes; docs/cli.md and the man page explain them.
 enum class exit_code : int {
@@ -52,6 +55,9 @@ struct session : streams {
     known_models models{};
     std::span<const bundled_config> bundled{};
     std::span<const command* const> commands{};  ///< the first is the front page, which has no name
+    // pointers, so that no command compiles the reader of configurations, the hub and measured kernels once more
+    read_subject (*read)(const arguments&, const session&) = nullptr;  ///< the model that a command line names
+    placement (*place)(const arguments&, const session&) = nullptr;    ///< and on what device, and how, it is run
 };
 
 }  // namespace llmcost::cli

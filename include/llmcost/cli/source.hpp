@@ -15,22 +15,15 @@
 #include <llmcost/cli/arguments.hpp>
 #include <llmcost/cli/command.hpp>
 #include <llmcost/cli/session.hpp>
+#include <llmcost/cli/subject.hpp>
 #include <llmcost/hub.hpp>
 #include <llmcost/json.hpp>
 #include <llmcost/reading/known_models.hpp>
 #include <llmcost/reading/reader.hpp>
-#include <llmcost/report/json_report.hpp>
 #include <llmcost/report/unused_keys.hpp>
 
 // Finds the configuration that a command line names.
 namespace llmcost::cli {
-
-/// A configuration and where it was found.
-struct found_config {
-    config_document document;
-    model_identity who;       ///< printable
-    bool remarkable = false;  ///< found elsewhere than the words of the command line tell
-};
 
 namespace detail {
 
@@ -156,20 +149,13 @@ inline found_config from_name(const arguments& args, const session& io) {
     return {};
 }
 
-/// A model, and what of its configuration no figure follows.
-struct read_subject {
-    model subject;
-    std::vector<unused_key> unused;
-    bool declines_cache = false;  ///< `use_cache` is false
-};
-
 /// The model of a configuration, or of the part that `--part` names; errors name the file and the place in it.
 ///
 /// A key that is nearly one that is read is told to `io.err`: it is more likely misspelt than meant for others.
-[[nodiscard]] inline read_subject read_subject_of(const found_config& found, const arguments& args, const session& io) {
-    const config_document& document = found.document;
+[[nodiscard]] inline read_subject read_subject_of(const arguments& args, const session& io) {
+    read_subject out{find_config(args, io)};
+    const config_document& document = out.found.document;
     key_usage usage;
-    read_subject out{};
     const auto read = [&](config_view object) {
         const config_view place = object.heard_by(usage);
         out.subject = io.models.read(place);
@@ -194,7 +180,7 @@ struct read_subject {
     }
     for (const unused_key& key : out.unused)
         if (!key.nearest.empty())
-            io.err << "llmcost: " << found.who.name << ": " << printable(key.pointer)
+            io.err << "llmcost: " << out.found.who.name << ": " << printable(key.pointer)
                    << ": nothing reads this key; nearest: " << key.nearest << '\n';
     return out;
 }
