@@ -47,7 +47,7 @@ inline placement read_placement(const arguments& given, const session& io) {
     if (issued == issue::eager && s.devices() > 1 && routes)
         refuse("--execution", "eager runs all experts of a token on one device: expected --tp 1 --dp 1");
     const std::string calibration(given.text(option::calibration)), measured_version(given.text(option::engine_version));
-    p.kernels = std::make_unique<kernel_library>(std::string(given.text(option::device)), std::string(p.by.software),
+    p.kernels = std::make_shared<kernel_library>(std::string(given.text(option::device)), std::string(p.by.software),
                                                  measured_version, calibration);
     p.kernels->types_said_by("--dtype", given.has(option::experts_dtype) ? "--experts-dtype" : "--dtype");
     p.on = &p.kernels->on("--device");

@@ -92,7 +92,7 @@ struct placement {
     model_identity who{};
     execution how{};
     engine by{};
-    std::unique_ptr<kernel_library> kernels{};
+    std::shared_ptr<kernel_library> kernels{};  ///< shared: only who makes it compiles it
     const device* on = nullptr;
     std::string on_types{};     ///< what is to be said of them
     double price_per_hour = 0;  ///< of a device
