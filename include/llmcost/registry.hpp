@@ -112,7 +112,8 @@
 #include <llmcost/arch/xglm.hpp>
 #include <llmcost/arch/youtu.hpp>
 #include <llmcost/base/string_ref.hpp>
-#include <llmcost/detail/config_edit_distance.hpp>
+#include <llmcost/reading/known_models.hpp>
+#include <llmcost/reading/read_model.hpp>
 
 namespace llmcost {
 
@@ -280,54 +281,15 @@ consteval bool architectures_are_sorted() {
 static_assert(architectures_are_sorted(), "rows stand in the order of their model_type, each once");
 }  // namespace detail
 
+/// All rows, as a value.
+inline constexpr known_models every_model{architectures, architecture_count, read_model};
+
 /// The row of a `model_type`, or null.
 [[nodiscard]] constexpr const architecture* find_architecture(string_ref model_type) noexcept {
-    for (const architecture* a : architectures)
-        if (a->model_type == model_type) return a;
-    return nullptr;
+    return every_model.find(model_type);
 }
-
-namespace detail {
-
-/// How far a known type is from an unknown one: their edit distance, less where one begins with the other.
-constexpr int type_distance(string_ref unknown, string_ref known) noexcept {
-    if (unknown.empty()) return edit_distance(unknown, known);
-    return known.starts_with(unknown) ? 0 : unknown.starts_with(known) ? 1 : edit_distance(unknown, known);
-}
-
-/// Says which known types are near to an unknown one: at most a letter in three apart.
-[[noreturn]] inline void fail_nearest(config_view config, string_ref type) {
-    char sentence[192]{};  // ends with NUL
-    std::size_t n = 0;
-    const auto say = [&](string_ref text) {
-        for (const char c : text)
-            if (n + 1 < sizeof sentence) sentence[n++] = c;
-    };
-    say("is not known");
-    const architecture* named[3]{};
-    for (std::size_t k = 0; k < 3; ++k) {
-        const architecture* best = nullptr;
-        for (const architecture* a : architectures) {
-            if (a == named[0] || a == named[1]) continue;
-            if (best == nullptr || type_distance(type, a->model_type) < type_distance(type, best->model_type)) best = a;
-        }
-        named[k] = best;
-        if (type_distance(type, best->model_type) * 3 > static_cast<int>(type.size())) break;
-        say(k == 0 ? "; nearest: " : ", ");
-        say(best->model_type);
-    }
-    say("; llmcost models lists those that are");
-    fail_unknown_model_type(config, "model_type", sentence);
-}
-
-}  // namespace detail
 
 /// Builds the model that a configuration describes; throws `config_error` where no row can.
-[[nodiscard]] constexpr model read_model(config_view config) {
-    const string_ref type = config.string("model_type");
-    const architecture* row = find_architecture(type);
-    if (row == nullptr) detail::fail_nearest(config, type);
-    return read_model_of(*row, config, find_architecture);
-}
+[[nodiscard]] constexpr model read_model(config_view config) { return read_model(every_model, config); }
 
 }  // namespace llmcost

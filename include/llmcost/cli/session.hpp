@@ -3,14 +3,20 @@
 #pragma once
 
 #include <iosfwd>
+#include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 
-#include <llmcost/cli/arguments.hpp>
+#include <llmcost/bundled/bundled_config.hpp>
 #include <llmcost/detail/hub_options.hpp>
+#include <llmcost/reading/known_models.hpp>
 
 namespace llmcost::cli {
+
+struct command;
+class arguments;
+struct read_subject;
+struct placement;
 
 /// Exit codes; docs/cli.md and the man page explain them.
 enum class exit_code : int {
@@ -44,19 +50,14 @@ struct streams {
     bool in_is_terminal = false;
 };
 
-/// Whether to colour: as `--color` or `--no-color` says, else never with NO_COLOR, always with FORCE_COLOR, else on a
-/// terminal that is not dumb (no-color.org, force-color.org).
-[[nodiscard]] inline bool wants_color(const arguments& args, const streams& io) {
-    if (args.has(option::color) && args.has(option::no_color)) refuse("--color", "cannot stand together with --no-color");
-    if (args.has(option::color) || args.has(option::no_color)) return args.has(option::color);
-    const auto is_set = [&](const char* name) {
-        const char* const text = io.get(name);
-        return text != nullptr && *text != '\0';
-    };
-    if (is_set("NO_COLOR")) return false;
-    if (is_set("FORCE_COLOR")) return true;
-    const char* const terminal = io.get("TERM");
-    return io.out_is_terminal && (terminal == nullptr || std::string_view(terminal) != "dumb");
-}
+/// The streams, and what a program knows by its name.
+struct session : streams {
+    known_models models{};
+    std::span<const bundled_config> bundled{};
+    std::span<const command* const> commands{};  ///< the first is the front page, which has no name
+    // pointers, so that no command compiles the reader of configurations, the hub and measured kernels once more
+    read_subject (*read)(const arguments&, const session&) = nullptr;  ///< the model that a command line names
+    placement (*place)(const arguments&, const session&) = nullptr;    ///< and on what device, and how, it is run
+};
 
 }  // namespace llmcost::cli
