@@ -80,14 +80,18 @@ public:
             out_.tensors.push_back({std::move(full), {v.size, v.size + v.rank}});
     }
     void cached(const recorder&, const value& v) override {
+        open_cached_layer();
+        out_.cache.back().tensors.emplace_back(v.size, v.size + v.rank);
+    }
+    void cached_nothing(const recorder&) override { open_cached_layer(); }
+
+private:
+    void open_cached_layer() {
         std::string path;
         for (const open_scope& s : open_)
             if (path.empty() && s.in_list) path = scope(s.scope).path;
         if (out_.cache.empty() || out_.cache.back().path != path) out_.cache.push_back({path, {}});
-        out_.cache.back().tensors.emplace_back(v.size, v.size + v.rank);
     }
-
-private:
     static constexpr std::size_t most_scopes = 131072;  // a quarter of a GiB
 
     struct open_scope {
@@ -135,9 +139,12 @@ public:
         path_.resize(open_.back().outside);
         open_.pop_back();
     }
-    void cached(const recorder&, const value& v) override {
-        if (out_.empty() || out_.back().path != in_list_) out_.push_back({in_list_, {}});
+    void cached(const recorder& r, const value& v) override {
+        cached_nothing(r);
         out_.back().tensors.emplace_back(v.size, v.size + v.rank);
+    }
+    void cached_nothing(const recorder&) override {
+        if (out_.empty() || out_.back().path != in_list_) out_.push_back({in_list_, {}});
     }
 
 private:

@@ -205,6 +205,11 @@ public:
         if (listener_ != nullptr) listener_->cached(*this, v);
     }
 
+    /// A layer that keeps nothing has a place in the cache all the same.
+    constexpr void cache_nothing() const {
+        if (idle_ == 0 && dropped_cache_ == 0 && listener_ != nullptr) listener_->cached_nothing(*this);
+    }
+
     // ---- operations
 
     /// Writes down one executed operation and gives its output a storage.
