@@ -131,6 +131,8 @@ struct component_row {
     literal key = "";
     const architecture* otherwise = nullptr;  ///< where the part has no `model_type`; none: it must have one
     bool always = false;                      ///< `otherwise`, whatever `model_type` the part states
+    const architecture* missing = nullptr;    ///< where the whole part is left out; none: `otherwise`
+    bool ties = false;                        ///< ties its embeddings to the head where its own configuration says so, too
 };
 
 /// How many others a model may hold beside its text model: towers for images and sound, a model that drafts.

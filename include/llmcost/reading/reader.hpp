@@ -66,6 +66,8 @@ constexpr head_kind read_head(const architecture& row, config_view config) {
         string_ref name = entry.as_string();
         if (!name.starts_with(row.prefix)) continue;
         name.remove_prefix(string_ref(row.prefix).size());
+        // what others called the class before the reference had the type: `LlavaLlamaForCausalLM`
+        if (!is_empty(row.text.key) && !name.starts_with("For") && name.ends_with("ForCausalLM")) continue;
         if (name == row.names.model_type && row.heads.has(head_kind::none)) return head_kind::none;
         if (name.starts_with("Text")) name.remove_prefix(4);  // beside classes of the same name that see pictures, too
         for (const head_name& h : head_names)
@@ -73,6 +75,11 @@ constexpr head_kind read_head(const architecture& row, config_view config) {
         fail_unsupported(config, "architectures", "no row describes this class");
     }
     return by_default();
+}
+
+constexpr std::int64_t read_labels(const keys& k, std::int64_t otherwise) {
+    const auto labels = k.view().optional_object("id2label");
+    return k.positive_or("num_labels", labels ? static_cast<std::int64_t>(labels->size()) : otherwise);
 }
 
 constexpr dtype read_dtype(config_view config) {
@@ -117,8 +124,9 @@ constexpr void check_kinds(config_view config, const architecture& row, const si
             fail_unsupported(config, "layer_types", "no layer of this type is of one of these kinds");
 }
 
-/// Reads what most configurations have in common, with the row's defaults; `read` of the row reads the rest.
-constexpr sizes read_sizes(const architecture& row, config_view config) {
+/// Reads what most configurations have in common, with the row's defaults; `read` of the row reads the rest. A part of
+/// another model has no head, whatever class it names.
+constexpr sizes read_sizes(const architecture& row, config_view config, bool is_part = false) {
     const keys k{row, config};
     sizes s = row.defaults;
     s.vocab_size = k.positive_or("vocab_size", s.vocab_size);
@@ -140,10 +148,9 @@ constexpr sizes read_sizes(const architecture& row, config_view config) {
     s.output_bias = s.attention_bias;
     s.mlp_bias = k.boolean("mlp_bias", s.mlp_bias);
     s.type = detail::read_dtype(config);
-    s.head = detail::read_head(row, config);
+    s.head = is_part ? head_kind::none : detail::read_head(row, config);
     s.quantized = config.optional_object("quantization_config").has_value();
-    if (const auto labels = config.optional_object("id2label")) s.num_labels = static_cast<std::int64_t>(labels->size());
-    s.num_labels = k.positive_or("num_labels", s.num_labels);
+    s.num_labels = detail::read_labels(k, s.num_labels);
     if (s.head == head_kind::token_classification && !config.boolean("token_classification_bias", true))
         fail_unsupported(config, "token_classification_bias", "no row describes a classifier of tokens without a bias");
     if (s.num_attention_heads > 0) {
@@ -184,13 +191,14 @@ inline constexpr config_node no_keys{.type = config_node::kind::object, .end = 1
 constexpr component read_component(const component_row& part, config_view config, row_finder find) {
     const auto given = config.optional_object(part.key);
     const config_view place = given ? *given : config_view{&no_keys, 0};
-    const architecture* kind = part.otherwise;
+    const architecture* kind = !given && part.missing != nullptr ? part.missing : part.otherwise;
     if (!part.always && (kind == nullptr || place.contains("model_type"))) {
         if (!given) (void)config.object(part.key);
         kind = find(place.string("model_type"));
-        if (kind == nullptr) fail_unsupported(place, "model_type", "no row describes this type as a part of another");
+        if (kind == nullptr || kind->base == nullptr || !is_empty(kind->text.key))
+            fail_unsupported(place, "model_type", "no row describes this type as a part of another");
     }
-    return {kind, read_sizes(*kind, place)};
+    return {kind, read_sizes(*kind, place, true)};
 }
 
 }  // namespace detail
@@ -203,7 +211,10 @@ constexpr model read_model_of(const architecture& row, config_view config, row_f
     m.dims.head = detail::read_head(row, config);
     if (const dtype type = detail::read_dtype(config); type != dtype::unspecified) m.dims.type = type;
     m.dims.quantized = m.dims.quantized || config.optional_object("quantization_config").has_value();
-    m.dims.tie_word_embeddings = config.boolean("tie_word_embeddings", row.defaults.tie_word_embeddings);
+    const bool ties = keys{row, config}.boolean("tie_word_embeddings", row.defaults.tie_word_embeddings);
+    m.dims.tie_word_embeddings = ties || (row.text.ties && text.dims.tie_word_embeddings);
+    m.dims.num_labels = detail::read_labels(keys{row, config}, row.defaults.num_labels);
+    m.dims.head_bias = m.dims.logits_soft_cap = m.dims.moe.weighs_balance = false;  // of the text model's own head
     read_own_keys(config, row, m.own);
     for (std::size_t i = 0; i < most_components && !is_empty(row.beside[i].key); ++i)
         m.beside[i] = detail::read_component(row.beside[i], config, find);
