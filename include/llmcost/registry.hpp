@@ -7,31 +7,40 @@
 #include <llmcost/arch/bart.hpp>
 #include <llmcost/arch/bert.hpp>
 #include <llmcost/arch/bloom.hpp>
+#include <llmcost/arch/clip.hpp>
 #include <llmcost/arch/cohere.hpp>
 #include <llmcost/arch/deepseek.hpp>
+#include <llmcost/arch/deepseek_vl.hpp>
 #include <llmcost/arch/falcon.hpp>
 #include <llmcost/arch/gemma.hpp>
+#include <llmcost/arch/gemma3.hpp>
 #include <llmcost/arch/gpt2.hpp>
 #include <llmcost/arch/gpt_neox.hpp>
 #include <llmcost/arch/gpt_oss.hpp>
 #include <llmcost/arch/gptj.hpp>
 #include <llmcost/arch/granite.hpp>
+#include <llmcost/arch/idefics3.hpp>
 #include <llmcost/arch/jamba.hpp>
 #include <llmcost/arch/lfm2.hpp>
+#include <llmcost/arch/lfm2_vl.hpp>
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/arch/llama4.hpp>
+#include <llmcost/arch/llava.hpp>
 #include <llmcost/arch/mamba.hpp>
 #include <llmcost/arch/mistral.hpp>
+#include <llmcost/arch/mistral3.hpp>
 #include <llmcost/arch/mixtral.hpp>
 #include <llmcost/arch/olmo.hpp>
 #include <llmcost/arch/opt.hpp>
 #include <llmcost/arch/phi3.hpp>
+#include <llmcost/arch/pixtral.hpp>
 #include <llmcost/arch/qwen2.hpp>
 #include <llmcost/arch/qwen2_moe.hpp>
 #include <llmcost/arch/qwen2_vl.hpp>
 #include <llmcost/arch/qwen3.hpp>
 #include <llmcost/arch/qwen3_5.hpp>
 #include <llmcost/arch/qwen3_next.hpp>
+#include <llmcost/arch/siglip.hpp>
 #include <llmcost/arch/stablelm.hpp>
 #include <llmcost/arch/starcoder2.hpp>
 #include <llmcost/arch/t5.hpp>
@@ -47,13 +56,16 @@ inline constexpr const architecture* architectures[]{
     &arch::bart,
     &arch::bert,
     &arch::bloom,
+    &arch::clip_vision_model,
     &arch::cohere,
     &arch::deepseek_v2,
     &arch::deepseek_v3,
+    &arch::deepseek_vl,
     &arch::falcon,
     &arch::falcon_mamba,
     &arch::gemma,
     &arch::gemma2,
+    &arch::gemma3,
     &arch::gemma3_text,
     &arch::gpt_sw3,
     &arch::gpt2,
@@ -61,18 +73,25 @@ inline constexpr const architecture* architectures[]{
     &arch::gpt_oss,
     &arch::gptj,
     &arch::granite,
+    &arch::idefics3,
     &arch::jamba,
     &arch::lfm2,
+    &arch::lfm2_vl,
     &arch::llama,
     &arch::llama4_text,
+    &arch::llava,
+    &arch::llava_next_video,
+    &arch::llava_onevision,
     &arch::mamba,
     &arch::mamba2,
     &arch::mistral,
+    &arch::mistral3,
     &arch::mixtral,
     &arch::olmo2,
     &arch::olmoe,
     &arch::opt,
     &arch::phi3,
+    &arch::pixtral,
     &arch::qwen2,
     &arch::qwen2_moe,
     &arch::qwen2_vl_text,
@@ -82,9 +101,13 @@ inline constexpr const architecture* architectures[]{
     &arch::qwen3_moe,
     &arch::qwen3_next,
     &arch::roberta,
+    &arch::siglip2_vision_model,
+    &arch::siglip_vision_model,
+    &arch::smolvlm,
     &arch::stablelm,
     &arch::starcoder2,
     &arch::t5,
+    &arch::video_llava,
     &arch::vit,
 };
 // clang-format on
