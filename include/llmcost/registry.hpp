@@ -14,6 +14,7 @@
 #include <llmcost/arch/falcon.hpp>
 #include <llmcost/arch/gemma.hpp>
 #include <llmcost/arch/gemma3.hpp>
+#include <llmcost/arch/got_ocr2.hpp>
 #include <llmcost/arch/gpt2.hpp>
 #include <llmcost/arch/gpt_neox.hpp>
 #include <llmcost/arch/gpt_oss.hpp>
@@ -21,17 +22,20 @@
 #include <llmcost/arch/granite.hpp>
 #include <llmcost/arch/idefics3.hpp>
 #include <llmcost/arch/jamba.hpp>
+#include <llmcost/arch/kimi_k25.hpp>
 #include <llmcost/arch/lfm2.hpp>
 #include <llmcost/arch/lfm2_vl.hpp>
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/arch/llama4.hpp>
 #include <llmcost/arch/llava.hpp>
 #include <llmcost/arch/mamba.hpp>
+#include <llmcost/arch/minicpmv4_6.hpp>
 #include <llmcost/arch/mistral.hpp>
 #include <llmcost/arch/mistral3.hpp>
 #include <llmcost/arch/mixtral.hpp>
 #include <llmcost/arch/olmo.hpp>
 #include <llmcost/arch/opt.hpp>
+#include <llmcost/arch/ovis2.hpp>
 #include <llmcost/arch/phi3.hpp>
 #include <llmcost/arch/pixtral.hpp>
 #include <llmcost/arch/qwen2.hpp>
@@ -40,10 +44,12 @@
 #include <llmcost/arch/qwen3.hpp>
 #include <llmcost/arch/qwen3_5.hpp>
 #include <llmcost/arch/qwen3_next.hpp>
+#include <llmcost/arch/sam.hpp>
 #include <llmcost/arch/siglip.hpp>
 #include <llmcost/arch/stablelm.hpp>
 #include <llmcost/arch/starcoder2.hpp>
 #include <llmcost/arch/t5.hpp>
+#include <llmcost/arch/video_llama_3.hpp>
 #include <llmcost/arch/vit.hpp>
 #include <llmcost/base/string_ref.hpp>
 #include <llmcost/detail/config_edit_distance.hpp>
@@ -61,12 +67,14 @@ inline constexpr const architecture* architectures[]{
     &arch::deepseek_v2,
     &arch::deepseek_v3,
     &arch::deepseek_vl,
+    &arch::deepseek_vl_hybrid,
     &arch::falcon,
     &arch::falcon_mamba,
     &arch::gemma,
     &arch::gemma2,
     &arch::gemma3,
     &arch::gemma3_text,
+    &arch::got_ocr2,
     &arch::gpt_sw3,
     &arch::gpt2,
     &arch::gpt_neox,
@@ -75,6 +83,7 @@ inline constexpr const architecture* architectures[]{
     &arch::granite,
     &arch::idefics3,
     &arch::jamba,
+    &arch::kimi_k25,
     &arch::lfm2,
     &arch::lfm2_vl,
     &arch::llama,
@@ -84,14 +93,17 @@ inline constexpr const architecture* architectures[]{
     &arch::llava_onevision,
     &arch::mamba,
     &arch::mamba2,
+    &arch::minicpmv4_6,
     &arch::mistral,
     &arch::mistral3,
     &arch::mixtral,
     &arch::olmo2,
     &arch::olmoe,
     &arch::opt,
+    &arch::ovis2,
     &arch::phi3,
     &arch::pixtral,
+    &arch::pp_chart2table,
     &arch::qwen2,
     &arch::qwen2_moe,
     &arch::qwen2_vl_text,
@@ -101,12 +113,14 @@ inline constexpr const architecture* architectures[]{
     &arch::qwen3_moe,
     &arch::qwen3_next,
     &arch::roberta,
+    &arch::sam_vision_model,
     &arch::siglip2_vision_model,
     &arch::siglip_vision_model,
     &arch::smolvlm,
     &arch::stablelm,
     &arch::starcoder2,
     &arch::t5,
+    &arch::video_llama_3,
     &arch::video_llava,
     &arch::vit,
 };

@@ -4,7 +4,6 @@
 
 #include <llmcost/reading/image.hpp>
 #include <llmcost/reading/reader.hpp>
-#include <llmcost/walks/attention.hpp>
 #include <llmcost/walks/feed_forward.hpp>
 #include <llmcost/walks/layers.hpp>
 #include <llmcost/walks/tower.hpp>
@@ -13,41 +12,14 @@ namespace llmcost::arch {
 
 namespace pixtral_detail {
 
-/// Angles of rows and columns, each for half of a head (`PixtralVisionRotaryEmbedding`).
-struct axial_table {
-    site here;
-
-    static constexpr role what = role::rotary;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return here.type("VisionRotaryEmbedding"); }
-    constexpr two_values describe(trace& t, std::int64_t patches) const {
-        const recorder::no_grad_guard constants{t};
-        const std::int64_t half = here.dims.head_dim / 2;
-        const value angles = t.mul(t.constant({patches, 2, half}));
-        const auto table = [&](const value& x) {
-            const value both = t.cat({x.select(1).slice(-1, half / 2), x.select(1).slice(-1, half - half / 2)}, -1);
-            return t.cat({both, both}, -1).view({1, patches, 2 * both.dim(-1)});
-        };
-        const value cos = t.mul(t.unary(op::cos, angles)), sin = t.mul(t.unary(op::sin, angles));
-        return {table(cos), table(sin)};
-    }
-};
-
-/// Attention without biases; queries and keys are turned by row and column.
-constexpr value attend(const site& here, trace& t, const value& x) {
-    qkv of = project_qkv(here, t, x);
-    split_heads(here, of), heads_first(of);
-    turn(here, t, of);
-    return join(here, t, look_up(here, t, of));
-}
-
 /// Patches of all images in one sequence behind a mask that keeps images apart.
 constexpr value base(const site& here, trace& t) {
     const value patches = embed_patches(here, t, "patch_conv", false, pixels_of(here, t));
     const std::int64_t n = patches.dim(0) * patches.dim(1), width = here.dims.hidden_size;
     const norm<norm_kind::rms> before{width, here.type("RMSNorm")};
     const value x = t.call("ln_pre", before, t.copy(patches).view({1, n, width}));
-    const two_values tables = t.call("patch_positional_embedding", axial_table{here}, n);
+    const two_values tables =
+        t.call("patch_positional_embedding", axial_table{here.dims.head_dim, here.type("VisionRotaryEmbedding")}, n);
     decoder_context shared;
     shared.full.where = {.sequence = n, .causal = false}, shared.full.mask = t.constant({1, 1, n, n}, x.type);
     shared.full.cos = tables.first, shared.full.sin = tables.second;
@@ -68,11 +40,11 @@ constexpr void read(config_view config, sizes& s) {
 inline constexpr architecture pixtral = [](architecture a) {
     a.model_type = "pixtral", a.prefix = "Pixtral", a.base = pixtral_detail::base, a.read = pixtral_detail::read;
     a.heads = {}, a.rotated = rotation::half;
-    a.layer = layer_normed_before, a.mix = mix_by_attention, a.attend = pixtral_detail::attend, a.feed = feed_forward;
+    a.layer = layer_normed_before, a.mix = mix_by_attention, a.attend = attend_turned_patches, a.feed = feed_forward;
     a.residual = add_residual;
     a.names.layer_type = "AttentionLayer", a.names.attention = "attention", a.names.feed_forward = "feed_forward";
     a.names.norm_before_attention = "attention_norm", a.names.norm_before_feed_forward = "ffn_norm", a.names.o = "o_proj";
-    a.keys[2] = no_attention_bias, a.keys[3] = no_mlp_bias;
+    a.keys[3] = no_mlp_bias;
     a.defaults.hidden_size = 1024, a.defaults.intermediate_size = 4096, a.defaults.num_hidden_layers = 24;
     a.defaults.num_attention_heads = 16, a.defaults.hidden_act = activation::gelu;
     return a;

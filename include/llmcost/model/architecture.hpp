@@ -132,6 +132,7 @@ struct component_row {
     const architecture* otherwise = nullptr;  ///< where the part has no `model_type`; none: it must have one
     bool always = false;                      ///< `otherwise`, whatever `model_type` the part states
     const architecture* missing = nullptr;    ///< where the whole part is left out; none: `otherwise`
+    literal also = "";                        ///< another `model_type` that means `otherwise`
     bool ties = false;                        ///< ties its embeddings to the head where its own configuration says so, too
 };
 

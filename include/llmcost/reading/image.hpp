@@ -16,6 +16,15 @@ constexpr void read_square_image(config_view config, sizes& s, std::int64_t imag
     if (side < s.vision.patch_size) fail_value(config, "patch_size", "at most the image's size");
 }
 
+/// The inner width of a feed-forward block: a key, or where it is left out so many times hidden_size, cut off.
+constexpr std::int64_t read_inner(config_view config, const sizes& s, literal key, literal ratio, double otherwise) {
+    if (const auto found = config.find(key); found && !found->is_null()) return config.positive(key);
+    const double inner = config.real(ratio, otherwise) * static_cast<double>(s.hidden_size);
+    if (!(inner >= 1 && inner <= static_cast<double>(largest_input)))
+        fail_value(config, ratio, "a factor that gives a width up to 2147483647");
+    return static_cast<std::int64_t>(inner);
+}
+
 /// A number, or as many of them as a list has: which of a tower's layers are read.
 constexpr std::int64_t count_layers(config_view config, literal key) {
     const auto found = config.find(key);

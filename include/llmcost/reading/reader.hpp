@@ -194,7 +194,8 @@ constexpr component read_component(const component_row& part, config_view config
     const architecture* kind = !given && part.missing != nullptr ? part.missing : part.otherwise;
     if (!part.always && (kind == nullptr || place.contains("model_type"))) {
         if (!given) (void)config.object(part.key);
-        kind = find(place.string("model_type"));
+        const string_ref type = place.string("model_type");
+        if (is_empty(part.also) || type != part.also) kind = find(type);
         if (kind == nullptr || kind->base == nullptr || !is_empty(kind->text.key))
             fail_unsupported(place, "model_type", "no row describes this type as a part of another");
     }
