@@ -132,8 +132,9 @@ struct component_row {
     const architecture* otherwise = nullptr;  ///< where the part has no `model_type`; none: it must have one
     bool always = false;                      ///< `otherwise`, whatever `model_type` the part states
     const architecture* missing = nullptr;    ///< where the whole part is left out; none: `otherwise`
-    literal also = "";                        ///< another `model_type` that means `otherwise`
     bool ties = false;                        ///< ties its embeddings to the head where its own configuration says so, too
+    bool flat = false;                        ///< without the key, what it would hold stands beside it (older files)
+    literal also = "";                        ///< another `model_type` that means `otherwise`
 };
 
 /// How many others a model may hold beside its text model: towers for images and sound, a model that drafts.

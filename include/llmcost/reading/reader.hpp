@@ -190,23 +190,40 @@ inline constexpr config_node no_keys{.type = config_node::kind::object, .end = 1
 /// The configuration of a part, and its row.
 constexpr component read_component(const component_row& part, config_view config, row_finder find) {
     const auto given = config.optional_object(part.key);
-    const config_view place = given ? *given : config_view{&no_keys, 0};
+    const config_view place = given ? *given : part.flat ? config : config_view{&no_keys, 0};
     const architecture* kind = !given && part.missing != nullptr ? part.missing : part.otherwise;
-    if (!part.always && (kind == nullptr || place.contains("model_type"))) {
+    if (!part.always && (kind == nullptr || (given && place.contains("model_type")))) {
         if (!given) (void)config.object(part.key);
         const string_ref type = place.string("model_type");
-        if (is_empty(part.also) || type != part.also) kind = find(type);
+        const bool same = kind != nullptr && (type == kind->model_type || (!is_empty(part.also) && type == part.also));
+        if (!same) kind = find(type);  // else the row with this type's own defaults
         if (kind == nullptr || kind->base == nullptr || !is_empty(kind->text.key))
             fail_unsupported(place, "model_type", "no row describes this type as a part of another");
     }
     return {kind, read_sizes(*kind, place, true)};
 }
 
+/// A model that is a text model itself, with or without towers beside it.
+constexpr model read_text_itself(const architecture& row, config_view config, row_finder find) {
+    model m{.kind = &row, .dims = read_sizes(row, config)};
+    for (std::size_t i = 0; i < most_components && !is_empty(row.beside[i].key); ++i)
+        m.beside[i] = read_component(row.beside[i], config, find);
+    if (row.read_whole != nullptr) row.read_whole(config, m);
+    return m;
+}
+
 }  // namespace detail
+
+/// Models with experts whose head weighs how evenly they are picked, where the text model's part asks for it; their
+/// `read_whole`.
+constexpr void weigh_balance_of_text(config_view config, model& m) {
+    const auto text = config.optional_object(m.kind->text.key);
+    m.dims.moe.weighs_balance = text && text->boolean("output_router_logits", false) && m.dims.moe.num_experts > 0;
+}
 
 /// The model that a configuration describes by a row: a text model, or one that holds a text model and others.
 constexpr model read_model_of(const architecture& row, config_view config, row_finder find) {
-    if (is_empty(row.text.key)) return {&row, read_sizes(row, config)};
+    if (is_empty(row.text.key)) return detail::read_text_itself(row, config, find);
     const component text = detail::read_component(row.text, config, find);
     model m{.kind = &row, .dims = text.dims, .text = text.kind};
     m.dims.head = detail::read_head(row, config);
