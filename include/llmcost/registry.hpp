@@ -22,17 +22,20 @@
 #include <llmcost/arch/granite.hpp>
 #include <llmcost/arch/idefics3.hpp>
 #include <llmcost/arch/jamba.hpp>
+#include <llmcost/arch/janus.hpp>
 #include <llmcost/arch/kimi_k25.hpp>
 #include <llmcost/arch/lfm2.hpp>
 #include <llmcost/arch/lfm2_vl.hpp>
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/arch/llama4.hpp>
+#include <llmcost/arch/llama4_vision.hpp>
 #include <llmcost/arch/llava.hpp>
 #include <llmcost/arch/mamba.hpp>
 #include <llmcost/arch/minicpmv4_6.hpp>
 #include <llmcost/arch/mistral.hpp>
 #include <llmcost/arch/mistral3.hpp>
 #include <llmcost/arch/mixtral.hpp>
+#include <llmcost/arch/mllama.hpp>
 #include <llmcost/arch/olmo.hpp>
 #include <llmcost/arch/opt.hpp>
 #include <llmcost/arch/ovis2.hpp>
@@ -83,10 +86,12 @@ inline constexpr const architecture* architectures[]{
     &arch::granite,
     &arch::idefics3,
     &arch::jamba,
+    &arch::janus,
     &arch::kimi_k25,
     &arch::lfm2,
     &arch::lfm2_vl,
     &arch::llama,
+    &arch::llama4,
     &arch::llama4_text,
     &arch::llava,
     &arch::llava_next_video,
@@ -97,6 +102,7 @@ inline constexpr const architecture* architectures[]{
     &arch::mistral,
     &arch::mistral3,
     &arch::mixtral,
+    &arch::mllama,
     &arch::olmo2,
     &arch::olmoe,
     &arch::opt,
