@@ -14,6 +14,7 @@
 #include <llmcost/arch/falcon.hpp>
 #include <llmcost/arch/gemma.hpp>
 #include <llmcost/arch/gemma3.hpp>
+#include <llmcost/arch/git.hpp>
 #include <llmcost/arch/got_ocr2.hpp>
 #include <llmcost/arch/gpt2.hpp>
 #include <llmcost/arch/gpt_neox.hpp>
@@ -24,6 +25,7 @@
 #include <llmcost/arch/jamba.hpp>
 #include <llmcost/arch/janus.hpp>
 #include <llmcost/arch/kimi_k25.hpp>
+#include <llmcost/arch/kosmos2_5.hpp>
 #include <llmcost/arch/lfm2.hpp>
 #include <llmcost/arch/lfm2_vl.hpp>
 #include <llmcost/arch/llama.hpp>
@@ -77,6 +79,7 @@ inline constexpr const architecture* architectures[]{
     &arch::gemma2,
     &arch::gemma3,
     &arch::gemma3_text,
+    &arch::git,
     &arch::got_ocr2,
     &arch::gpt_sw3,
     &arch::gpt2,
@@ -88,6 +91,7 @@ inline constexpr const architecture* architectures[]{
     &arch::jamba,
     &arch::janus,
     &arch::kimi_k25,
+    &arch::kosmos_2_5,
     &arch::lfm2,
     &arch::lfm2_vl,
     &arch::llama,
