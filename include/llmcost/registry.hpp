@@ -12,6 +12,7 @@
 #include <llmcost/arch/deepseek.hpp>
 #include <llmcost/arch/deepseek_vl.hpp>
 #include <llmcost/arch/falcon.hpp>
+#include <llmcost/arch/fast_vlm.hpp>
 #include <llmcost/arch/gemma.hpp>
 #include <llmcost/arch/gemma3.hpp>
 #include <llmcost/arch/git.hpp>
@@ -75,6 +76,7 @@ inline constexpr const architecture* architectures[]{
     &arch::deepseek_vl_hybrid,
     &arch::falcon,
     &arch::falcon_mamba,
+    &arch::fast_vlm,
     &arch::gemma,
     &arch::gemma2,
     &arch::gemma3,
