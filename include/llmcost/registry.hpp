@@ -13,6 +13,7 @@
 #include <llmcost/arch/deepseek_vl.hpp>
 #include <llmcost/arch/falcon.hpp>
 #include <llmcost/arch/fast_vlm.hpp>
+#include <llmcost/arch/florence2.hpp>
 #include <llmcost/arch/gemma.hpp>
 #include <llmcost/arch/gemma3.hpp>
 #include <llmcost/arch/git.hpp>
@@ -77,6 +78,7 @@ inline constexpr const architecture* architectures[]{
     &arch::falcon,
     &arch::falcon_mamba,
     &arch::fast_vlm,
+    &arch::florence2,
     &arch::gemma,
     &arch::gemma2,
     &arch::gemma3,
