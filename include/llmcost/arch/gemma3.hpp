@@ -38,7 +38,7 @@ struct projector_of_pools {
         const sizes& tower = here.whole.beside[0].dims;
         const std::int64_t side = tower.vision.image_height / tower.vision.patch_size, width = tower.hidden_size;
         const value weight = t.param("mm_input_projection_weight", {width, here.dims.hidden_size});
-        const value grid = t.contiguous(x.transpose(1, 2)).view({x.dim(0), width, side, side});
+        const value grid = t.gather(x.transpose(1, 2), {x.dim(0), width, side, side});
         const std::int64_t kernel = side / root(here.whole.own[tokens_per_image]);
         const value pooled = as_tokens(t.call("avg_pool", average_pool{kernel}, grid));
         const norm<norm_kind::rms_plus_one> scale{width, here.type("RMSNorm")};

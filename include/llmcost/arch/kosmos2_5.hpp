@@ -39,7 +39,7 @@ constexpr value attend(const site& here, trace& t, const value& x) {
     split_heads(here, of), heads_first(of);
     of.q = t.mul(of.q);
     remember(here, t, of);
-    return join(here, t, look_up(here, t, of, {.float_softmax = false}));
+    return join(here, t, look_up(here, t, of));
 }
 
 /// Two projections with a norm of the wide states between them.
@@ -177,7 +177,7 @@ struct image_to_text {
         };
         const value k = split("k_proj", all), v = split("v_proj", all), q = t.mul(split("q_proj", t.copy(queries)));
         const context everything{.sequence = n, .past = seen.dim(1), .causal = false};
-        const value mixed = eager_attention(t, q, k, v, everything, {.float_softmax = false});
+        const value mixed = eager_attention(t, q, k, v, everything, {});
         return t.leave(attention, t.call("out_proj", projection, t.reshape(mixed, {batch, n, width})));
     }
 };

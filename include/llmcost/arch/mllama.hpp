@@ -57,6 +57,17 @@ struct image_layer {
     }
 };
 
+/// The reference measures what was seen by the first layer's cache, which is empty where that layer reads images: the mask
+/// then knows of no past.
+constexpr decoder_context prepare(const site& here, trace& t) {
+    decoder_context c;
+    c.full.where = context_of(t, 0);
+    context measured = c.full.where;
+    if (here.dims.layers[0].own == crosses) measured.past = 0;
+    c.full.mask = eager_mask(t, measured, t.load().batch);
+    return with_tables(here, t, c);
+}
+
 constexpr value text_base(const site& here, trace& t) {
     value x = here.row.embed(here, t);
     const decoder_context shared = here.row.prepare(here, t);
@@ -86,6 +97,7 @@ constexpr void read_text(config_view config, sizes& s) {
 
 inline constexpr architecture text = [](architecture a) {
     a.model_type = "mllama_text_model", a.prefix = "Mllama", a.base = text_base, a.embed = embed, a.read = read_text;
+    a.prepare = prepare;
     a.kinds.own = crosses, a.heads = {};
     a.names.model_type = "TextModel", a.names.layer_type = "SelfAttentionDecoderLayer";
     a.names.attention_type = "TextSelfAttention", a.names.mlp_type = "TextMLP", a.names.norm_type = "TextRMSNorm";
@@ -198,14 +210,26 @@ constexpr value base(const site& here, trace& t) {
     return x;
 }
 
+/// With an image's tower, or the text model alone under a head whose logits are float32.
+constexpr value describe(const site& here, trace& t) {
+    if (here.dims.head != head_kind::causal_lm) return describe_decoder(here, t);
+    const module_info whole{.type = here.type(name_of(here.dims.head))};
+    t.enter(whole);
+    const value x = describe_text(here, t, "model");
+    const recorder::idle_guard unused{t, t.load().head == logits::none};
+    return t.leave(whole, t.returns(x, t.to(describe_head(here, t, x), dtype::float32)));
+}
+
 }  // namespace mllama_detail
 
 // transformers/models/mllama: Llama with layers that attend to an image, which a text passes by; nothing is tied
 inline constexpr architecture mllama = [](architecture a) {
     a.model_type = "mllama", a.prefix = "Mllama", a.base = mllama_detail::base;
+    a.describe = mllama_detail::describe;
+    a.heads = {head_kind::none, head_kind::causal_lm, head_kind::conditional_generation};
     a.text = {.key = "text_config", .otherwise = &mllama_detail::text, .always = true};
     a.beside[0] = {.key = "vision_config", .otherwise = &mllama_detail::tower, .always = true};
-    a.keys[0] = {"tie_word_embeddings", "", key_rule::absent};
+    a.keys[0] = {"tie_word_embeddings", "", key_rule::absent}, a.defaults.head = head_kind::causal_lm;
     return a;
 }(shared_composite);
 
