@@ -17,6 +17,7 @@
 #include <llmcost/arch/biogpt.hpp>
 #include <llmcost/arch/bitnet.hpp>
 #include <llmcost/arch/bloom.hpp>
+#include <llmcost/arch/clip.hpp>
 #include <llmcost/arch/codegen.hpp>
 #include <llmcost/arch/cohere.hpp>
 #include <llmcost/arch/cohere2_moe.hpp>
@@ -26,6 +27,7 @@
 #include <llmcost/arch/cwm.hpp>
 #include <llmcost/arch/deepseek.hpp>
 #include <llmcost/arch/deepseek_v32.hpp>
+#include <llmcost/arch/deepseek_vl.hpp>
 #include <llmcost/arch/diffllama.hpp>
 #include <llmcost/arch/dots1.hpp>
 #include <llmcost/arch/emu3.hpp>
@@ -34,14 +36,19 @@
 #include <llmcost/arch/exaone4.hpp>
 #include <llmcost/arch/exaone_moe.hpp>
 #include <llmcost/arch/falcon.hpp>
+#include <llmcost/arch/fast_vlm.hpp>
 #include <llmcost/arch/flex_olmo.hpp>
 #include <llmcost/arch/flint.hpp>
+#include <llmcost/arch/florence2.hpp>
 #include <llmcost/arch/gemma.hpp>
+#include <llmcost/arch/gemma3.hpp>
+#include <llmcost/arch/git.hpp>
 #include <llmcost/arch/glm.hpp>
 #include <llmcost/arch/glm4_moe.hpp>
 #include <llmcost/arch/glm4_moe_lite.hpp>
 #include <llmcost/arch/glm4v.hpp>
 #include <llmcost/arch/glmasr.hpp>
+#include <llmcost/arch/got_ocr2.hpp>
 #include <llmcost/arch/gpt2.hpp>
 #include <llmcost/arch/gpt_bigcode.hpp>
 #include <llmcost/arch/gpt_neo.hpp>
@@ -58,24 +65,34 @@
 #include <llmcost/arch/hunyuan_v1_moe.hpp>
 #include <llmcost/arch/hy_v3.hpp>
 #include <llmcost/arch/hyperclovax.hpp>
+#include <llmcost/arch/idefics3.hpp>
 #include <llmcost/arch/internlm3.hpp>
 #include <llmcost/arch/jais2.hpp>
 #include <llmcost/arch/jamba.hpp>
+#include <llmcost/arch/janus.hpp>
+#include <llmcost/arch/kimi_k25.hpp>
 #include <llmcost/arch/kimi_linear.hpp>
 #include <llmcost/arch/kolibri1.hpp>
+#include <llmcost/arch/kosmos2_5.hpp>
 #include <llmcost/arch/laguna.hpp>
 #include <llmcost/arch/lfm2.hpp>
 #include <llmcost/arch/lfm2_moe.hpp>
+#include <llmcost/arch/lfm2_vl.hpp>
 #include <llmcost/arch/lfm3.hpp>
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/arch/llama4.hpp>
+#include <llmcost/arch/llama4_vision.hpp>
+#include <llmcost/arch/llava.hpp>
 #include <llmcost/arch/mamba.hpp>
 #include <llmcost/arch/mellum.hpp>
 #include <llmcost/arch/mimo_v2.hpp>
 #include <llmcost/arch/minicpm3.hpp>
+#include <llmcost/arch/minicpmv4_6.hpp>
 #include <llmcost/arch/minimax_m2.hpp>
 #include <llmcost/arch/mistral.hpp>
+#include <llmcost/arch/mistral3.hpp>
 #include <llmcost/arch/mixtral.hpp>
+#include <llmcost/arch/mllama.hpp>
 #include <llmcost/arch/moshi.hpp>
 #include <llmcost/arch/moss_transcribe_diarize.hpp>
 #include <llmcost/arch/mpt.hpp>
@@ -87,11 +104,13 @@
 #include <llmcost/arch/olmo_hybrid.hpp>
 #include <llmcost/arch/openai_gpt.hpp>
 #include <llmcost/arch/opt.hpp>
+#include <llmcost/arch/ovis2.hpp>
 #include <llmcost/arch/paddleocr_vl.hpp>
 #include <llmcost/arch/phi.hpp>
 #include <llmcost/arch/phi3.hpp>
 #include <llmcost/arch/phi4_multimodal.hpp>
 #include <llmcost/arch/phimoe.hpp>
+#include <llmcost/arch/pixtral.hpp>
 #include <llmcost/arch/qwen2.hpp>
 #include <llmcost/arch/qwen2_audio.hpp>
 #include <llmcost/arch/qwen2_moe.hpp>
@@ -101,13 +120,16 @@
 #include <llmcost/arch/qwen3_asr.hpp>
 #include <llmcost/arch/qwen3_next.hpp>
 #include <llmcost/arch/qwen3_vl.hpp>
+#include <llmcost/arch/sam.hpp>
 #include <llmcost/arch/seed_oss.hpp>
+#include <llmcost/arch/siglip.hpp>
 #include <llmcost/arch/smollm3.hpp>
 #include <llmcost/arch/stablelm.hpp>
 #include <llmcost/arch/starcoder2.hpp>
 #include <llmcost/arch/t5.hpp>
 #include <llmcost/arch/trocr.hpp>
 #include <llmcost/arch/vibevoice_asr.hpp>
+#include <llmcost/arch/video_llama_3.hpp>
 #include <llmcost/arch/vit.hpp>
 #include <llmcost/arch/xglm.hpp>
 #include <llmcost/arch/youtu.hpp>
@@ -135,6 +157,7 @@ inline constexpr const architecture* architectures[]{
     &arch::biogpt,
     &arch::bitnet,
     &arch::bloom,
+    &arch::clip_vision_model,
     &arch::codegen,
     &arch::cohere,
     &arch::cohere2,
@@ -146,6 +169,8 @@ inline constexpr const architecture* architectures[]{
     &arch::deepseek_v2,
     &arch::deepseek_v3,
     &arch::deepseek_v32,
+    &arch::deepseek_vl,
+    &arch::deepseek_vl_hybrid,
     &arch::diffllama,
     &arch::dots1,
     &arch::emu3,
@@ -155,11 +180,15 @@ inline constexpr const architecture* architectures[]{
     &arch::exaone_moe,
     &arch::falcon,
     &arch::falcon_mamba,
+    &arch::fast_vlm,
     &arch::flex_olmo,
     &arch::flint,
+    &arch::florence2,
     &arch::gemma,
     &arch::gemma2,
+    &arch::gemma3,
     &arch::gemma3_text,
+    &arch::git,
     &arch::glm,
     &arch::glm4,
     &arch::glm4_moe,
@@ -172,6 +201,7 @@ inline constexpr const architecture* architectures[]{
     &arch::glm_ocr,
     &arch::glm_ocr_text,
     &arch::glmasr,
+    &arch::got_ocr2,
     &arch::gpt_sw3,
     &arch::gpt2,
     &arch::gpt_bigcode,
@@ -193,28 +223,40 @@ inline constexpr const architecture* architectures[]{
     &arch::hunyuan_v1_moe,
     &arch::hy_v3,
     &arch::hyperclovax,
+    &arch::idefics3,
     &arch::internlm3,
     &arch::iquestcoder,
     &arch::jais2,
     &arch::jamba,
+    &arch::janus,
+    &arch::kimi_k25,
     &arch::kimi_linear,
     &arch::kolibri1,
+    &arch::kosmos_2_5,
     &arch::laguna,
     &arch::lfm2,
     &arch::lfm2_moe,
+    &arch::lfm2_vl,
     &arch::lfm3,
     &arch::llama,
+    &arch::llama4,
     &arch::llama4_text,
+    &arch::llava,
+    &arch::llava_next_video,
+    &arch::llava_onevision,
     &arch::mamba,
     &arch::mamba2,
     &arch::mellum,
     &arch::mimo_v2_flash,
     &arch::minicpm3,
+    &arch::minicpmv4_6,
     &arch::minimax_m2,
     &arch::ministral,
     &arch::ministral3,
     &arch::mistral,
+    &arch::mistral3,
     &arch::mixtral,
+    &arch::mllama,
     &arch::moshi,
     &arch::moss_transcribe_diarize,
     &arch::mpt,
@@ -230,11 +272,14 @@ inline constexpr const architecture* architectures[]{
     &arch::olmoe,
     &arch::openai_gpt,
     &arch::opt,
+    &arch::ovis2,
     &arch::paddleocr_vl,
     &arch::phi,
     &arch::phi3,
     &arch::phi4_multimodal,
     &arch::phimoe,
+    &arch::pixtral,
+    &arch::pp_chart2table,
     &arch::qwen2,
     &arch::qwen2_5_vl,
     &arch::qwen2_5_vl_text,
@@ -255,8 +300,12 @@ inline constexpr const architecture* architectures[]{
     &arch::qwen3_vl_moe_text,
     &arch::qwen3_vl_text,
     &arch::roberta,
+    &arch::sam_vision_model,
     &arch::seed_oss,
+    &arch::siglip2_vision_model,
+    &arch::siglip_vision_model,
     &arch::smollm3,
+    &arch::smolvlm,
     &arch::solar_open,
     &arch::stablelm,
     &arch::starcoder2,
@@ -264,6 +313,8 @@ inline constexpr const architecture* architectures[]{
     &arch::trocr,
     &arch::vaultgemma,
     &arch::vibevoice_asr,
+    &arch::video_llama_3,
+    &arch::video_llava,
     &arch::vit,
     &arch::voxtral,
     &arch::xglm,

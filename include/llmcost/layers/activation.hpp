@@ -81,6 +81,14 @@ struct activation_module {
     constexpr value describe(trace& t, const value& x) const { return activate(t, kind, x); }
 };
 
+/// `nn.GELU`, which no configuration names.
+struct gelu_module {
+    static constexpr role what = role::none;
+    static constexpr bool leaf = true;
+    [[nodiscard]] constexpr class_name type() const { return {"", "GELU"}; }
+    constexpr value describe(trace& t, const value& x) const { return t.unary(op::gelu, x); }
+};
+
 /// A module that hands on what it is given: dropout outside of training, `nn.Identity`.
 struct identity {
     literal named = "Dropout";

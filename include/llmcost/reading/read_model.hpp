@@ -22,12 +22,21 @@ constexpr component read_component(const component_row& part, config_view config
     if (!part.always && (kind == nullptr || (given && place.contains("model_type")))) {
         if (!given) (void)config.object(part.key);
         const string_ref type = place.string("model_type");
-        if (kind == nullptr || type != kind->model_type)
-            kind = known.find(type);  // else the row with this type's own defaults
+        const bool same = kind != nullptr && (type == kind->model_type || (!is_empty(part.also) && type == part.also));
+        if (!same) kind = known.find(type);  // else the row with this type's own defaults
         if (kind == nullptr || kind->base == nullptr || !is_empty(kind->text.key))
             fail_unsupported(place, "model_type", "no row describes this type as a part of another");
     }
     return {kind, read_sizes(*kind, place, true)};
+}
+
+/// A model that is a text model itself, with or without towers beside it.
+constexpr model read_text_itself(const architecture& row, config_view config, const known_models& known) {
+    model m{.kind = &row, .dims = read_sizes(row, config)};
+    for (std::size_t i = 0; i < most_components && !is_empty(row.beside[i].key); ++i)
+        m.beside[i] = read_component(row.beside[i], config, known);
+    if (row.read_whole != nullptr) row.read_whole(config, m);
+    return m;
 }
 
 /// How far a known type is from an unknown one: their edit distance, less where one begins with the other.
@@ -66,13 +75,13 @@ constexpr int type_distance(string_ref unknown, string_ref known) noexcept {
 
 /// The model that a configuration describes by a row: a text model, or one that holds a text model and others.
 constexpr model read_model_of(const architecture& row, config_view config, const known_models& known) {
-    if (is_empty(row.text.key)) return {&row, read_sizes(row, config)};
+    if (is_empty(row.text.key)) return detail::read_text_itself(row, config, known);
     const component text = detail::read_component(row.text, config, known);
     model m{.kind = &row, .dims = text.dims, .text = text.kind};
     m.dims.head = detail::read_head(row, config);
     if (const dtype type = detail::read_dtype(config); type != dtype::unspecified) m.dims.type = type;
     m.dims.quantized = m.dims.quantized || config.optional_object("quantization_config").has_value();
-    const bool ties = config.boolean("tie_word_embeddings", row.defaults.tie_word_embeddings);
+    const bool ties = keys{row, config}.boolean("tie_word_embeddings", row.defaults.tie_word_embeddings);
     m.dims.tie_word_embeddings = ties || (row.text.ties && text.dims.tie_word_embeddings);
     m.dims.num_labels = detail::read_labels(keys{row, config}, row.defaults.num_labels);
     m.dims.head_bias = m.dims.logits_soft_cap = m.dims.moe.weighs_balance = false;  // of the text model's own head

@@ -66,6 +66,8 @@ constexpr head_kind read_head(const architecture& row, config_view config) {
         string_ref name = entry.as_string();
         if (!name.starts_with(row.prefix)) continue;
         name.remove_prefix(string_ref(row.prefix).size());
+        // what others called the class before the reference had the type: `LlavaLlamaForCausalLM`
+        if (!is_empty(row.text.key) && !name.starts_with("For") && name.ends_with("ForCausalLM")) continue;
         if (name == row.names.model_type && row.heads.has(head_kind::none)) return head_kind::none;
         if (name.starts_with("Text")) name.remove_prefix(4);  // beside classes of the same name that see pictures, too
         for (const head_name& h : head_names)
