@@ -16,6 +16,7 @@
 #include <llmcost/arch/cwm.hpp>
 #include <llmcost/arch/deepseek.hpp>
 #include <llmcost/arch/diffllama.hpp>
+#include <llmcost/arch/doge.hpp>
 #include <llmcost/arch/ernie4_5.hpp>
 #include <llmcost/arch/exaone4.hpp>
 #include <llmcost/arch/falcon.hpp>
@@ -28,6 +29,7 @@
 #include <llmcost/arch/gptj.hpp>
 #include <llmcost/arch/granite.hpp>
 #include <llmcost/arch/helium.hpp>
+#include <llmcost/arch/hrm_text.hpp>
 #include <llmcost/arch/hunyuan.hpp>
 #include <llmcost/arch/hyperclovax.hpp>
 #include <llmcost/arch/internlm3.hpp>
@@ -41,6 +43,7 @@
 #include <llmcost/arch/mellum.hpp>
 #include <llmcost/arch/mistral.hpp>
 #include <llmcost/arch/mixtral.hpp>
+#include <llmcost/arch/modernbert_decoder.hpp>
 #include <llmcost/arch/nanochat.hpp>
 #include <llmcost/arch/nemotron.hpp>
 #include <llmcost/arch/olmo.hpp>
@@ -80,6 +83,7 @@ inline constexpr const architecture* architectures[]{
     &arch::deepseek_v2,
     &arch::deepseek_v3,
     &arch::diffllama,
+    &arch::doge,
     &arch::ernie4_5,
     &arch::exaone4,
     &arch::falcon,
@@ -98,6 +102,7 @@ inline constexpr const architecture* architectures[]{
     &arch::granite,
     &arch::granite_swa,
     &arch::helium,
+    &arch::hrm_text,
     &arch::hunyuan_v1_dense,
     &arch::hyperclovax,
     &arch::internlm3,
@@ -115,6 +120,7 @@ inline constexpr const architecture* architectures[]{
     &arch::ministral3,
     &arch::mistral,
     &arch::mixtral,
+    &arch::modernbert_decoder,
     &arch::nanochat,
     &arch::nemotron,
     &arch::olmo,
