@@ -37,7 +37,7 @@ constexpr void check_rope_of_kinds(config_view config) {
         for (const literal type : {"dynamic", "longrope"})
             if (has_type_of_rope(kind, type))
                 fail_unsupported(kind, "frequencies of one kind of layers that follow the input");
-        if (kind.real("partial_rotary_factor", 1) != 1)
+        if (kind.real("partial_rotary_factor", 1) != 1 && !has_type_of_rope(kind, "proportional"))
             fail_unsupported(kind, "partial_rotary_factor", "rotates a part of the heads of one kind of layers");
     }
 }
