@@ -22,6 +22,8 @@
 #include <llmcost/arch/falcon.hpp>
 #include <llmcost/arch/flint.hpp>
 #include <llmcost/arch/gemma.hpp>
+#include <llmcost/arch/gemma3n.hpp>
+#include <llmcost/arch/gemma4.hpp>
 #include <llmcost/arch/glm.hpp>
 #include <llmcost/arch/gpt2.hpp>
 #include <llmcost/arch/gpt_neox.hpp>
@@ -92,6 +94,9 @@ inline constexpr const architecture* architectures[]{
     &arch::gemma,
     &arch::gemma2,
     &arch::gemma3_text,
+    &arch::gemma3n_text,
+    &arch::gemma4_text,
+    &arch::gemma4_unified_text,
     &arch::glm,
     &arch::glm4,
     &arch::gpt_sw3,
