@@ -31,6 +31,7 @@
 #include <llmcost/arch/diffllama.hpp>
 #include <llmcost/arch/dots1.hpp>
 #include <llmcost/arch/emu3.hpp>
+#include <llmcost/arch/doge.hpp>
 #include <llmcost/arch/ernie4_5.hpp>
 #include <llmcost/arch/ernie4_5_moe.hpp>
 #include <llmcost/arch/exaone4.hpp>
@@ -43,6 +44,8 @@
 #include <llmcost/arch/gemma.hpp>
 #include <llmcost/arch/gemma3.hpp>
 #include <llmcost/arch/git.hpp>
+#include <llmcost/arch/gemma3n.hpp>
+#include <llmcost/arch/gemma4.hpp>
 #include <llmcost/arch/glm.hpp>
 #include <llmcost/arch/glm4_moe.hpp>
 #include <llmcost/arch/glm4_moe_lite.hpp>
@@ -61,6 +64,7 @@
 #include <llmcost/arch/granitemoe.hpp>
 #include <llmcost/arch/granitemoehybrid.hpp>
 #include <llmcost/arch/helium.hpp>
+#include <llmcost/arch/hrm_text.hpp>
 #include <llmcost/arch/hunyuan.hpp>
 #include <llmcost/arch/hunyuan_v1_moe.hpp>
 #include <llmcost/arch/hy_v3.hpp>
@@ -96,6 +100,7 @@
 #include <llmcost/arch/moshi.hpp>
 #include <llmcost/arch/moss_transcribe_diarize.hpp>
 #include <llmcost/arch/mpt.hpp>
+#include <llmcost/arch/modernbert_decoder.hpp>
 #include <llmcost/arch/nanochat.hpp>
 #include <llmcost/arch/nemo_speechlm.hpp>
 #include <llmcost/arch/nemotron.hpp>
@@ -174,6 +179,7 @@ inline constexpr const architecture* architectures[]{
     &arch::diffllama,
     &arch::dots1,
     &arch::emu3,
+    &arch::doge,
     &arch::ernie4_5,
     &arch::ernie4_5_moe,
     &arch::exaone4,
@@ -189,6 +195,9 @@ inline constexpr const architecture* architectures[]{
     &arch::gemma3,
     &arch::gemma3_text,
     &arch::git,
+    &arch::gemma3n_text,
+    &arch::gemma4_text,
+    &arch::gemma4_unified_text,
     &arch::glm,
     &arch::glm4,
     &arch::glm4_moe,
@@ -219,6 +228,7 @@ inline constexpr const architecture* architectures[]{
     &arch::granitemoehybrid,
     &arch::granitemoeshared,
     &arch::helium,
+    &arch::hrm_text,
     &arch::hunyuan_v1_dense,
     &arch::hunyuan_v1_moe,
     &arch::hy_v3,
@@ -261,6 +271,7 @@ inline constexpr const architecture* architectures[]{
     &arch::moss_transcribe_diarize,
     &arch::mpt,
     &arch::musicflamingo,
+    &arch::modernbert_decoder,
     &arch::nanochat,
     &arch::nemo_speechlm,
     &arch::nemotron,

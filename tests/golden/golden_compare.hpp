@@ -130,8 +130,9 @@ inline void compare_modules(comparison& c, const std::string& kind, const std::m
         if (!s.path.empty() && !modules.contains(s.path)) compare_figures(c, kind + " " + s.path, {}, figures_of(s.sums));
 }
 
-inline void compare_cache(comparison& c, const std::string& kind, const golden_cache& expected,
-                          const model_listing& listing) {
+/// The reference lists layers that read what others have cached, too: they hold nothing, and have no line of ours.
+inline void compare_cache(comparison& c, const std::string& kind, golden_cache expected, const model_listing& listing) {
+    std::erase_if(expected.layers, [](const std::vector<tensor_shape>& held) { return held.empty(); });
     c.equal(kind, "cache", count(expected.total), listing.total.cache);
     const std::vector<std::vector<tensor_shape>>& layers = expected.layers;
     c.equal(kind, "layers with a cache", count(layers.size()), count(listing.cache.size()));

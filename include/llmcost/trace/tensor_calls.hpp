@@ -67,6 +67,7 @@ public:
 
     constexpr value sum(const value& a, int along, bool keepdim = false) { return reduce(op::sum, a, along, keepdim); }
     constexpr value mean(const value& a, int along, bool keepdim = false) { return reduce(op::mean, a, along, keepdim); }
+    constexpr value std(const value& a, int along, bool keepdim = false) { return reduce(op::std, a, along, keepdim); }
     constexpr value max_over(const value& a, int along, bool keepdim = false) { return reduce(op::max, a, along, keepdim); }
     constexpr value logsumexp(const value& a, int along, bool keepdim = false) {
         return reduce(op::logsumexp, a, along, keepdim);
