@@ -15,7 +15,7 @@ enum class op : std::uint8_t {
     matmul, matmul_bias, batched_matmul, batched_matmul_bias, batched_matmul_scaled, batched_matmul_bias_scaled,
     convolution, convolution_bias,
     add, sub, mul, div, neg, exp, log, log1p, sin, cos, tanh, erf, sqrt, rsqrt, reciprocal, integer_power, power,
-    complex_mul, polar, sigmoid, silu, gelu, gelu_tanh, relu, softplus, compare, maximum, clamp,
+    complex_mul, polar, sigmoid, log_sigmoid, silu, gelu, gelu_tanh, relu, softplus, compare, maximum, clamp,
     sum, mean, max, cumsum, softmax, log_softmax, log_sum_exp,
     layer_norm, layer_norm_weight, layer_norm_affine, unit_triangular_solve,
     copy, cat, gather, constant, where, top_k, scatter, index_add, count_of_kinds
@@ -103,6 +103,7 @@ inline constexpr op_price op_table[op_kinds]{
     {op::complex_mul,         "complex_mul",         {.add = 2, .mult = 4},                         {},                     0, keeps::other_operand},
     {op::polar,               "polar",               {.mult = 2, .trig = 2},                        {},                     0, keeps::result},
     {op::sigmoid,             "sigmoid",             {.add = 1, .div = 1, .exp = 1, .neg = 1},      {},                     0, keeps::result},
+    {op::log_sigmoid,         "log_sigmoid",         {.add = 1, .exp = 1, .log = 1, .neg = 1},      {},                     0, keeps::input},
     {op::silu,                "silu",                {.add = 1, .mult = 1, .div = 1, .exp = 1, .neg = 1}, {},               0, keeps::input},
     {op::gelu,                "gelu",                {.add = 1, .mult = 3, .erf = 1},               {},                     0, keeps::input},
     {op::gelu_tanh,           "gelu_tanh",           {.add = 2, .mult = 6, .tanh = 1},              {},                     0, keeps::input},
@@ -184,6 +185,7 @@ inline constexpr backward_price backward_table[op_kinds]{
     {op::complex_mul,                {.add = 2, .mult = 4},                               {.add = 2, .mult = 4},           {},         0, arrives::as_output},
     {op::polar,                      {},                                                  {}},  // of positions, which need no gradient
     {op::sigmoid,                    {.add = 1, .mult = 2},                               {}},
+    {op::log_sigmoid,                {.add = 2, .mult = 2, .div = 1, .exp = 1, .neg = 1, .cmp = 1}, {}},
     {op::silu,                       {.add = 3, .mult = 3, .div = 1, .exp = 1, .neg = 1}, {}},
     {op::gelu,                       {.add = 2, .mult = 7, .exp = 1, .erf = 1},           {}},
     {op::gelu_tanh,                  {.add = 5, .mult = 12, .tanh = 1},                   {}},
