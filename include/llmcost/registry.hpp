@@ -32,6 +32,7 @@
 #include <llmcost/arch/granite.hpp>
 #include <llmcost/arch/granitemoe.hpp>
 #include <llmcost/arch/hy_v3.hpp>
+#include <llmcost/arch/inkling.hpp>
 #include <llmcost/arch/jamba.hpp>
 #include <llmcost/arch/laguna.hpp>
 #include <llmcost/arch/lfm2.hpp>
@@ -42,6 +43,7 @@
 #include <llmcost/arch/mamba.hpp>
 #include <llmcost/arch/mimo_v2.hpp>
 #include <llmcost/arch/minimax_m2.hpp>
+#include <llmcost/arch/minimax_m3.hpp>
 #include <llmcost/arch/mistral.hpp>
 #include <llmcost/arch/mixtral.hpp>
 #include <llmcost/arch/moshi.hpp>
@@ -107,6 +109,7 @@ inline constexpr const architecture* architectures[]{
     &arch::granitemoe_swa,
     &arch::granitemoeshared,
     &arch::hy_v3,
+    &arch::inkling_text,
     &arch::jamba,
     &arch::laguna,
     &arch::lfm2,
@@ -118,6 +121,7 @@ inline constexpr const architecture* architectures[]{
     &arch::mamba2,
     &arch::mimo_v2_flash,
     &arch::minimax_m2,
+    &arch::minimax_m3_vl_text,
     &arch::mistral,
     &arch::mixtral,
     &arch::moshi,
