@@ -76,6 +76,10 @@ public:
     constexpr value sum(const value& a, int along, bool keepdim = false) { return reduce(op::sum, a, along, keepdim); }
     constexpr value mean(const value& a, int along, bool keepdim = false) { return reduce(op::mean, a, along, keepdim); }
     constexpr value max_over(const value& a, int along, bool keepdim = false) { return reduce(op::max, a, along, keepdim); }
+    /// `Tensor.norm(p=2)`.
+    constexpr value vector_norm(const value& a, int along, bool keepdim = false) {
+        return reduce(op::vector_norm, a, along, keepdim);
+    }
     constexpr value cumsum(const value& a, int along) {
         value out = contiguous_like(a);
         note(op::cumsum, count(a.elements), count(a.elements / length(a, along)), out, a);
