@@ -66,6 +66,7 @@
 #include <llmcost/arch/trocr.hpp>
 #include <llmcost/arch/vit.hpp>
 #include <llmcost/arch/xglm.hpp>
+#include <llmcost/arch/zaya.hpp>
 #include <llmcost/base/string_ref.hpp>
 #include <llmcost/detail/config_edit_distance.hpp>
 
@@ -149,6 +150,7 @@ inline constexpr const architecture* architectures[]{
     &arch::trocr,
     &arch::vit,
     &arch::xglm,
+    &arch::zaya,
 };
 // clang-format on
 inline constexpr std::size_t architecture_count = sizeof architectures / sizeof *architectures;
