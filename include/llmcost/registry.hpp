@@ -32,6 +32,7 @@
 #include <llmcost/arch/granite.hpp>
 #include <llmcost/arch/granitemoe.hpp>
 #include <llmcost/arch/hy_v3.hpp>
+#include <llmcost/arch/hy_v4.hpp>
 #include <llmcost/arch/inkling.hpp>
 #include <llmcost/arch/jamba.hpp>
 #include <llmcost/arch/laguna.hpp>
@@ -110,6 +111,7 @@ inline constexpr const architecture* architectures[]{
     &arch::granitemoe_swa,
     &arch::granitemoeshared,
     &arch::hy_v3,
+    &arch::hy_v4,
     &arch::inkling_text,
     &arch::jamba,
     &arch::laguna,
