@@ -16,6 +16,7 @@
 #include <llmcost/arch/ctrl.hpp>
 #include <llmcost/arch/deepseek.hpp>
 #include <llmcost/arch/dots1.hpp>
+#include <llmcost/arch/dots3_note.hpp>
 #include <llmcost/arch/ernie4_5_moe.hpp>
 #include <llmcost/arch/exaone_moe.hpp>
 #include <llmcost/arch/falcon.hpp>
@@ -89,6 +90,7 @@ inline constexpr const architecture* architectures[]{
     &arch::deepseek_v2,
     &arch::deepseek_v3,
     &arch::dots1,
+    &arch::dots3_note_text,
     &arch::ernie4_5_moe,
     &arch::exaone_moe,
     &arch::falcon,
