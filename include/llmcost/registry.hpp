@@ -29,9 +29,10 @@
 #include <llmcost/arch/deepseek_v32.hpp>
 #include <llmcost/arch/deepseek_vl.hpp>
 #include <llmcost/arch/diffllama.hpp>
-#include <llmcost/arch/dots1.hpp>
-#include <llmcost/arch/emu3.hpp>
 #include <llmcost/arch/doge.hpp>
+#include <llmcost/arch/dots1.hpp>
+#include <llmcost/arch/dots3_note.hpp>
+#include <llmcost/arch/emu3.hpp>
 #include <llmcost/arch/ernie4_5.hpp>
 #include <llmcost/arch/ernie4_5_moe.hpp>
 #include <llmcost/arch/exaone4.hpp>
@@ -43,9 +44,9 @@
 #include <llmcost/arch/florence2.hpp>
 #include <llmcost/arch/gemma.hpp>
 #include <llmcost/arch/gemma3.hpp>
-#include <llmcost/arch/git.hpp>
 #include <llmcost/arch/gemma3n.hpp>
 #include <llmcost/arch/gemma4.hpp>
+#include <llmcost/arch/git.hpp>
 #include <llmcost/arch/glm.hpp>
 #include <llmcost/arch/glm4_moe.hpp>
 #include <llmcost/arch/glm4_moe_lite.hpp>
@@ -68,8 +69,10 @@
 #include <llmcost/arch/hunyuan.hpp>
 #include <llmcost/arch/hunyuan_v1_moe.hpp>
 #include <llmcost/arch/hy_v3.hpp>
+#include <llmcost/arch/hy_v4.hpp>
 #include <llmcost/arch/hyperclovax.hpp>
 #include <llmcost/arch/idefics3.hpp>
+#include <llmcost/arch/inkling.hpp>
 #include <llmcost/arch/internlm3.hpp>
 #include <llmcost/arch/jais2.hpp>
 #include <llmcost/arch/jamba.hpp>
@@ -93,14 +96,15 @@
 #include <llmcost/arch/minicpm3.hpp>
 #include <llmcost/arch/minicpmv4_6.hpp>
 #include <llmcost/arch/minimax_m2.hpp>
+#include <llmcost/arch/minimax_m3.hpp>
 #include <llmcost/arch/mistral.hpp>
 #include <llmcost/arch/mistral3.hpp>
 #include <llmcost/arch/mixtral.hpp>
 #include <llmcost/arch/mllama.hpp>
+#include <llmcost/arch/modernbert_decoder.hpp>
 #include <llmcost/arch/moshi.hpp>
 #include <llmcost/arch/moss_transcribe_diarize.hpp>
 #include <llmcost/arch/mpt.hpp>
-#include <llmcost/arch/modernbert_decoder.hpp>
 #include <llmcost/arch/nanochat.hpp>
 #include <llmcost/arch/nemo_speechlm.hpp>
 #include <llmcost/arch/nemotron.hpp>
@@ -138,6 +142,7 @@
 #include <llmcost/arch/vit.hpp>
 #include <llmcost/arch/xglm.hpp>
 #include <llmcost/arch/youtu.hpp>
+#include <llmcost/arch/zaya.hpp>
 #include <llmcost/base/string_ref.hpp>
 #include <llmcost/reading/known_models.hpp>
 #include <llmcost/reading/read_model.hpp>
@@ -177,9 +182,10 @@ inline constexpr const architecture* architectures[]{
     &arch::deepseek_vl,
     &arch::deepseek_vl_hybrid,
     &arch::diffllama,
-    &arch::dots1,
-    &arch::emu3,
     &arch::doge,
+    &arch::dots1,
+    &arch::dots3_note_text,
+    &arch::emu3,
     &arch::ernie4_5,
     &arch::ernie4_5_moe,
     &arch::exaone4,
@@ -194,10 +200,10 @@ inline constexpr const architecture* architectures[]{
     &arch::gemma2,
     &arch::gemma3,
     &arch::gemma3_text,
-    &arch::git,
     &arch::gemma3n_text,
     &arch::gemma4_text,
     &arch::gemma4_unified_text,
+    &arch::git,
     &arch::glm,
     &arch::glm4,
     &arch::glm4_moe,
@@ -232,8 +238,10 @@ inline constexpr const architecture* architectures[]{
     &arch::hunyuan_v1_dense,
     &arch::hunyuan_v1_moe,
     &arch::hy_v3,
+    &arch::hy_v4,
     &arch::hyperclovax,
     &arch::idefics3,
+    &arch::inkling_text,
     &arch::internlm3,
     &arch::iquestcoder,
     &arch::jais2,
@@ -261,17 +269,18 @@ inline constexpr const architecture* architectures[]{
     &arch::minicpm3,
     &arch::minicpmv4_6,
     &arch::minimax_m2,
+    &arch::minimax_m3_vl_text,
     &arch::ministral,
     &arch::ministral3,
     &arch::mistral,
     &arch::mistral3,
     &arch::mixtral,
     &arch::mllama,
+    &arch::modernbert_decoder,
     &arch::moshi,
     &arch::moss_transcribe_diarize,
     &arch::mpt,
     &arch::musicflamingo,
-    &arch::modernbert_decoder,
     &arch::nanochat,
     &arch::nemo_speechlm,
     &arch::nemotron,
@@ -330,6 +339,7 @@ inline constexpr const architecture* architectures[]{
     &arch::voxtral,
     &arch::xglm,
     &arch::youtu,
+    &arch::zaya,
 };
 // clang-format on
 inline constexpr std::size_t architecture_count = sizeof architectures / sizeof *architectures;

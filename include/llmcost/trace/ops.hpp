@@ -13,12 +13,11 @@ namespace llmcost {
 /// The closed set of operations, at the grain of ATen's calls; whoever describes a layer uses these and no others.
 enum class op : std::uint8_t {
     matmul, matmul_bias, batched_matmul, batched_matmul_bias, batched_matmul_scaled, batched_matmul_bias_scaled,
-    convolution, convolution_bias,
-    add, sub, mul, div, neg, exp, expm1, log, log1p, sin, cos, tanh, erf, sqrt, rsqrt, reciprocal, root_power,
-    inverse_root_power, integer_power, power, complex_mul, polar, sigmoid, silu, gelu, gelu_tanh, relu, softplus, compare,
-    maximum, clamp, minimum, sum, mean, std, max, logsumexp, cumsum, softmax, log_softmax,
-    layer_norm, layer_norm_weight, layer_norm_affine, unit_triangular_solve,
-    copy, cat, gather, constant, where, top_k, scatter, index_add, count_of_kinds
+    convolution, convolution_bias, add, sub, mul, div, neg, exp, expm1, log, log1p, sin, cos, tanh, erf, sqrt, rsqrt,
+    reciprocal, root_power, inverse_root_power, integer_power, power, complex_mul, polar, sigmoid, log_sigmoid, silu,
+    gelu, gelu_tanh, relu, softplus, compare, maximum, clamp, minimum, sum, mean, std, max, logsumexp, vector_norm,
+    cumsum, softmax, log_softmax, layer_norm, layer_norm_weight, layer_norm_affine, unit_triangular_solve, copy, cat,
+    gather, constant, where, top_k, scatter, index_add, count_of_kinds
 };
 // clang-format on
 inline constexpr std::size_t op_kinds = static_cast<std::size_t>(op::count_of_kinds);
@@ -106,6 +105,7 @@ inline constexpr op_price op_table[op_kinds]{
     {op::complex_mul,         "complex_mul",         {.add = 2, .mult = 4},                         {},                     0, keeps::other_operand},
     {op::polar,               "polar",               {.mult = 2, .trig = 2},                        {},                     0, keeps::result},
     {op::sigmoid,             "sigmoid",             {.add = 1, .div = 1, .exp = 1, .neg = 1},      {},                     0, keeps::result},
+    {op::log_sigmoid,         "log_sigmoid",         {.add = 1, .exp = 1, .log = 1, .neg = 1},      {},                     0, keeps::input},
     {op::silu,                "silu",                {.add = 1, .mult = 1, .div = 1, .exp = 1, .neg = 1}, {},               0, keeps::input},
     {op::gelu,                "gelu",                {.add = 1, .mult = 3, .erf = 1},               {},                     0, keeps::input},
     {op::gelu_tanh,           "gelu_tanh",           {.add = 2, .mult = 6, .tanh = 1},              {},                     0, keeps::input},
@@ -120,6 +120,7 @@ inline constexpr op_price op_table[op_kinds]{
     {op::std,                 "std",                 {.add = 3, .mult = 1},                         {.add = -2, .div = 2, .sqrt = 1}, 0, keeps::input_and_result},
     {op::max,                 "max",                 {.cmp = 1},                                    {.cmp = -1},            0, keeps::nothing},
     {op::logsumexp,           "logsumexp",           {.add = 2, .exp = 1, .cmp = 1},                {.log = 1, .cmp = -1},  0, keeps::input_and_result},
+    {op::vector_norm,         "vector_norm",         {.add = 1, .mult = 1},                         {.add = -1, .sqrt = 1}, 0, keeps::input_and_result},
     {op::cumsum,              "cumsum",              {.add = 1},                                    {.add = -1},            0, keeps::nothing},
     {op::softmax,             "softmax",             {.add = 2, .div = 1, .exp = 1, .cmp = 1},      {.add = -1, .cmp = -1}, 0, keeps::result},
     {op::log_softmax,         "log_softmax",         {.add = 3, .exp = 1, .cmp = 1},                {.add = -1, .log = 1, .cmp = -1}, 0, keeps::result},
@@ -192,6 +193,7 @@ inline constexpr backward_price backward_table[op_kinds]{
     {op::complex_mul,                {.add = 2, .mult = 4},                               {.add = 2, .mult = 4},           {},         0, arrives::as_output},
     {op::polar,                      {},                                                  {}},  // of positions, which need no gradient
     {op::sigmoid,                    {.add = 1, .mult = 2},                               {}},
+    {op::log_sigmoid,                {.add = 2, .mult = 2, .div = 1, .exp = 1, .neg = 1, .cmp = 1}, {}},
     {op::silu,                       {.add = 3, .mult = 3, .div = 1, .exp = 1, .neg = 1}, {}},
     {op::gelu,                       {.add = 2, .mult = 7, .exp = 1, .erf = 1},           {}},
     {op::gelu_tanh,                  {.add = 5, .mult = 12, .tanh = 1},                   {}},
@@ -206,6 +208,7 @@ inline constexpr backward_price backward_table[op_kinds]{
     {op::std,                        {.add = 2, .mult = 1},                               {},                              {.add = -1, .mult = 2, .div = 2}},
     {op::max,                        {},                                                  {}},
     {op::logsumexp,                  {.add = 1, .mult = 1, .exp = 1},                     {}},
+    {op::vector_norm,                {.mult = 1, .div = 1},                               {}},
     {op::cumsum,                     {.add = 1},                                          {},                              {.add = -1}},
     {op::softmax,                    {.add = 2, .mult = 2},                               {},                              {.add = -1}},
     {op::log_softmax,                {.add = 2, .mult = 1, .exp = 1},                     {},                              {.add = -1}},

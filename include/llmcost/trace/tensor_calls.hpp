@@ -31,6 +31,14 @@ public:
     constexpr value softplus(const value& a) { return unary(op::softplus, a); }
     constexpr value exp(const value& a) { return unary(op::exp, a); }
     constexpr value sigmoid(const value& a) { return unary(op::sigmoid, a); }
+    /// `F.logsigmoid`: its backward reads a second result, as large as the first.
+    constexpr value log_sigmoid(const value& a) {
+        const value out = unary(op::log_sigmoid, a);
+        value second = zeros_like(a);
+        second.requires_grad = a.requires_grad;
+        save_for_backward(second);
+        return out;
+    }
     constexpr value silu(const value& a) { return unary(op::silu, a); }
     constexpr value tanh(const value& a) { return unary(op::tanh, a); }
     constexpr value rsqrt(const value& a) { return unary(op::rsqrt, a); }
@@ -71,6 +79,10 @@ public:
     constexpr value max_over(const value& a, int along, bool keepdim = false) { return reduce(op::max, a, along, keepdim); }
     constexpr value logsumexp(const value& a, int along, bool keepdim = false) {
         return reduce(op::logsumexp, a, along, keepdim);
+    }
+    /// `Tensor.norm(p=2)`.
+    constexpr value vector_norm(const value& a, int along, bool keepdim = false) {
+        return reduce(op::vector_norm, a, along, keepdim);
     }
     constexpr value cumsum(const value& a, int along) {
         value out = contiguous_like(a);
@@ -168,6 +180,11 @@ public:
         value out = dense(to, from.type);
         note(op::gather, count(out.elements), {}, out, from);
         return out;
+    }
+    /// `Tensor.gather`: the same, but what it picks from is kept, whose sizes its backward reads.
+    constexpr value gather_along(const value& from, extents to) {
+        save_for_backward(from);
+        return gather(from, to);
     }
     /// A new tensor that needs no gradient: zeros, ones, float positions, a mask.
     constexpr value constant(extents to, dtype type = dtype::float32) {
