@@ -29,6 +29,7 @@
 #include <llmcost/arch/llama4.hpp>
 #include <llmcost/arch/mamba.hpp>
 #include <llmcost/arch/minicpm3.hpp>
+#include <llmcost/arch/minimax.hpp>
 #include <llmcost/arch/mistral.hpp>
 #include <llmcost/arch/mixtral.hpp>
 #include <llmcost/arch/nemotron_h.hpp>
@@ -88,6 +89,7 @@ inline constexpr const architecture* architectures[]{
     &arch::mamba,
     &arch::mamba2,
     &arch::minicpm3,
+    &arch::minimax,
     &arch::mistral,
     &arch::mixtral,
     &arch::nemotron_h,
