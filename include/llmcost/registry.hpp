@@ -13,7 +13,9 @@
 #include <llmcost/arch/cohere.hpp>
 #include <llmcost/arch/deepseek.hpp>
 #include <llmcost/arch/deepseek_v32.hpp>
+#include <llmcost/arch/deepseek_v4.hpp>
 #include <llmcost/arch/falcon.hpp>
+#include <llmcost/arch/falcon_h1.hpp>
 #include <llmcost/arch/gemma.hpp>
 #include <llmcost/arch/glm4_moe_lite.hpp>
 #include <llmcost/arch/gpt2.hpp>
@@ -36,6 +38,7 @@
 #include <llmcost/arch/olmo.hpp>
 #include <llmcost/arch/olmo_hybrid.hpp>
 #include <llmcost/arch/opt.hpp>
+#include <llmcost/arch/persimmon.hpp>
 #include <llmcost/arch/phi3.hpp>
 #include <llmcost/arch/qwen2.hpp>
 #include <llmcost/arch/qwen2_moe.hpp>
@@ -67,7 +70,9 @@ inline constexpr const architecture* architectures[]{
     &arch::deepseek_v2,
     &arch::deepseek_v3,
     &arch::deepseek_v32,
+    &arch::deepseek_v4,
     &arch::falcon,
+    &arch::falcon_h1,
     &arch::falcon_mamba,
     &arch::gemma,
     &arch::gemma2,
@@ -97,6 +102,7 @@ inline constexpr const architecture* architectures[]{
     &arch::olmo_hybrid,
     &arch::olmoe,
     &arch::opt,
+    &arch::persimmon,
     &arch::phi3,
     &arch::qwen2,
     &arch::qwen2_moe,
