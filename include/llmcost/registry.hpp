@@ -42,6 +42,9 @@
 #include <llmcost/arch/flex_olmo.hpp>
 #include <llmcost/arch/flint.hpp>
 #include <llmcost/arch/florence2.hpp>
+#include <llmcost/arch/deepseek_v4.hpp>
+#include <llmcost/arch/falcon.hpp>
+#include <llmcost/arch/falcon_h1.hpp>
 #include <llmcost/arch/gemma.hpp>
 #include <llmcost/arch/gemma3.hpp>
 #include <llmcost/arch/gemma3n.hpp>
@@ -97,6 +100,7 @@
 #include <llmcost/arch/minicpmv4_6.hpp>
 #include <llmcost/arch/minimax_m2.hpp>
 #include <llmcost/arch/minimax_m3.hpp>
+#include <llmcost/arch/minimax.hpp>
 #include <llmcost/arch/mistral.hpp>
 #include <llmcost/arch/mistral3.hpp>
 #include <llmcost/arch/mixtral.hpp>
@@ -116,6 +120,7 @@
 #include <llmcost/arch/ovis2.hpp>
 #include <llmcost/arch/paddleocr_vl.hpp>
 #include <llmcost/arch/phi.hpp>
+#include <llmcost/arch/persimmon.hpp>
 #include <llmcost/arch/phi3.hpp>
 #include <llmcost/arch/phi4_multimodal.hpp>
 #include <llmcost/arch/phimoe.hpp>
@@ -190,7 +195,9 @@ inline constexpr const architecture* architectures[]{
     &arch::ernie4_5_moe,
     &arch::exaone4,
     &arch::exaone_moe,
+    &arch::deepseek_v4,
     &arch::falcon,
+    &arch::falcon_h1,
     &arch::falcon_mamba,
     &arch::fast_vlm,
     &arch::flex_olmo,
@@ -272,6 +279,7 @@ inline constexpr const architecture* architectures[]{
     &arch::minimax_m3_vl_text,
     &arch::ministral,
     &arch::ministral3,
+    &arch::minimax,
     &arch::mistral,
     &arch::mistral3,
     &arch::mixtral,
@@ -295,6 +303,7 @@ inline constexpr const architecture* architectures[]{
     &arch::ovis2,
     &arch::paddleocr_vl,
     &arch::phi,
+    &arch::persimmon,
     &arch::phi3,
     &arch::phi4_multimodal,
     &arch::phimoe,
