@@ -27,6 +27,7 @@
 #include <llmcost/arch/cwm.hpp>
 #include <llmcost/arch/deepseek.hpp>
 #include <llmcost/arch/deepseek_v32.hpp>
+#include <llmcost/arch/deepseek_v4.hpp>
 #include <llmcost/arch/deepseek_vl.hpp>
 #include <llmcost/arch/diffllama.hpp>
 #include <llmcost/arch/doge.hpp>
@@ -38,13 +39,11 @@
 #include <llmcost/arch/exaone4.hpp>
 #include <llmcost/arch/exaone_moe.hpp>
 #include <llmcost/arch/falcon.hpp>
+#include <llmcost/arch/falcon_h1.hpp>
 #include <llmcost/arch/fast_vlm.hpp>
 #include <llmcost/arch/flex_olmo.hpp>
 #include <llmcost/arch/flint.hpp>
 #include <llmcost/arch/florence2.hpp>
-#include <llmcost/arch/deepseek_v4.hpp>
-#include <llmcost/arch/falcon.hpp>
-#include <llmcost/arch/falcon_h1.hpp>
 #include <llmcost/arch/gemma.hpp>
 #include <llmcost/arch/gemma3.hpp>
 #include <llmcost/arch/gemma3n.hpp>
@@ -98,9 +97,9 @@
 #include <llmcost/arch/mimo_v2.hpp>
 #include <llmcost/arch/minicpm3.hpp>
 #include <llmcost/arch/minicpmv4_6.hpp>
+#include <llmcost/arch/minimax.hpp>
 #include <llmcost/arch/minimax_m2.hpp>
 #include <llmcost/arch/minimax_m3.hpp>
-#include <llmcost/arch/minimax.hpp>
 #include <llmcost/arch/mistral.hpp>
 #include <llmcost/arch/mistral3.hpp>
 #include <llmcost/arch/mixtral.hpp>
@@ -119,8 +118,8 @@
 #include <llmcost/arch/opt.hpp>
 #include <llmcost/arch/ovis2.hpp>
 #include <llmcost/arch/paddleocr_vl.hpp>
-#include <llmcost/arch/phi.hpp>
 #include <llmcost/arch/persimmon.hpp>
+#include <llmcost/arch/phi.hpp>
 #include <llmcost/arch/phi3.hpp>
 #include <llmcost/arch/phi4_multimodal.hpp>
 #include <llmcost/arch/phimoe.hpp>
@@ -184,6 +183,7 @@ inline constexpr const architecture* architectures[]{
     &arch::deepseek_v2,
     &arch::deepseek_v3,
     &arch::deepseek_v32,
+    &arch::deepseek_v4,
     &arch::deepseek_vl,
     &arch::deepseek_vl_hybrid,
     &arch::diffllama,
@@ -195,7 +195,6 @@ inline constexpr const architecture* architectures[]{
     &arch::ernie4_5_moe,
     &arch::exaone4,
     &arch::exaone_moe,
-    &arch::deepseek_v4,
     &arch::falcon,
     &arch::falcon_h1,
     &arch::falcon_mamba,
@@ -275,11 +274,11 @@ inline constexpr const architecture* architectures[]{
     &arch::mimo_v2_flash,
     &arch::minicpm3,
     &arch::minicpmv4_6,
+    &arch::minimax,
     &arch::minimax_m2,
     &arch::minimax_m3_vl_text,
     &arch::ministral,
     &arch::ministral3,
-    &arch::minimax,
     &arch::mistral,
     &arch::mistral3,
     &arch::mixtral,
@@ -302,8 +301,8 @@ inline constexpr const architecture* architectures[]{
     &arch::opt,
     &arch::ovis2,
     &arch::paddleocr_vl,
-    &arch::phi,
     &arch::persimmon,
+    &arch::phi,
     &arch::phi3,
     &arch::phi4_multimodal,
     &arch::phimoe,
