@@ -32,6 +32,7 @@
 #include <llmcost/arch/qwen3.hpp>
 #include <llmcost/arch/qwen3_5.hpp>
 #include <llmcost/arch/qwen3_next.hpp>
+#include <llmcost/arch/roberta.hpp>
 #include <llmcost/arch/stablelm.hpp>
 #include <llmcost/arch/starcoder2.hpp>
 #include <llmcost/arch/t5.hpp>
@@ -47,7 +48,9 @@ inline constexpr const architecture* architectures[]{
     &arch::bart,
     &arch::bert,
     &arch::bloom,
+    &arch::camembert,
     &arch::cohere,
+    &arch::data2vec_text,
     &arch::deepseek_v2,
     &arch::deepseek_v3,
     &arch::falcon,
@@ -82,10 +85,13 @@ inline constexpr const architecture* architectures[]{
     &arch::qwen3_moe,
     &arch::qwen3_next,
     &arch::roberta,
+    &arch::roberta_prelayernorm,
     &arch::stablelm,
     &arch::starcoder2,
     &arch::t5,
     &arch::vit,
+    &arch::xlm_roberta,
+    &arch::xlm_roberta_xl,
 };
 // clang-format on
 inline constexpr std::size_t architecture_count = sizeof architectures / sizeof *architectures;

@@ -67,6 +67,7 @@ constexpr head_kind read_head(const architecture& row, config_view config) {
         if (!name.starts_with(row.prefix)) continue;
         name.remove_prefix(string_ref(row.prefix).size());
         if (name == row.names.model_type && row.heads.has(head_kind::none)) return head_kind::none;
+        if (name == row.names.causal_lm_type && row.heads.has(head_kind::causal_lm)) return head_kind::causal_lm;
         if (name.starts_with("Text")) name.remove_prefix(4);  // beside classes of the same name that see pictures, too
         for (const head_name& h : head_names)
             if (h.suffix == name && row.heads.has(h.head)) return h.head;
