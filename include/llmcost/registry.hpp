@@ -4,11 +4,17 @@
 
 #include <cstddef>
 
+#include <llmcost/arch/albert.hpp>
 #include <llmcost/arch/bart.hpp>
 #include <llmcost/arch/bert.hpp>
+#include <llmcost/arch/bert_generation.hpp>
 #include <llmcost/arch/bloom.hpp>
 #include <llmcost/arch/cohere.hpp>
 #include <llmcost/arch/deepseek.hpp>
+#include <llmcost/arch/distilbert.hpp>
+#include <llmcost/arch/electra.hpp>
+#include <llmcost/arch/ernie.hpp>
+#include <llmcost/arch/esm.hpp>
 #include <llmcost/arch/falcon.hpp>
 #include <llmcost/arch/gemma.hpp>
 #include <llmcost/arch/gpt2.hpp>
@@ -21,8 +27,10 @@
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/arch/llama4.hpp>
 #include <llmcost/arch/mamba.hpp>
+#include <llmcost/arch/megatron_bert.hpp>
 #include <llmcost/arch/mistral.hpp>
 #include <llmcost/arch/mixtral.hpp>
+#include <llmcost/arch/mpnet.hpp>
 #include <llmcost/arch/olmo.hpp>
 #include <llmcost/arch/opt.hpp>
 #include <llmcost/arch/phi3.hpp>
@@ -32,7 +40,9 @@
 #include <llmcost/arch/qwen3.hpp>
 #include <llmcost/arch/qwen3_5.hpp>
 #include <llmcost/arch/qwen3_next.hpp>
+#include <llmcost/arch/rembert.hpp>
 #include <llmcost/arch/roberta.hpp>
+#include <llmcost/arch/roc_bert.hpp>
 #include <llmcost/arch/stablelm.hpp>
 #include <llmcost/arch/starcoder2.hpp>
 #include <llmcost/arch/t5.hpp>
@@ -45,14 +55,20 @@ namespace llmcost {
 /// Every row, sorted by `model_type`.
 // clang-format off
 inline constexpr const architecture* architectures[]{
+    &arch::albert,
     &arch::bart,
     &arch::bert,
+    &arch::bert_generation,
     &arch::bloom,
     &arch::camembert,
     &arch::cohere,
     &arch::data2vec_text,
     &arch::deepseek_v2,
     &arch::deepseek_v3,
+    &arch::distilbert,
+    &arch::electra,
+    &arch::ernie,
+    &arch::esm,
     &arch::falcon,
     &arch::falcon_mamba,
     &arch::gemma,
@@ -70,8 +86,10 @@ inline constexpr const architecture* architectures[]{
     &arch::llama4_text,
     &arch::mamba,
     &arch::mamba2,
+    &arch::megatron_bert,
     &arch::mistral,
     &arch::mixtral,
+    &arch::mpnet,
     &arch::olmo2,
     &arch::olmoe,
     &arch::opt,
@@ -84,8 +102,10 @@ inline constexpr const architecture* architectures[]{
     &arch::qwen3_5_text,
     &arch::qwen3_moe,
     &arch::qwen3_next,
+    &arch::rembert,
     &arch::roberta,
     &arch::roberta_prelayernorm,
+    &arch::roc_bert,
     &arch::stablelm,
     &arch::starcoder2,
     &arch::t5,
