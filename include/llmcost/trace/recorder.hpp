@@ -141,12 +141,13 @@ public:
         value v = dense(sizes, activation_type());
         v.requires_grad = true;
         wants_gradient(v, parameter_times_);
-        if (active_ || selection_.meets_parameter(name, false)) {
-            const count n = count(v.elements) * parameter_times_;
-            sums_.parameters += n;
-            sums_.active_parameters += n * count(used) / count(of);
-        }
-        if (listener_ != nullptr && parameter_times_ != count{}) listener_->parameter(*this, name, v, false);
+        declared(name, v, count(used), count(of));
+        return v;
+    }
+    /// Declares a parameter that gradients do not train (`requires_grad=False`).
+    constexpr value frozen(literal name, extents sizes) {
+        const value v = dense(sizes, activation_type());
+        declared(name, v, count(1), count(1));
         return v;
     }
     /// Declares a parameter whose tensor another module has named before.
@@ -268,6 +269,14 @@ public:
 private:
     friend class repetition;
 
+    constexpr void declared(literal name, const value& v, count used, count of) {
+        if (active_ || selection_.meets_parameter(name, false)) {
+            const count n = count(v.elements) * parameter_times_;
+            sums_.parameters += n;
+            sums_.active_parameters += n * used / of;
+        }
+        if (listener_ != nullptr && parameter_times_ != count{}) listener_->parameter(*this, name, v, false);
+    }
     [[nodiscard]] static constexpr count bytes_of(const value& v) {
         return count(v.storage_elements) * count(bits_of(v.type)) / count(8);
     }
