@@ -10,11 +10,14 @@
 #include <llmcost/arch/bert_generation.hpp>
 #include <llmcost/arch/bloom.hpp>
 #include <llmcost/arch/cohere.hpp>
+#include <llmcost/arch/convbert.hpp>
 #include <llmcost/arch/deepseek.hpp>
 #include <llmcost/arch/distilbert.hpp>
 #include <llmcost/arch/electra.hpp>
 #include <llmcost/arch/ernie.hpp>
 #include <llmcost/arch/esm.hpp>
+#include <llmcost/arch/esmc.hpp>
+#include <llmcost/arch/eurobert.hpp>
 #include <llmcost/arch/falcon.hpp>
 #include <llmcost/arch/gemma.hpp>
 #include <llmcost/arch/gpt2.hpp>
@@ -22,7 +25,10 @@
 #include <llmcost/arch/gpt_oss.hpp>
 #include <llmcost/arch/gptj.hpp>
 #include <llmcost/arch/granite.hpp>
+#include <llmcost/arch/gte.hpp>
 #include <llmcost/arch/jamba.hpp>
+#include <llmcost/arch/jina_embeddings_v3.hpp>
+#include <llmcost/arch/layoutlm.hpp>
 #include <llmcost/arch/lfm2.hpp>
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/arch/llama4.hpp>
@@ -30,7 +36,9 @@
 #include <llmcost/arch/megatron_bert.hpp>
 #include <llmcost/arch/mistral.hpp>
 #include <llmcost/arch/mixtral.hpp>
+#include <llmcost/arch/modernbert.hpp>
 #include <llmcost/arch/mpnet.hpp>
+#include <llmcost/arch/nomic_bert.hpp>
 #include <llmcost/arch/olmo.hpp>
 #include <llmcost/arch/opt.hpp>
 #include <llmcost/arch/phi3.hpp>
@@ -43,9 +51,12 @@
 #include <llmcost/arch/rembert.hpp>
 #include <llmcost/arch/roberta.hpp>
 #include <llmcost/arch/roc_bert.hpp>
+#include <llmcost/arch/roformer.hpp>
+#include <llmcost/arch/squeezebert.hpp>
 #include <llmcost/arch/stablelm.hpp>
 #include <llmcost/arch/starcoder2.hpp>
 #include <llmcost/arch/t5.hpp>
+#include <llmcost/arch/ultrabert.hpp>
 #include <llmcost/arch/vit.hpp>
 #include <llmcost/base/string_ref.hpp>
 #include <llmcost/detail/config_edit_distance.hpp>
@@ -62,6 +73,7 @@ inline constexpr const architecture* architectures[]{
     &arch::bloom,
     &arch::camembert,
     &arch::cohere,
+    &arch::convbert,
     &arch::data2vec_text,
     &arch::deepseek_v2,
     &arch::deepseek_v3,
@@ -69,6 +81,8 @@ inline constexpr const architecture* architectures[]{
     &arch::electra,
     &arch::ernie,
     &arch::esm,
+    &arch::esmc,
+    &arch::eurobert,
     &arch::falcon,
     &arch::falcon_mamba,
     &arch::gemma,
@@ -80,7 +94,10 @@ inline constexpr const architecture* architectures[]{
     &arch::gpt_oss,
     &arch::gptj,
     &arch::granite,
+    &arch::gte,
     &arch::jamba,
+    &arch::jina_embeddings_v3,
+    &arch::layoutlm,
     &arch::lfm2,
     &arch::llama,
     &arch::llama4_text,
@@ -89,7 +106,9 @@ inline constexpr const architecture* architectures[]{
     &arch::megatron_bert,
     &arch::mistral,
     &arch::mixtral,
+    &arch::modernbert,
     &arch::mpnet,
+    &arch::nomic_bert,
     &arch::olmo2,
     &arch::olmoe,
     &arch::opt,
@@ -106,9 +125,12 @@ inline constexpr const architecture* architectures[]{
     &arch::roberta,
     &arch::roberta_prelayernorm,
     &arch::roc_bert,
+    &arch::roformer,
+    &arch::squeezebert,
     &arch::stablelm,
     &arch::starcoder2,
     &arch::t5,
+    &arch::ultrabert,
     &arch::vit,
     &arch::xlm_roberta,
     &arch::xlm_roberta_xl,

@@ -22,18 +22,11 @@ constexpr value discriminate(const site& here, trace& t, const value& x) {
     return t.leave(predictions, scores.squeeze(-1));
 }
 
-/// One score of each choice from a summary of its text.
-constexpr value choose(const site& here, trace& t, const value& x) {
-    const sequence_summary sum{summary_form::unpacked(here.dims.own[summary]), here.dims.hidden_size, here.dims.num_labels,
-                               here.type("SequenceSummary")};
-    return t.call("classifier", head_linear{{here.dims.hidden_size, 1, true}}, t.call("sequence_summary", sum, x));
-}
-
 constexpr value score(const site& here, trace& t, const two_values& out) {
     switch (here.dims.head) {
         case head_kind::sequence_classification:
             return classify_first_state(here, t, out.first, activation::gelu, "activation");
-        case head_kind::multiple_choice: return choose(here, t, out.first);
+        case head_kind::multiple_choice: return choose_by_summary(here, t, out.first, here.dims.own[summary]);
         case head_kind::pretraining: return discriminate(here, t, kept_positions(t, out.first));
         default: return score_states(here, t, out, generate_and_score);
     }

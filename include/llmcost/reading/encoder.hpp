@@ -9,16 +9,23 @@
 // What configurations of text encoders have in common beyond the keys of all.
 namespace llmcost {
 
-/// Heads that share the width, feed-forward blocks at once, two scores of an answer.
-constexpr void read_encoder(config_view config, sizes& s) {
+/// Feed-forward blocks at once, two scores of an answer; heads of any width.
+constexpr void read_encoder_of_heads(config_view config, sizes& s) {
     if (config.non_negative("chunk_size_feed_forward", 0) != 0)
         fail_unsupported(config, "chunk_size_feed_forward", "no row describes a feed-forward block in chunks");
     if (s.head == head_kind::question_answering && s.num_labels != 2)
         fail_value(config, config.contains("num_labels") ? "num_labels" : "id2label",
                    "two labels under a question-answering head");
+    s.sliding_window = 0;
+    s.num_key_value_heads = s.num_attention_heads;
+    if (s.type_vocab_size > 0) s.type_vocab_size = config.positive("type_vocab_size", s.type_vocab_size);
+}
+
+/// The same, of heads that share the width.
+constexpr void read_encoder(config_view config, sizes& s) {
+    read_encoder_of_heads(config, s);
     if (s.hidden_size % s.num_attention_heads != 0) fail_value(config, "num_attention_heads", "a divisor of hidden_size");
     s.head_dim = s.hidden_size / s.num_attention_heads;
-    if (s.type_vocab_size > 0) s.type_vocab_size = config.positive("type_vocab_size", s.type_vocab_size);
 }
 
 /// The same, of a type that may be a decoder.

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include <llmcost/layers/heads.hpp>
+#include <llmcost/layers/sequence_summary.hpp>
 #include <llmcost/walks/decoder.hpp>
 #include <llmcost/walks/encoder.hpp>
 
@@ -73,15 +74,38 @@ constexpr decoder_context all_with_tables(const site& here, trace& t) {
     return c;
 }
 
-/// Rotated attention over all positions, or through a mask where there is one: (B, S, heads · d).
-constexpr value attend_around(const site& here, trace& t, qkv of, bool float_softmax) {
-    split_heads(here, of);
-    heads_first(of);
-    turn(here, t, of);
+/// Every position; of layers that slide those so far around each, through a mask where the text is as long as that.
+///
+/// Source: transformers/masking_utils.py, `_ignore_bidirectional_mask_sdpa`. The mask is made whether layers slide or not.
+constexpr decoder_context all_or_around(const site& here, trace& t, std::int64_t radius) {
+    const std::int64_t sequence = t.load().sequence, layers = here.dims.num_hidden_layers;
+    decoder_context c;
+    c.full.where = c.sliding.where = all_positions(sequence).where;
+    t.edge(axis::sequence, radius);
+    if (sequence >= radius) c.sliding.mask = eager_mask(t, c.sliding.where, t.load().batch);
+    if (here.dims.layers.has(mixer_kind::full_attention, layers)) make_rotary_tables(here, t, c.full);
+    if (here.dims.layers.has(mixer_kind::sliding_attention, layers)) make_rotary_tables(here, t, c.sliding);
+    return c;
+}
+
+/// What queries find in all positions, or through a mask where there is one: (B, S, heads · d).
+constexpr value look_around(const site& here, trace& t, const qkv& of, bool float_softmax) {
     const value* const mask = here.shared->mask.rank != 0 ? &here.shared->mask : nullptr;
     const value mixed =
         eager_attention(t, of.q, of.k, of.v, here.shared->where, {.mask = mask, .float_softmax = float_softmax});
     return t.contiguous(t.reshape(mixed, {mixed.dim(0), mixed.dim(1), -1}));
+}
+
+/// Rotated attention over all positions, from projections on.
+constexpr value attend_around(const site& here, trace& t, qkv of, bool float_softmax = true) {
+    split_heads(here, of);
+    heads_first(of);
+    turn(here, t, of);
+    return look_around(here, t, of, float_softmax);
+}
+/// The same with a projection each, and one of what was found.
+constexpr value attend_around(const site& here, trace& t, const value& x) {
+    return join(here, t, attend_around(here, t, project_qkv(here, t, x)));
 }
 
 /// What stands around an encoder's layers, and what its class is called.
@@ -142,8 +166,9 @@ using score_part = value (*)(const site&, trace&, const two_values&);
 /// What stands on an encoder.
 struct encoder_heads {
     score_part score = nullptr;
-    head_set pooled{};             ///< heads whose base model has a pooler
-    layer_part pool = pool_first;  ///< (B, S, width) -> (B, width)
+    head_set pooled{};                ///< heads whose base model has a pooler
+    layer_part pool = pool_first;     ///< (B, S, width) -> (B, width)
+    literal base_under_answers = "";  ///< the model under a question-answering head, where it has another name there
 };
 
 /// Dropout and scores of labels.
@@ -156,6 +181,12 @@ constexpr value classify_first_state(const site& here, trace& t, const value& x,
     const classification_head labels{here.dims.hidden_size, here.dims.num_labels, here.type("ClassificationHead"), act,
                                      act_name};
     return t.call("classifier", labels, t.select(x, 1));
+}
+/// One score of each choice from a summary of its text.
+constexpr value choose_by_summary(const site& here, trace& t, const value& x, std::int64_t packed) {
+    const sequence_summary sum{summary_form::unpacked(packed), here.dims.hidden_size, here.dims.num_labels,
+                               here.type("SequenceSummary")};
+    return t.call("classifier", head_linear{{here.dims.hidden_size, 1, true}}, t.call("sequence_summary", sum, x));
 }
 /// The positions whose words are scored, beside what the pooler gives.
 constexpr two_values kept_states(trace& t, const two_values& out) { return {kept_positions(t, out.first), out.second}; }
@@ -234,12 +265,16 @@ constexpr value describe_encoder(const site& here, trace& t, const encoder_heads
     const bool bare = head == head_kind::none;
     const literal type = head == head_kind::causal_lm ? here.row.names.causal_lm_type : name_of(head);
     const module_info whole{.type = here.type(type)};
-    const module_info base{.name = bare ? "" : here.row.names.base, .type = here.type(here.row.names.model_type)};
+    const bool renamed = head == head_kind::question_answering && !is_empty(heads.base_under_answers);
+    const literal under_head = renamed ? heads.base_under_answers : here.row.names.base;
+    const module_info base{.name = bare ? "" : under_head, .type = here.type(here.row.names.model_type)};
     if (!bare) t.enter(whole);
     t.enter(base);
     two_values out{here.row.base(here, t), {}};
     if (heads.pooled.has(head)) {
-        const recorder::off_loss_guard unread{t, bare || head == head_kind::pretraining};
+        const bool reads = head == head_kind::next_sentence || head == head_kind::sequence_classification ||
+                           head == head_kind::multiple_choice;
+        const recorder::off_loss_guard unread{t, !reads};
         out.second = heads.pool(here, t, out.first);
     }
     t.leave(base);
