@@ -11,6 +11,7 @@
 #include <llmcost/arch/bloom.hpp>
 #include <llmcost/arch/cohere.hpp>
 #include <llmcost/arch/convbert.hpp>
+#include <llmcost/arch/deberta_v2.hpp>
 #include <llmcost/arch/deepseek.hpp>
 #include <llmcost/arch/distilbert.hpp>
 #include <llmcost/arch/electra.hpp>
@@ -32,10 +33,12 @@
 #include <llmcost/arch/lfm2.hpp>
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/arch/llama4.hpp>
+#include <llmcost/arch/luke.hpp>
 #include <llmcost/arch/mamba.hpp>
 #include <llmcost/arch/megatron_bert.hpp>
 #include <llmcost/arch/mistral.hpp>
 #include <llmcost/arch/mixtral.hpp>
+#include <llmcost/arch/mobilebert.hpp>
 #include <llmcost/arch/modernbert.hpp>
 #include <llmcost/arch/mpnet.hpp>
 #include <llmcost/arch/nomic_bert.hpp>
@@ -58,6 +61,7 @@
 #include <llmcost/arch/t5.hpp>
 #include <llmcost/arch/ultrabert.hpp>
 #include <llmcost/arch/vit.hpp>
+#include <llmcost/arch/xlm.hpp>
 #include <llmcost/base/string_ref.hpp>
 #include <llmcost/detail/config_edit_distance.hpp>
 
@@ -75,6 +79,7 @@ inline constexpr const architecture* architectures[]{
     &arch::cohere,
     &arch::convbert,
     &arch::data2vec_text,
+    &arch::deberta_v2,
     &arch::deepseek_v2,
     &arch::deepseek_v3,
     &arch::distilbert,
@@ -85,6 +90,7 @@ inline constexpr const architecture* architectures[]{
     &arch::eurobert,
     &arch::falcon,
     &arch::falcon_mamba,
+    &arch::flaubert,
     &arch::gemma,
     &arch::gemma2,
     &arch::gemma3_text,
@@ -101,11 +107,13 @@ inline constexpr const architecture* architectures[]{
     &arch::lfm2,
     &arch::llama,
     &arch::llama4_text,
+    &arch::luke,
     &arch::mamba,
     &arch::mamba2,
     &arch::megatron_bert,
     &arch::mistral,
     &arch::mixtral,
+    &arch::mobilebert,
     &arch::modernbert,
     &arch::mpnet,
     &arch::nomic_bert,
@@ -132,6 +140,7 @@ inline constexpr const architecture* architectures[]{
     &arch::t5,
     &arch::ultrabert,
     &arch::vit,
+    &arch::xlm,
     &arch::xlm_roberta,
     &arch::xlm_roberta_xl,
 };
