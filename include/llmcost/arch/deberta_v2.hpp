@@ -48,7 +48,7 @@ inline constexpr std::uint8_t convolved = 1;
 }
 
 /// Words, positions, segments, a norm, and a mask of ones.
-constexpr value sum_embeddings(const site& here, trace& t) {
+constexpr value sum_embeddings(const site& here, trace& t, const value& ones) {
     const std::int64_t width = here.dims.hidden_size;
     value x = word_embeddings(here, t);
     if (here.dims.own[adds_places] != 0)
@@ -58,11 +58,7 @@ constexpr value sum_embeddings(const site& here, trace& t) {
     if (here.dims.type_vocab_size > 0) x = t.add(x, segment_embeddings(here, t));
     if (x.dim(-1) != width) x = t.call("embed_proj", linear{x.dim(-1), width}, x);
     x = t.call("LayerNorm", norm<norm_kind::layer>{width}, x);
-    return dropout(t, "dropout", t.mul(x, trace::buffer({x.dim(0), x.dim(1), 1})));
-}
-constexpr value embed(const site& here, trace& t) {
-    make_padding_mask(t);
-    return embed_within(here, t, sum_embeddings);
+    return dropout(t, "dropout", t.mul(x, ones.unsqueeze(2)));
 }
 
 /// Distances of queries and keys in buckets, logarithmic ones beyond the middle (`make_log_bucket_position`).
@@ -95,10 +91,16 @@ constexpr value project_places_again(const site& here, trace& t, literal name, c
     return project_places(here, t, name, places);
 }
 
+/// Scores of the distances that pairs have; backward reads what they were picked from.
+constexpr value pick(trace& t, const value& from) {
+    t.save_for_backward(from);
+    return t.gather(from, {from.dim(0), from.dim(1), from.dim(1)});
+}
+
 /// Scores of contents to places, and of places to contents.
 constexpr value score_places(const site& here, trace& t, const value& q, const value& k) {
     const own_sizes& o = here.dims.own;
-    const std::int64_t sequence = q.dim(1), far = 2 * span(here.dims);
+    const std::int64_t far = 2 * span(here.dims);
     const value kept = t.slice(dropout(t, "pos_dropout", here.shared->own[0]), 0, far).unsqueeze(0);
     value place_k, place_q;
     if (o[shares_projections] != 0) {
@@ -111,12 +113,12 @@ constexpr value score_places(const site& here, trace& t, const value& q, const v
     value sum;
     if (o[content_to_place] != 0) {
         const value scale = root(t);
-        const value found = t.gather(t.bmm(q, place_k.transpose(-1, -2)), {q.dim(0), sequence, sequence});
+        const value found = pick(t, t.bmm(q, place_k.transpose(-1, -2)));
         sum = t.add(t.div(found, scale));  // to a zero
     }
     if (o[place_to_content] != 0) {
         const value scale = root(t);
-        const value found = t.gather(t.bmm(k, place_q.transpose(-1, -2)), {q.dim(0), sequence, sequence});
+        const value found = pick(t, t.bmm(k, place_q.transpose(-1, -2)));
         const value scaled = t.div(found.transpose(-1, -2), scale);
         if (o[content_to_place] != 0)
             t.in_place(op::add, sum, scaled);
@@ -150,7 +152,7 @@ constexpr value attend(const site& here, trace& t, const value& x) {
 }
 
 /// A convolution over what goes into the first layer, added to what comes out of it (`ConvLayer`).
-constexpr value convolve(const site& here, trace& t, const value& in, const value& out) {
+constexpr value convolve(const site& here, trace& t, const value& in, const value& out, const value& ones) {
     const std::int64_t width = here.dims.hidden_size, k = here.dims.own[kernel], groups = here.dims.own[conv_groups];
     const module_info conv{.name = "conv", .type = {"", "ConvLayer"}};
     const module_info convolution{.name = "conv", .type = {"", "Conv1d"}, .leaf = true};
@@ -161,11 +163,11 @@ constexpr value convolve(const site& here, trace& t, const value& in, const valu
     (void)t.param("bias", {width});
     h = t.leave(convolution, t.convolution(h, weight, true, groups, 1, (k - 1) / 2));
     h = t.contiguous(h.permute({0, 2, 1}));
-    (void)t.add(trace::buffer({in.dim(0), in.dim(1)}));  // one less the mask
+    (void)t.add(ones);  // one less the mask
     t.in_place(op::where, h);
     h = activate(t, static_cast<activation>(here.dims.own[conv_act]), dropout(t, "dropout", h));
     h = t.call("LayerNorm", norm<norm_kind::layer>{width}, t.add(out, h));
-    return t.leave(conv, t.mul(h, trace::buffer({in.dim(0), in.dim(1), 1})));
+    return t.leave(conv, t.mul(h, ones.unsqueeze(2)));
 }
 
 constexpr value layer(const site& here, trace& t, const value& x) {
@@ -192,7 +194,10 @@ constexpr value embed_distances(const site& here, trace& t) {
 constexpr value encode(const site& here, trace& t) {
     const std::int64_t batch = t.load().batch, sequence = t.load().sequence;
     const own_sizes& o = here.dims.own;
-    const value embedded = here.row.embed(here, t);
+    const value ones = t.constant({batch, sequence});
+    const module_info embeddings{.name = "embeddings", .type = here.type("Embeddings"), .what = role::embedding};
+    t.enter(embeddings);
+    const value embedded = t.leave(embeddings, sum_embeddings(here, t, ones));
     decoder_context shared = here.row.prepare(here, t);
     const module_info encoder{.name = "encoder", .type = here.type("Encoder")};
     t.enter(encoder);
@@ -207,7 +212,7 @@ constexpr value encode(const site& here, trace& t) {
     value x = embedded;
     for (repetition each = t.repeat(here.dims.num_hidden_layers, here.dims.layers, x); each.next();) {
         const value out = t.call({"layer", each.index()}, decoder_layer{here.at(each, shared.full)}, x);
-        x = each.kind().own == convolved ? convolve(here, t, x, out) : out;
+        x = each.kind().own == convolved ? convolve(here, t, x, out, ones) : out;
     }
     return t.leave(encoder, x);
 }
@@ -317,7 +322,7 @@ constexpr void read(config_view config, sizes& s) {
 inline constexpr architecture deberta_v2 = [](architecture a) {
     a.model_type = "deberta-v2", a.prefix = "DebertaV2", a.describe = deberta_v2_detail::describe;
     a.read = deberta_v2_detail::read, a.own = deberta_v2_detail::keys, a.base = deberta_v2_detail::encode;
-    a.embed = deberta_v2_detail::embed, a.layer = deberta_v2_detail::layer, a.attend = deberta_v2_detail::attend;
+    a.layer = deberta_v2_detail::layer, a.attend = deberta_v2_detail::attend;
     a.kinds.own = deberta_v2_detail::convolved;
     a.heads = {head_kind::none,
                head_kind::masked_lm,

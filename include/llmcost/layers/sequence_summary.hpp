@@ -61,7 +61,10 @@ private:
     [[nodiscard]] static constexpr identity passing(bool drops) { return {drops ? "Dropout" : "Identity"}; }
     constexpr value summed(trace& t, const value& x) const {
         if (how.kind == summary_kind::mean) return t.mean(x, 1);
-        if (how.kind == summary_kind::picked) return t.gather(x, {x.dim(0), 1, x.dim(2)}).squeeze(-2);
+        if (how.kind == summary_kind::picked) {
+            t.save_for_backward(x);
+            return t.gather(x, {x.dim(0), 1, x.dim(2)}).squeeze(-2);
+        }
         return t.select(x, 1);
     }
 };
