@@ -27,6 +27,7 @@
 #include <llmcost/arch/gptj.hpp>
 #include <llmcost/arch/granite.hpp>
 #include <llmcost/arch/gte.hpp>
+#include <llmcost/arch/ibert.hpp>
 #include <llmcost/arch/jamba.hpp>
 #include <llmcost/arch/jina_embeddings_v3.hpp>
 #include <llmcost/arch/layoutlm.hpp>
@@ -42,6 +43,7 @@
 #include <llmcost/arch/modernbert.hpp>
 #include <llmcost/arch/mpnet.hpp>
 #include <llmcost/arch/nomic_bert.hpp>
+#include <llmcost/arch/nystromformer.hpp>
 #include <llmcost/arch/olmo.hpp>
 #include <llmcost/arch/opt.hpp>
 #include <llmcost/arch/phi3.hpp>
@@ -59,9 +61,11 @@
 #include <llmcost/arch/stablelm.hpp>
 #include <llmcost/arch/starcoder2.hpp>
 #include <llmcost/arch/t5.hpp>
+#include <llmcost/arch/tapas.hpp>
 #include <llmcost/arch/ultrabert.hpp>
 #include <llmcost/arch/vit.hpp>
 #include <llmcost/arch/xlm.hpp>
+#include <llmcost/arch/xlnet.hpp>
 #include <llmcost/base/string_ref.hpp>
 #include <llmcost/detail/config_edit_distance.hpp>
 
@@ -101,6 +105,7 @@ inline constexpr const architecture* architectures[]{
     &arch::gptj,
     &arch::granite,
     &arch::gte,
+    &arch::ibert,
     &arch::jamba,
     &arch::jina_embeddings_v3,
     &arch::layoutlm,
@@ -117,6 +122,7 @@ inline constexpr const architecture* architectures[]{
     &arch::modernbert,
     &arch::mpnet,
     &arch::nomic_bert,
+    &arch::nystromformer,
     &arch::olmo2,
     &arch::olmoe,
     &arch::opt,
@@ -138,11 +144,13 @@ inline constexpr const architecture* architectures[]{
     &arch::stablelm,
     &arch::starcoder2,
     &arch::t5,
+    &arch::tapas,
     &arch::ultrabert,
     &arch::vit,
     &arch::xlm,
     &arch::xlm_roberta,
     &arch::xlm_roberta_xl,
+    &arch::xlnet,
 };
 // clang-format on
 inline constexpr std::size_t architecture_count = sizeof architectures / sizeof *architectures;
