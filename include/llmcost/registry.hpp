@@ -4,68 +4,143 @@
 
 #include <cstddef>
 
+#include <llmcost/arch/afmoe.hpp>
 #include <llmcost/arch/albert.hpp>
+#include <llmcost/arch/apertus.hpp>
+#include <llmcost/arch/arcee.hpp>
+#include <llmcost/arch/aria.hpp>
+#include <llmcost/arch/axk.hpp>
+#include <llmcost/arch/bailing_hybrid.hpp>
+#include <llmcost/arch/bamba.hpp>
 #include <llmcost/arch/bart.hpp>
+#include <llmcost/arch/beam.hpp>
 #include <llmcost/arch/bert.hpp>
 #include <llmcost/arch/bert_generation.hpp>
+#include <llmcost/arch/biogpt.hpp>
+#include <llmcost/arch/bitnet.hpp>
 #include <llmcost/arch/bloom.hpp>
+#include <llmcost/arch/codegen.hpp>
 #include <llmcost/arch/cohere.hpp>
+#include <llmcost/arch/cohere2_moe.hpp>
+#include <llmcost/arch/cohere_compass.hpp>
 #include <llmcost/arch/convbert.hpp>
+#include <llmcost/arch/cpmant.hpp>
+#include <llmcost/arch/ctrl.hpp>
+#include <llmcost/arch/cwm.hpp>
 #include <llmcost/arch/deberta_v2.hpp>
 #include <llmcost/arch/deepseek.hpp>
+#include <llmcost/arch/deepseek_v32.hpp>
+#include <llmcost/arch/diffllama.hpp>
 #include <llmcost/arch/distilbert.hpp>
+#include <llmcost/arch/dots1.hpp>
 #include <llmcost/arch/electra.hpp>
+#include <llmcost/arch/emu3.hpp>
 #include <llmcost/arch/ernie.hpp>
+#include <llmcost/arch/ernie4_5.hpp>
+#include <llmcost/arch/ernie4_5_moe.hpp>
 #include <llmcost/arch/esm.hpp>
 #include <llmcost/arch/esmc.hpp>
 #include <llmcost/arch/eurobert.hpp>
+#include <llmcost/arch/exaone4.hpp>
+#include <llmcost/arch/exaone_moe.hpp>
 #include <llmcost/arch/falcon.hpp>
+#include <llmcost/arch/flex_olmo.hpp>
+#include <llmcost/arch/flint.hpp>
 #include <llmcost/arch/gemma.hpp>
+#include <llmcost/arch/glm.hpp>
+#include <llmcost/arch/glm4_moe.hpp>
+#include <llmcost/arch/glm4_moe_lite.hpp>
+#include <llmcost/arch/glm4v.hpp>
+#include <llmcost/arch/glmasr.hpp>
 #include <llmcost/arch/gpt2.hpp>
+#include <llmcost/arch/gpt_bigcode.hpp>
+#include <llmcost/arch/gpt_neo.hpp>
 #include <llmcost/arch/gpt_neox.hpp>
+#include <llmcost/arch/gpt_neox_japanese.hpp>
 #include <llmcost/arch/gpt_oss.hpp>
 #include <llmcost/arch/gptj.hpp>
 #include <llmcost/arch/granite.hpp>
+#include <llmcost/arch/granite_speech.hpp>
+#include <llmcost/arch/granitemoe.hpp>
+#include <llmcost/arch/granitemoehybrid.hpp>
 #include <llmcost/arch/gte.hpp>
+#include <llmcost/arch/helium.hpp>
+#include <llmcost/arch/hunyuan.hpp>
+#include <llmcost/arch/hunyuan_v1_moe.hpp>
+#include <llmcost/arch/hy_v3.hpp>
+#include <llmcost/arch/hyperclovax.hpp>
 #include <llmcost/arch/ibert.hpp>
+#include <llmcost/arch/internlm3.hpp>
+#include <llmcost/arch/jais2.hpp>
 #include <llmcost/arch/jamba.hpp>
 #include <llmcost/arch/jina_embeddings_v3.hpp>
+#include <llmcost/arch/kimi_linear.hpp>
+#include <llmcost/arch/kolibri1.hpp>
+#include <llmcost/arch/laguna.hpp>
 #include <llmcost/arch/layoutlm.hpp>
 #include <llmcost/arch/lfm2.hpp>
+#include <llmcost/arch/lfm2_moe.hpp>
+#include <llmcost/arch/lfm3.hpp>
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/arch/llama4.hpp>
 #include <llmcost/arch/luke.hpp>
 #include <llmcost/arch/mamba.hpp>
 #include <llmcost/arch/megatron_bert.hpp>
+#include <llmcost/arch/mellum.hpp>
+#include <llmcost/arch/mimo_v2.hpp>
+#include <llmcost/arch/minicpm3.hpp>
+#include <llmcost/arch/minimax_m2.hpp>
 #include <llmcost/arch/mistral.hpp>
 #include <llmcost/arch/mixtral.hpp>
 #include <llmcost/arch/mobilebert.hpp>
 #include <llmcost/arch/modernbert.hpp>
+#include <llmcost/arch/moshi.hpp>
+#include <llmcost/arch/moss_transcribe_diarize.hpp>
 #include <llmcost/arch/mpnet.hpp>
+#include <llmcost/arch/mpt.hpp>
+#include <llmcost/arch/nanochat.hpp>
+#include <llmcost/arch/nemo_speechlm.hpp>
+#include <llmcost/arch/nemotron.hpp>
+#include <llmcost/arch/nemotron_h.hpp>
 #include <llmcost/arch/nomic_bert.hpp>
 #include <llmcost/arch/nystromformer.hpp>
 #include <llmcost/arch/olmo.hpp>
+#include <llmcost/arch/olmo_hybrid.hpp>
+#include <llmcost/arch/openai_gpt.hpp>
 #include <llmcost/arch/opt.hpp>
+#include <llmcost/arch/paddleocr_vl.hpp>
+#include <llmcost/arch/phi.hpp>
 #include <llmcost/arch/phi3.hpp>
+#include <llmcost/arch/phi4_multimodal.hpp>
+#include <llmcost/arch/phimoe.hpp>
 #include <llmcost/arch/qwen2.hpp>
+#include <llmcost/arch/qwen2_audio.hpp>
 #include <llmcost/arch/qwen2_moe.hpp>
 #include <llmcost/arch/qwen2_vl.hpp>
 #include <llmcost/arch/qwen3.hpp>
 #include <llmcost/arch/qwen3_5.hpp>
+#include <llmcost/arch/qwen3_asr.hpp>
 #include <llmcost/arch/qwen3_next.hpp>
+#include <llmcost/arch/qwen3_vl.hpp>
 #include <llmcost/arch/rembert.hpp>
 #include <llmcost/arch/roberta.hpp>
 #include <llmcost/arch/roc_bert.hpp>
 #include <llmcost/arch/roformer.hpp>
+#include <llmcost/arch/seed_oss.hpp>
+#include <llmcost/arch/smollm3.hpp>
 #include <llmcost/arch/squeezebert.hpp>
 #include <llmcost/arch/stablelm.hpp>
 #include <llmcost/arch/starcoder2.hpp>
 #include <llmcost/arch/t5.hpp>
 #include <llmcost/arch/tapas.hpp>
+#include <llmcost/arch/trocr.hpp>
 #include <llmcost/arch/ultrabert.hpp>
+#include <llmcost/arch/vibevoice_asr.hpp>
 #include <llmcost/arch/vit.hpp>
+#include <llmcost/arch/xglm.hpp>
 #include <llmcost/arch/xlm.hpp>
 #include <llmcost/arch/xlnet.hpp>
+#include <llmcost/arch/youtu.hpp>
 #include <llmcost/base/string_ref.hpp>
 #include <llmcost/detail/config_edit_distance.hpp>
 
@@ -74,83 +149,189 @@ namespace llmcost {
 /// Every row, sorted by `model_type`.
 // clang-format off
 inline constexpr const architecture* architectures[]{
+    &arch::afmoe,
     &arch::albert,
+    &arch::apertus,
+    &arch::arcee,
+    &arch::aria_text,
+    &arch::audioflamingo3,
+    &arch::axk1,
+    &arch::axk2,
+    &arch::bailing_hybrid,
+    &arch::bamba,
     &arch::bart,
+    &arch::beam,
     &arch::bert,
     &arch::bert_generation,
+    &arch::biogpt,
+    &arch::bitnet,
     &arch::bloom,
     &arch::camembert,
+    &arch::codegen,
     &arch::cohere,
+    &arch::cohere2,
+    &arch::cohere2_moe,
+    &arch::cohere_compass_text,
     &arch::convbert,
+    &arch::cpmant,
+    &arch::ctrl,
+    &arch::cwm,
     &arch::data2vec_text,
     &arch::deberta_v2,
     &arch::deepseek_v2,
     &arch::deepseek_v3,
+    &arch::deepseek_v32,
+    &arch::diffllama,
     &arch::distilbert,
+    &arch::dots1,
     &arch::electra,
+    &arch::emu3,
     &arch::ernie,
+    &arch::ernie4_5,
+    &arch::ernie4_5_moe,
     &arch::esm,
     &arch::esmc,
     &arch::eurobert,
+    &arch::exaone4,
+    &arch::exaone_moe,
     &arch::falcon,
     &arch::falcon_mamba,
     &arch::flaubert,
+    &arch::flex_olmo,
+    &arch::flint,
     &arch::gemma,
     &arch::gemma2,
     &arch::gemma3_text,
+    &arch::glm,
+    &arch::glm4,
+    &arch::glm4_moe,
+    &arch::glm4_moe_lite,
+    &arch::glm4v,
+    &arch::glm4v_moe,
+    &arch::glm4v_moe_text,
+    &arch::glm4v_text,
+    &arch::glm_moe_dsa,
+    &arch::glm_ocr,
+    &arch::glm_ocr_text,
+    &arch::glmasr,
     &arch::gpt_sw3,
     &arch::gpt2,
+    &arch::gpt_bigcode,
+    &arch::gpt_neo,
     &arch::gpt_neox,
+    &arch::gpt_neox_japanese,
     &arch::gpt_oss,
     &arch::gptj,
     &arch::granite,
+    &arch::granite_speech,
+    &arch::granite_speech_plus,
+    &arch::granite_swa,
+    &arch::granitemoe,
+    &arch::granitemoe_swa,
+    &arch::granitemoehybrid,
+    &arch::granitemoeshared,
     &arch::gte,
+    &arch::helium,
+    &arch::hunyuan_v1_dense,
+    &arch::hunyuan_v1_moe,
+    &arch::hy_v3,
+    &arch::hyperclovax,
     &arch::ibert,
+    &arch::internlm3,
+    &arch::iquestcoder,
+    &arch::jais2,
     &arch::jamba,
     &arch::jina_embeddings_v3,
+    &arch::kimi_linear,
+    &arch::kolibri1,
+    &arch::laguna,
     &arch::layoutlm,
     &arch::lfm2,
+    &arch::lfm2_moe,
+    &arch::lfm3,
     &arch::llama,
     &arch::llama4_text,
     &arch::luke,
     &arch::mamba,
     &arch::mamba2,
     &arch::megatron_bert,
+    &arch::mellum,
+    &arch::mimo_v2_flash,
+    &arch::minicpm3,
+    &arch::minimax_m2,
+    &arch::ministral,
+    &arch::ministral3,
     &arch::mistral,
     &arch::mixtral,
     &arch::mobilebert,
     &arch::modernbert,
+    &arch::moshi,
+    &arch::moss_transcribe_diarize,
     &arch::mpnet,
+    &arch::mpt,
+    &arch::musicflamingo,
+    &arch::nanochat,
+    &arch::nemo_speechlm,
+    &arch::nemotron,
+    &arch::nemotron_h,
     &arch::nomic_bert,
     &arch::nystromformer,
+    &arch::olmo,
     &arch::olmo2,
+    &arch::olmo3,
+    &arch::olmo_hybrid,
     &arch::olmoe,
+    &arch::openai_gpt,
     &arch::opt,
+    &arch::paddleocr_vl,
+    &arch::phi,
     &arch::phi3,
+    &arch::phi4_multimodal,
+    &arch::phimoe,
     &arch::qwen2,
+    &arch::qwen2_5_vl,
+    &arch::qwen2_5_vl_text,
+    &arch::qwen2_audio,
     &arch::qwen2_moe,
+    &arch::qwen2_vl,
     &arch::qwen2_vl_text,
     &arch::qwen3,
+    &arch::qwen3_5,
+    &arch::qwen3_5_moe,
     &arch::qwen3_5_moe_text,
     &arch::qwen3_5_text,
+    &arch::qwen3_asr,
     &arch::qwen3_moe,
     &arch::qwen3_next,
+    &arch::qwen3_vl,
+    &arch::qwen3_vl_moe,
+    &arch::qwen3_vl_moe_text,
+    &arch::qwen3_vl_text,
     &arch::rembert,
     &arch::roberta,
     &arch::roberta_prelayernorm,
     &arch::roc_bert,
     &arch::roformer,
+    &arch::seed_oss,
+    &arch::smollm3,
+    &arch::solar_open,
     &arch::squeezebert,
     &arch::stablelm,
     &arch::starcoder2,
     &arch::t5,
     &arch::tapas,
+    &arch::trocr,
     &arch::ultrabert,
+    &arch::vaultgemma,
+    &arch::vibevoice_asr,
     &arch::vit,
+    &arch::voxtral,
+    &arch::xglm,
     &arch::xlm,
     &arch::xlm_roberta,
     &arch::xlm_roberta_xl,
     &arch::xlnet,
+    &arch::youtu,
 };
 // clang-format on
 inline constexpr std::size_t architecture_count = sizeof architectures / sizeof *architectures;

@@ -133,11 +133,15 @@ inline void compare_modules(comparison& c, const std::string& kind, const std::m
 inline void compare_cache(comparison& c, const std::string& kind, const golden_cache& expected,
                           const model_listing& listing) {
     c.equal(kind, "cache", count(expected.total), listing.total.cache);
-    c.equal(kind, "layers with a cache", count(expected.layers.size()), count(listing.cache.size()));
-    for (std::size_t i = 0; i < expected.layers.size() && i < listing.cache.size(); ++i) {
+    // a layer that mixes no tokens has a place in the reference's cache, and nothing in it
+    std::vector<std::vector<tensor_shape>> layers;
+    for (const auto& layer : expected.layers)
+        if (!layer.empty()) layers.push_back(layer);
+    c.equal(kind, "layers with a cache", count(layers.size()), count(listing.cache.size()));
+    for (std::size_t i = 0; i < layers.size() && i < listing.cache.size(); ++i) {
         std::vector<tensor_shape> got;
         for (const std::vector<std::int64_t>& sizes : listing.cache[i].tensors) got.push_back(shape_of(sizes));
-        c.equal(kind + " " + listing.cache[i].path, "cache", expected.layers[i], got);
+        c.equal(kind + " " + listing.cache[i].path, "cache", layers[i], got);
     }
 }
 

@@ -9,6 +9,7 @@
 #include <llmcost/registry.hpp>
 
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -18,6 +19,12 @@ namespace llmcost::testing {
 
 /// The folder of the goldens, in the sources.
 [[nodiscard]] inline std::filesystem::path golden_folder() { return std::filesystem::path(LLMCOST_TEST_DIR) / "golden"; }
+
+/// The folder whose goldens are held: the sources', or the one that `LLMCOST_GOLDENS` names (tests/oracle/draw.py).
+[[nodiscard]] inline std::filesystem::path held_folder() {
+    const char* named = std::getenv("LLMCOST_GOLDENS");
+    return named != nullptr ? std::filesystem::path(named) : golden_folder();
+}
 
 /// The model that the library reads from a golden's configuration.
 [[nodiscard]] inline model built_from(const golden_file& golden) {

@@ -97,16 +97,17 @@ public:
         auto& [vocab_size, hidden_size, intermediate_size, num_hidden_layers, num_attention_heads, num_key_value_heads,
                head_dim, rotary_dim, max_position_embeddings, first_position, sliding_window, type_vocab_size,
                embedding_size, num_labels, hidden_act, type, head, tie_word_embeddings, attention_bias, output_bias,
-               mlp_bias, is_decoder, add_cross_attention, head_bias, qk_norm, clips_qkv, frequencies, rope_interleave,
-               parallel_residual, looks_ahead, attention_soft_cap, logits_soft_cap, quantized, moe, mla, ssm, delta, encoder,
-               vision, own, layers] = dims;
+               mlp_bias, is_decoder, add_cross_attention, head_bias, qk_norm, clips_qkv, frequencies, sliding_frequencies,
+               rope_interleave, parallel_residual, looks_ahead, attention_soft_cap, logits_soft_cap, quantized, moe, mla,
+               ssm, delta, encoder, vision, own, layers] = dims;
         change("vocab_size", vocab_size), change("hidden_size", hidden_size), change("intermediate_size", intermediate_size);
         change("num_hidden_layers", num_hidden_layers), change("num_attention_heads", num_attention_heads);
         change("num_key_value_heads", num_key_value_heads), change("head_dim", head_dim), change("rotary_dim", rotary_dim);
         change("max_position_embeddings", max_position_embeddings), change("sliding_window", sliding_window);
         change("type_vocab_size", type_vocab_size), change("embedding_size", embedding_size);
         change("first_position", first_position), change("is_decoder", is_decoder);
-        change("add_cross_attention", add_cross_attention), change("frequencies", frequencies);
+        change("add_cross_attention", add_cross_attention), change("frequencies", frequencies),
+            change("sliding_frequencies", sliding_frequencies);
         change("looks_ahead", looks_ahead), change("num_labels", num_labels), change("hidden_act", hidden_act);
         change("type", type), change("head", head), change("tie_word_embeddings", tie_word_embeddings);
         change("attention_bias", attention_bias), change("output_bias", output_bias), change("mlp_bias", mlp_bias);

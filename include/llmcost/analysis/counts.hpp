@@ -8,12 +8,13 @@ namespace llmcost {
 
 /// Every figure of one walk: primitives, and what is no arithmetic; exact.
 struct figures : primitives<count> {
-    count params{};         ///< elements of named parameters, a tied tensor once
-    count active_params{};  ///< of experts, those one token meets
-    count cache{};          ///< floating elements that the cache holds after the run
-    count out{};            ///< floating elements that modules without children return (ACT)
-    count written{};        ///< floating elements that operations write to new storage
-    count torch_flops{};    ///< FlopCounterMode, forward
+    count params{};          ///< elements of named parameters, a tied tensor once
+    count active_params{};   ///< of experts, those one token meets
+    count unrouted_flops{};  ///< of flops(): what experts execute for tokens that were not sent to them
+    count cache{};           ///< floating elements that the cache holds after the run
+    count out{};             ///< floating elements that modules without children return (ACT)
+    count written{};         ///< floating elements that operations write to new storage
+    count torch_flops{};     ///< FlopCounterMode, forward
     count backward_torch_flops{};
     primitives<count> backward{};  ///< what backward executes; of a whole model only, and of a training step
     count saved_bytes{};           ///< what autograd keeps until backward
@@ -22,6 +23,8 @@ struct figures : primitives<count> {
 
     /// FLOPS = ADD + MULT.
     [[nodiscard]] constexpr count flops() const { return add + mult; }
+    /// FLOPS that a token needs: those of the experts that it was sent to, and of all else.
+    [[nodiscard]] constexpr count active_flops() const { return flops() - unrouted_flops; }
     /// MACS = TORCH_FLOPS / 2.
     [[nodiscard]] constexpr count macs() const { return torch_flops / count(2); }
     friend constexpr bool operator==(const figures&, const figures&) = default;
@@ -63,6 +66,7 @@ struct storage_types {
     static_cast<primitives<count>&>(f) = price(sums);
     f.params = sums.parameters;
     f.active_params = sums.active_parameters;
+    f.unrouted_flops = sums.unrouted_flops;
     f.cache = sums.cache;
     f.out = sums.out;
     f.written = sums.written;

@@ -58,6 +58,13 @@ inline constexpr architecture gemma2 = [](architecture a) {
     return a;
 }(gemma);
 
+// transformers/models/vaultgemma: norms before each block only
+inline constexpr architecture vaultgemma = [](architecture a) {
+    a.heads = language_heads;
+    a.model_type = "vaultgemma", a.prefix = "VaultGemma", a.layer = layer_normed_before;
+    return a;
+}(gemma2);
+
 // transformers/models/gemma3: norms of queries and keys, five sliding layers to a full one, a rotary table for each
 inline constexpr architecture gemma3_text = [](architecture a) {
     a.heads = classifying_decoder_heads;

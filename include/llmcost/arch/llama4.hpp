@@ -87,6 +87,7 @@ constexpr value expert_outputs(const site& here, trace& t, const value& tokens, 
                                        .inner = here.dims.moe.intermediate_size,
                                        .num_experts = n,
                                        .num_experts_per_tok = here.dims.moe.num_experts_per_tok}};
+    const recorder::unrouted_guard everything{t, here.dims.moe.num_experts_per_tok, n};
     const value copies = t.copy(tokens.unsqueeze(0).expand({n, tokens.dim(0), width})).view({-1, width});
     const value scaled = t.mul(copies, t.reshape(scores.transpose(0, 1), {-1, 1}));
     return t.call("experts", experts{here}, scaled);

@@ -117,9 +117,6 @@ constexpr void read(config_view config, sizes& s) {
     read_encoder(config, s);
     plan(config, s);
     s.rotary_dim = s.head_dim;
-    if (s.frequencies != frequency_rule::kept)
-        fail_unsupported(config, "rope_scaling",
-                         "no row describes frequencies of two kinds of layers that follow the input");
     if (const auto name = config.optional_string("classifier_activation"))
         s.own[classifier_act] = static_cast<std::int64_t>(activation_named(config, "classifier_activation", *name));
     const string_ref pooling = config.string("classifier_pooling", "cls");
@@ -138,6 +135,7 @@ inline constexpr architecture modernbert = [](architecture a) {
     a.read = modernbert_detail::read, a.own = modernbert_detail::keys, a.base = modernbert_detail::base;
     a.embed = modernbert_detail::embed, a.prepare = modernbert_detail::prepare, a.layer = modernbert_detail::layer;
     a.attend = modernbert_detail::attend, a.mix = mix_by_attention, a.rotated = rotation::half;
+    a.rotary_per_mixer = true;
     a.kinds = attention_kinds, a.kinds.own = modernbert_detail::first;
     a.heads = {head_kind::none,
                head_kind::masked_lm,

@@ -17,6 +17,32 @@ constexpr void read_olmoe(config_view config, sizes& s) {
     s.layers.set_all({s.layers[0].mixer, true});
 }
 
+constexpr void read_olmo(config_view config, sizes& s) {
+    plan_one_mask(config, s);
+    s.clips_qkv = config.optional_real("clip_qkv").has_value();
+}
+
+/// Every fourth layer is full; frequencies are scaled in these only (`convert_rope_params_to_dict`).
+constexpr void read_olmo3(config_view config, sizes& s) {
+    check_window_is_given(config);
+    if (s.frequencies != frequency_rule::kept)
+        fail_unsupported(config, "rope_scaling", "frequencies of one kind of layers that follow the input");
+    if (read_layer_types(config, s)) return;
+    plan_layers(config, s, [](std::int64_t i) {
+        return layer_kind{(i + 1) % 4 != 0 ? mixer_kind::sliding_attention : mixer_kind::full_attention};
+    });
+}
+
+// transformers/models/olmo: norms without weights, rotation in float32, queries, keys and values perhaps clipped
+inline constexpr architecture olmo = [](architecture a) {
+    a.heads = classifying_decoder_heads;
+    a.model_type = "olmo", a.prefix = "Olmo", a.read = read_olmo, a.norm = norm_kind::layer_weightless;
+    a.names.norm_type = "LayerNorm", a.rotated = rotation::half_in_float;
+    a.defaults.vocab_size = 50304;
+    a.keys[0] = no_mlp_bias;
+    return a;
+}(llama);
+
 // transformers/models/olmo2: norms on the blocks' outputs, and of whole queries and keys
 inline constexpr architecture olmo2 = [](architecture a) {
     a.heads = classifying_decoder_heads;
@@ -26,6 +52,13 @@ inline constexpr architecture olmo2 = [](architecture a) {
     a.keys[0] = no_mlp_bias;
     return a;
 }(llama);
+
+// transformers/models/olmo3: three sliding layers to a full one, rotary tables of their own
+inline constexpr architecture olmo3 = [](architecture a) {
+    a.model_type = "olmo3", a.prefix = "Olmo3", a.read = read_olmo3, a.masks = mask_rule::full_and_sliding;
+    a.rotary_per_mixer = true, a.defaults.sliding_window = 4096;
+    return a;
+}(olmo2);
 
 // transformers/models/olmoe: norms of whole queries and keys, every layer has experts
 inline constexpr architecture olmoe = [](architecture a) {

@@ -3,13 +3,19 @@
 #pragma once
 
 #include <llmcost/arch/qwen3_next.hpp>
+#include <llmcost/arch/qwen3_vl.hpp>
 
 namespace llmcost::arch {
 
-/// Of `mrope_section` the second and the third entry are looked up.
-constexpr void check_three_axes(config_view config) {
-    if (read_sections(config, {3, 32}).axes < 3) fail_sections(config, "frequencies of three axes");
-}
+namespace qwen3_5_detail {
+
+inline constexpr own_key vision_keys[]{
+    {"patch_size", 16},      {"temporal_patch_size", 2},
+    {"in_channels", 3},      {"spatial_merge_size", 2},
+    {"out_hidden_size", 3584}, {"num_position_embeddings", 2304},
+};
+
+}  // namespace qwen3_5_detail
 
 constexpr void read_qwen3_5(config_view config, sizes& s) {
     read_delta_nets(config, s);
@@ -49,5 +55,32 @@ inline constexpr architecture qwen3_5_moe_text = [](architecture a) {
     a.defaults.moe = {.num_experts = 256, .num_experts_per_tok = 8, .intermediate_size = 512};
     return a;
 }(qwen3_5_text);
+
+// transformers/models/qwen3_5, Qwen3_5VisionConfig: Qwen3-VL's without what it hands to early layers
+inline constexpr architecture qwen3_5_vision = [](architecture a) {
+    a.model_type = "qwen3_5_vision", a.prefix = "Qwen3_5", a.read = nullptr, a.own = qwen3_5_detail::vision_keys;
+    return a;
+}(qwen3_vl_vision);
+inline constexpr architecture qwen3_5_moe_vision = [](architecture a) {
+    a.model_type = "qwen3_5_moe_vision", a.prefix = "Qwen3_5Moe";
+    return a;
+}(qwen3_5_vision);
+
+// transformers/models/qwen3_5
+inline constexpr architecture qwen3_5 = [](architecture a) {
+    a.model_type = "qwen3_5", a.prefix = "Qwen3_5";
+    a.text.otherwise = &qwen3_5_text, a.beside[0].otherwise = &qwen3_5_vision;
+    a.heads = {head_kind::none, head_kind::conditional_generation, head_kind::sequence_classification,
+               head_kind::token_classification};
+    return a;
+}(qwen3_vl);
+
+// transformers/models/qwen3_5_moe
+inline constexpr architecture qwen3_5_moe = [](architecture a) {
+    a.model_type = "qwen3_5_moe", a.prefix = "Qwen3_5Moe", a.heads = qwen3_vl.heads;
+    a.read_whole = weigh_balance_of_text;
+    a.text.otherwise = &qwen3_5_moe_text, a.beside[0].otherwise = &qwen3_5_moe_vision;
+    return a;
+}(qwen3_5);
 
 }  // namespace llmcost::arch

@@ -68,9 +68,6 @@ constexpr void read(config_view config, sizes& s) {
         fail_value(config, config.contains("num_labels") ? "num_labels" : "id2label",
                    "two labels under a question-answering head");
     if (s.hidden_size % s.num_attention_heads != 0) fail_value(config, "num_attention_heads", "a divisor of hidden_size");
-    if (s.frequencies != frequency_rule::kept)
-        fail_unsupported(config, "rope_parameters",
-                         "no row describes frequencies of two kinds of layers that follow the input");
     const string_ref pooling = config.string("classifier_pooling", "cls");
     s.own[pools_mean] = pooling == "mean";
     if (pooling != "mean" && pooling != "cls") fail_value(config, "classifier_pooling", "\"cls\" or \"mean\"");
@@ -82,7 +79,7 @@ constexpr void read(config_view config, sizes& s) {
 inline constexpr architecture ultrabert = [](architecture a) {
     a.model_type = "ultrabert", a.prefix = "Ultrabert", a.describe = ultrabert_detail::describe;
     a.read = ultrabert_detail::read, a.own = ultrabert_detail::keys, a.prepare = ultrabert_detail::prepare;
-    a.attend = attend_around;
+    a.attend = attend_around, a.rotary_per_mixer = true;
     a.heads = {head_kind::none, head_kind::masked_lm, head_kind::sequence_classification, head_kind::token_classification,
                head_kind::question_answering};
     a.defaults.max_position_embeddings = 32768, a.defaults.sliding_window = 128, a.defaults.head = head_kind::masked_lm;

@@ -88,7 +88,11 @@ inline std::string counts_table(const question& q, const roles_read& read) {
             besides.push_back(title_of(*find_metric(name)) + ' ' + scaled(n));
     besides.push_back("torch FLOPs " + scaled(total.torch_flops));
     besides.push_back("act " + scaled(total.out));
-    return out + dim(q, "besides: ") + wrapped(besides, page_width - 9, "         ");
+    out += dim(q, "besides: ") + wrapped(besides, page_width - 9, "         ");
+    if (total.unrouted_flops != count{})
+        out += "eager runs every expert over every token: " + scaled(total.active_flops()) +
+               " of the FLOPs are for the experts picked (active_flops)\n";
+    return out;
 }
 
 /// A whole request: figures by phase.
@@ -97,7 +101,7 @@ inline std::string phases_table(const question& q, const job_reading& r) {
     std::string out = table_line("", names);
     for (const metric& m : metrics) {
         if (m.name == "params" || m.name == "active" || m.name == "weight_bytes" || m.name == "saved_bytes" ||
-            m.name == "out")
+            m.name == "out" || (m.name == "active_flops" && column(r, 0).front().unrouted_flops == count{}))
             continue;
         std::vector<std::string> fields;
         bool any = false;

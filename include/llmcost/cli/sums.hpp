@@ -26,10 +26,11 @@ using measure = std::function<reading(const workload&)>;
 namespace detail {
 
 /// The figures that every forward pass adds to; parameters and what lies in memory afterwards are no such thing.
-inline constexpr std::array<count figures::*, 15> work_figures{
+inline constexpr std::array<count figures::*, 16> work_figures{
     &figures::add, &figures::mult, &figures::div, &figures::sqrt,    &figures::exp,
     &figures::log, &figures::tanh, &figures::erf, &figures::trig,    &figures::pow,
     &figures::neg, &figures::cmp,  &figures::out, &figures::written, &figures::torch_flops,
+    &figures::unrouted_flops,
 };
 inline constexpr std::array<count figures::*, 2> cache_figures{&figures::cache, &figures::cache_bytes};
 /// The figures that a model holds whatever it does, and its cache.

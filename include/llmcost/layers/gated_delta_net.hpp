@@ -133,6 +133,34 @@ constexpr value one_token(trace& t, inputs in, const delta_rule_sizes& dims, val
     return t.to(t.contiguous(out.transpose(1, 2)), type);
 }
 
+/// The rule over a sequence, or for one token that follows a cached state: (B, S, value heads, value_head_dim).
+constexpr value remembered(trace& t, const inputs& in, const delta_rule_sizes& dims, value& state, bool follows) {
+    const recorder::fused_guard fused{t,
+                                      {.kind = fused_kind::linear_attention,
+                                       .batch = in.value_.dim(0),
+                                       .sequence = in.value_.dim(1),
+                                       .heads = dims.num_value_heads,
+                                       .kv_heads = dims.num_key_heads,
+                                       .head_dim = dims.key_head_dim,
+                                       .value_dim = dims.value_head_dim,
+                                       .chunk = chunk,
+                                       .corrects = true}};
+    if (follows) return one_token(t, in, dims, state);
+    return by_chunks(t, in, dims, state, t.load().past == 0);
+}
+
+/// The same with the state that a mixer keeps in the cache.
+constexpr value cached(trace& t, const inputs& in, const delta_rule_sizes& dims) {
+    const bool caches = !t.training(), starts = t.load().past == 0;
+    value state = trace::buffer({in.value_.dim(0), dims.num_value_heads, dims.key_head_dim, dims.value_head_dim});
+    const value out = remembered(t, in, dims, state, caches && !starts && in.value_.dim(1) == 1);
+    if (caches) {
+        if (starts) (void)t.zeros_like(state);
+        t.cache(state);
+    }
+    return out;
+}
+
 }  // namespace delta_rule
 
 /// Gated delta net: projections, a short convolution, the delta rule, a gated norm.
@@ -164,13 +192,7 @@ struct gated_delta_net {
         in.beta = t.sigmoid(p.b);
         const value rate = t.neg(t.exp(t.to(a_log, dtype::float32)));
         in.decay = t.mul(rate, t.softplus(t.add(t.to(p.a, dtype::float32), dt_bias)));
-        const bool caches = !t.training(), starts = t.load().past == 0;
-        value state = trace::buffer({batch, dims.num_value_heads, dims.key_head_dim, dims.value_head_dim});
-        const value out = remembered(t, in, state, caches && !starts && sequence == 1);
-        if (caches) {
-            if (starts) (void)t.zeros_like(state);
-            t.cache(state);
-        }
+        const value out = delta_rule::cached(t, in, dims);
         const value rows = t.reshape(out, {-1, dims.value_head_dim});
         const value gate = t.reshape(p.z, {-1, dims.value_head_dim});
         const value normed = t.call("norm", gated_rms_norm{dims.value_head_dim, {prefix, "RMSNormGated"}}, rows, gate);
@@ -178,20 +200,6 @@ struct gated_delta_net {
     }
 
 private:
-    constexpr value remembered(trace& t, const delta_rule::inputs& in, value& state, bool one_token) const {
-        const recorder::fused_guard fused{t,
-                                          {.kind = fused_kind::linear_attention,
-                                           .batch = in.value_.dim(0),
-                                           .sequence = in.value_.dim(1),
-                                           .heads = dims.num_value_heads,
-                                           .kv_heads = dims.num_key_heads,
-                                           .head_dim = dims.key_head_dim,
-                                           .value_dim = dims.value_head_dim,
-                                           .chunk = delta_rule::chunk,
-                                           .corrects = true}};
-        if (one_token) return delta_rule::one_token(t, in, dims, state);
-        return delta_rule::by_chunks(t, in, dims, state, t.load().past == 0);
-    }
     /// Queries, keys and values side by side; the gate of the norm, in heads; what beta and the decay are made of.
     struct parts {
         value joined, z, b, a;

@@ -30,10 +30,15 @@ struct classification_head {
 };
 
 /// Scores of an answer's start and end, each copied out of their common product: (B, S, width) -> (B, S).
+///
+/// A loss over one of them goes back through the whole product, zeros in place of the other.
 constexpr value answer_scores(trace& t, const value& x, literal name = "qa_outputs") {
     const value both = t.call(name, head_linear{{x.dim(-1), 2, true}}, x);
-    (void)t.contiguous(both.slice(-1, 1).squeeze(-1));
-    return t.contiguous(both.slice(-1, 1).squeeze(-1));
+    {
+        const recorder::off_loss_guard unread{t};
+        (void)t.contiguous(both.slice(-1, 1).squeeze(-1));
+    }
+    return t.contiguous(t.slice(both, -1, 1).squeeze(-1));
 }
 
 }  // namespace llmcost

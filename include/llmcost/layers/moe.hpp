@@ -73,7 +73,6 @@ struct any_router {
         return {logits, kind == router_kind::softmax_top_k_float ? weights : t.to(weights, logits.type)};
     }
 
-private:
     /// The indices of the best experts of the best groups, by corrected scores.
     constexpr void pick(trace& t, const value& scores) const {
         const recorder::off_loss_guard indices{t};
@@ -81,6 +80,8 @@ private:
         pick_groups(t, choice, true);
         (void)t.top_k(t.where(choice), dims.num_experts_per_tok);
     }
+
+private:
     /// A mask of the groups that are worth most, by their best expert or their two best, spread over experts.
     constexpr void pick_groups(trace& t, const value& scores, bool by_two) const {
         const recorder::off_loss_guard indices{t};
@@ -92,6 +93,15 @@ private:
         (void)t.reshape(spread, {-1, dims.num_experts});
     }
 };
+
+/// Scores of the k experts that are best by scores with a correction added: (n, experts) -> (n, k).
+constexpr value pick_corrected(trace& t, const value& scores, const value& correction, std::int64_t k) {
+    {
+        const recorder::off_loss_guard indices{t};
+        (void)t.top_k(t.add(scores, correction), k);
+    }
+    return t.gather(scores, {scores.dim(0), k});
+}
 
 /// Picks experts by a rule of one kind: `router<router_kind::softmax_top_k>{dims, named}`.
 template <router_kind Kind>
@@ -182,12 +192,13 @@ struct experts<expert_kind::clamped_swiglu> : routed_rows {
 /// How evenly the routers of all layers pick: a softmax of each one's logits again, summed over tokens.
 ///
 /// Source: transformers/models/mixtral/modeling_mixtral.py, `load_balancing_loss_func`. The result is returned beside the
-/// logits; counts of picks are integers.
-constexpr void weigh_balance(trace& t, std::int64_t routers, std::int64_t tokens, const moe_sizes& m) {
+/// logits; counts of picks are integers. `type` is that of the routers' logits, the activations' where nothing is said.
+constexpr void weigh_balance(trace& t, std::int64_t routers, std::int64_t tokens, const moe_sizes& m,
+                             dtype type = dtype::unspecified) {
     const extents per_expert{m.num_experts};
     value picks = t.constant(per_expert), sums = t.constant(per_expert);
     value logits = trace::buffer({tokens, m.num_experts});
-    logits.type = t.activation_type();
+    logits.type = type == dtype::unspecified ? t.activation_type() : type;
     logits.requires_grad = t.training();
     for (repetition layer = t.steps(routers, sums); layer.next();) {
         const value probabilities = t.softmax(logits);

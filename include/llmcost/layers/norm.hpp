@@ -14,7 +14,11 @@ enum class norm_kind : std::uint8_t {
     rms_cast_last,       ///< OLMo 2, gpt-oss: the product with the weight in float32, too
     rms_float_variance,  ///< T5: only the variance in float32
     rms_plus_one,        ///< Gemma: all in float32, with (1 + weight)
+    rms_float_weight,    ///< Helium: all in float32, the weight too
+    rms_weightless,      ///< nanochat: as Llama's without a weight
     layer,               ///< `nn.LayerNorm`, one fused call
+    layer_weightless,    ///< OLMo: the same in float32 without weight and bias
+    layer_plus_one,      ///< Nemotron: the same with (1 + weight)
     layer_spelled        ///< Cohere: a layer norm without bias, written out in float32
 };
 
@@ -34,12 +38,15 @@ struct any_norm {
     }
     constexpr value describe(trace& t, const value& x) const {
         const extents sizes = groups != 0 ? extents{groups, width} : extents{width};
-        const value w = weight ? t.param("weight", sizes) : value{};
-        if (kind == norm_kind::layer) {
+        const bool weightless = kind == norm_kind::rms_weightless || kind == norm_kind::layer_weightless;
+        const value w = weight && !weightless ? t.param("weight", sizes) : value{};
+        if (kind == norm_kind::layer || kind == norm_kind::layer_plus_one) {
             if (bias) (void)t.param("bias", sizes);
+            if (kind == norm_kind::layer_plus_one) t.save_for_backward(t.add(w));
             return t.layer_norm(x, (weight ? 1 : 0) + (bias ? 1 : 0));
         }
         const value h = t.to(x, dtype::float32);
+        if (kind == norm_kind::layer_weightless) return t.to(t.layer_norm(h, 0), x.type);
         if (kind == norm_kind::layer_spelled) {
             const value mean = t.mean(h, -1, true);
             const value variance = t.mean(t.pow(t.sub(h, mean), 2), -1, true);
@@ -49,9 +56,10 @@ struct any_norm {
         const value scale = t.rsqrt(t.add(t.mean(t.pow(h, 2), -1, true)));
         const value out = t.mul(kind == norm_kind::rms_float_variance ? x : h, scale);
         if (kind == norm_kind::rms_cast_last) return t.to(t.mul(w, out), x.type);
+        if (kind == norm_kind::rms_float_weight) return t.to(t.mul(t.to(w, dtype::float32), out), x.type);
         if (kind == norm_kind::rms_plus_one) return t.to(t.mul(out, t.add(t.to(w, dtype::float32))), x.type);
         const value cast = t.to(out, x.type);
-        return weight ? t.mul(w, cast) : cast;
+        return weight && !weightless ? t.mul(w, cast) : cast;
     }
 };
 

@@ -28,8 +28,8 @@ struct rotary_frequencies {
     frequency_rule rule = frequency_rule::kept;
     std::int64_t max_position_embeddings = 0;
 
-    constexpr explicit rotary_frequencies(const sizes& s) noexcept
-        : rule(s.frequencies), max_position_embeddings(s.max_position_embeddings) {}
+    constexpr explicit rotary_frequencies(const sizes& s, bool sliding = false) noexcept
+        : rule(sliding ? s.sliding_frequencies : s.frequencies), max_position_embeddings(s.max_position_embeddings) {}
 
     constexpr void update(trace& t, std::int64_t dim) const {
         if (rule == frequency_rule::kept) return;
@@ -89,7 +89,8 @@ private:
     }
     /// Source: transformers/models/qwen2_vl, qwen3_5, `recomposition_frequencies`.
     constexpr two_values of_several_axes(trace& t, std::int64_t batch, std::int64_t sequence) const {
-        if (form != rotation::half) report_description("positions of several axes rotate halves only");
+        if (form != rotation::half && form != rotation::interleaved)
+            report_description("positions of several axes rotate halves or neighbours only");
         const value angles = t.mul(t.constant({3, batch, sequence, 1}), trace::buffer({dim / 2}));
         const value cos = t.mul(t.unary(op::cos, angles)), sin = t.mul(t.unary(op::sin, angles));
         return {recomposed(t, cos), recomposed(t, sin)};
@@ -97,7 +98,7 @@ private:
     constexpr value recomposed(trace& t, const value& x) const {
         const value first = x.select(0);  // interleaved: the other axes' parts are copied into their places
         const value all = axes == rotary_axes::sections ? t.cat({first}, -1) : first;
-        return t.to(t.cat({all, all}, -1), t.activation_type());
+        return t.to(doubled(t, all), t.activation_type());
     }
 };
 
@@ -154,6 +155,11 @@ constexpr value rotate(trace& t, rotation kind, const value& x, const value& cos
 template <rotation Kind>
 constexpr value rotate(trace& t, const value& x, const value& cos, const value& sin) {
     return rotate(t, Kind, x, cos, sin);
+}
+
+/// A table of halves as pairs of elements want it: each angle of its first half twice, side by side (GLM).
+constexpr value spread_to_pairs(trace& t, const value& table) {
+    return t.repeat_interleave(table.slice(-1, table.dim(-1) / 2), -1, 2);
 }
 
 /// Rotates the first `dim` elements of every head and leaves the rest (StableLM, Phi-3); `joins` joins them with nothing,

@@ -36,6 +36,7 @@ enum class shared_expert_kind : std::uint8_t {
 /// Which additive masks a decoder makes once for all layers.
 enum class mask_rule : std::uint8_t {
     by_window,         ///< one: sliding where the configuration has a window, else full
+    present,           ///< those that layers read
     full_and_present,  ///< full always, sliding where a layer slides
     full_and_sliding   ///< both, whatever the layers are
 };
@@ -131,6 +132,9 @@ struct component_row {
     literal key = "";
     const architecture* otherwise = nullptr;  ///< where the part has no `model_type`; none: it must have one
     bool always = false;                      ///< `otherwise`, whatever `model_type` the part states
+    const architecture* missing = nullptr;    ///< where the whole part is left out; none: `otherwise`
+    bool ties = false;                        ///< ties its embeddings to the head where its own configuration says so, too
+    bool flat = false;                        ///< without the key, what it would hold stands beside it (older files)
 };
 
 /// How many others a model may hold beside its text model: towers for images and sound, a model that drafts.

@@ -144,6 +144,7 @@ struct sizes {
     bool qk_norm = false;
     bool clips_qkv = false;  ///< queries, keys and values clamped in place
     frequency_rule frequencies = frequency_rule::kept;
+    frequency_rule sliding_frequencies = frequency_rule::kept;  ///< of layers with tables of their own
     bool rope_interleave = false;  ///< even and odd elements of a head are rotated together
     bool parallel_residual = false;
     bool looks_ahead = false;  ///< tokens attend to later ones

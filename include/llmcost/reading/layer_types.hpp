@@ -101,6 +101,14 @@ constexpr void check_window(config_view config, const sizes& s) {
     fail_value(config, "sliding_window", "at least 2 tokens, as layers slide");
 }
 
+/// Types that make a mask of a window whatever their layers are: the reference has none to make of null.
+///
+/// Source: transformers/masking_utils.py, `create_sliding_window_causal_mask`.
+constexpr void check_window_is_given(config_view config) {
+    const auto given = config.find("sliding_window");
+    if (given && given->is_null()) fail_value(config, "sliding_window", "a number of tokens, as a mask is made of it");
+}
+
 /// Qwen: a window only where `use_sliding_window` says so, for layers from `max_window_layers` on.
 constexpr void plan_qwen_window(config_view config, sizes& s, std::int64_t otherwise) {
     if (!config.boolean("use_sliding_window", false)) s.sliding_window = 0;

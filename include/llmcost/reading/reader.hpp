@@ -76,6 +76,11 @@ constexpr head_kind read_head(const architecture& row, config_view config) {
     return by_default();
 }
 
+constexpr std::int64_t read_labels(const keys& k, std::int64_t otherwise) {
+    const auto labels = k.view().optional_object("id2label");
+    return k.positive_or("num_labels", labels ? static_cast<std::int64_t>(labels->size()) : otherwise);
+}
+
 constexpr dtype read_dtype(config_view config) {
     for (const literal key : {"dtype", "torch_dtype"}) {
         const auto found = config.find(key);
@@ -118,8 +123,9 @@ constexpr void check_kinds(config_view config, const architecture& row, const si
             fail_unsupported(config, "layer_types", "no layer of this type is of one of these kinds");
 }
 
-/// Reads what most configurations have in common, with the row's defaults; `read` of the row reads the rest.
-constexpr sizes read_sizes(const architecture& row, config_view config) {
+/// Reads what most configurations have in common, with the row's defaults; `read` of the row reads the rest. A part of
+/// another model has no head, whatever class it names.
+constexpr sizes read_sizes(const architecture& row, config_view config, bool is_part = false) {
     const keys k{row, config};
     sizes s = row.defaults;
     s.vocab_size = k.positive_or("vocab_size", s.vocab_size);
@@ -130,6 +136,8 @@ constexpr sizes read_sizes(const architecture& row, config_view config) {
     s.num_key_value_heads = !k.present("num_key_value_heads") && config.contains(k.written("num_key_value_heads"))
                                 ? 0  // null: as many as heads
                                 : k.positive_or("num_key_value_heads", s.num_key_value_heads);
+    const auto head_dim = config.find(k.written("head_dim"));
+    if (head_dim && head_dim->is_null() && k.known("head_dim")) s.head_dim = 0;  // hidden_size over the heads
     s.head_dim = k.positive_or("head_dim", s.head_dim);
     s.max_position_embeddings = k.positive_or("max_position_embeddings", s.max_position_embeddings);
     s.sliding_window = k.present("sliding_window")         ? k.non_negative("sliding_window", 0)
@@ -141,10 +149,9 @@ constexpr sizes read_sizes(const architecture& row, config_view config) {
     s.output_bias = s.attention_bias;
     s.mlp_bias = k.boolean("mlp_bias", s.mlp_bias);
     s.type = detail::read_dtype(config);
-    s.head = detail::read_head(row, config);
+    s.head = is_part ? head_kind::none : detail::read_head(row, config);
     s.quantized = config.optional_object("quantization_config").has_value();
-    if (const auto labels = config.optional_object("id2label")) s.num_labels = static_cast<std::int64_t>(labels->size());
-    s.num_labels = k.positive_or("num_labels", s.num_labels);
+    s.num_labels = detail::read_labels(k, s.num_labels);
     if (s.head == head_kind::token_classification && !config.boolean("token_classification_bias", true))
         fail_unsupported(config, "token_classification_bias", "no row describes a classifier of tokens without a bias");
     if (s.num_attention_heads > 0) {
@@ -158,15 +165,19 @@ constexpr sizes read_sizes(const architecture& row, config_view config) {
         const double part = row.joins_rotated ? detail::read_partial_rotary_factor(config, 1.0) : 1.0;
         if (s.rotary_dim == 0) s.rotary_dim = static_cast<std::int64_t>(static_cast<double>(s.head_dim) * part);
     }
-    if (row.rotated != rotation::none)
-        detail::check_rope_of_kinds(config), s.frequencies = detail::read_frequency_rule(config);
+    if (row.rotated != rotation::none) {
+        detail::check_rope_of_kinds(config, row.rotary_per_mixer);
+        s.frequencies = detail::read_frequency_rule(config, "full_attention");
+        s.sliding_frequencies = detail::read_frequency_rule(config, "sliding_attention");
+    }
     read_own_keys(config, row, s.own);
     if (row.read != nullptr)
         row.read(config, s);
     else
         plan_one_mask(config, s);
     check_heads(k, row, s);
-    if (s.frequencies >= frequency_rule::rescaled && s.rotary_dim == 2)
+    if ((s.frequencies >= frequency_rule::rescaled || s.sliding_frequencies >= frequency_rule::rescaled) &&
+        s.rotary_dim == 2)
         fail_unsupported(*detail::rope_parameters(config), "factor",
                          "dynamic rope divides by zero where two elements of a head are rotated");
     check_window(config, s);
@@ -184,17 +195,26 @@ inline constexpr config_node no_keys{.type = config_node::kind::object, .end = 1
 /// The configuration of a part, and its row.
 constexpr component read_component(const component_row& part, config_view config, row_finder find) {
     const auto given = config.optional_object(part.key);
-    const config_view place = given ? *given : config_view{&no_keys, 0};
-    const architecture* kind = part.otherwise;
-    if (!part.always && (kind == nullptr || place.contains("model_type"))) {
+    const config_view place = given ? *given : part.flat ? config : config_view{&no_keys, 0};
+    const architecture* kind = !given && part.missing != nullptr ? part.missing : part.otherwise;
+    if (!part.always && (kind == nullptr || (given && place.contains("model_type")))) {
         if (!given) (void)config.object(part.key);
-        kind = find(place.string("model_type"));
-        if (kind == nullptr) fail_unsupported(place, "model_type", "no row describes this type as a part of another");
+        const string_ref type = place.string("model_type");
+        if (kind == nullptr || type != kind->model_type) kind = find(type);  // else the row with this type's own defaults
+        if (kind == nullptr || kind->base == nullptr || !is_empty(kind->text.key))
+            fail_unsupported(place, "model_type", "no row describes this type as a part of another");
     }
-    return {kind, read_sizes(*kind, place)};
+    return {kind, read_sizes(*kind, place, true)};
 }
 
 }  // namespace detail
+
+/// Models with experts whose head weighs how evenly they are picked, where the text model's part asks for it; their
+/// `read_whole`.
+constexpr void weigh_balance_of_text(config_view config, model& m) {
+    const auto text = config.optional_object(m.kind->text.key);
+    m.dims.moe.weighs_balance = text && text->boolean("output_router_logits", false) && m.dims.moe.num_experts > 0;
+}
 
 /// The model that a configuration describes by a row: a text model, or one that holds a text model and others.
 constexpr model read_model_of(const architecture& row, config_view config, row_finder find) {
@@ -204,7 +224,10 @@ constexpr model read_model_of(const architecture& row, config_view config, row_f
     m.dims.head = detail::read_head(row, config);
     if (const dtype type = detail::read_dtype(config); type != dtype::unspecified) m.dims.type = type;
     m.dims.quantized = m.dims.quantized || config.optional_object("quantization_config").has_value();
-    m.dims.tie_word_embeddings = config.boolean("tie_word_embeddings", row.defaults.tie_word_embeddings);
+    const bool ties = config.boolean("tie_word_embeddings", row.defaults.tie_word_embeddings);
+    m.dims.tie_word_embeddings = ties || (row.text.ties && text.dims.tie_word_embeddings);
+    m.dims.num_labels = detail::read_labels(keys{row, config}, row.defaults.num_labels);
+    m.dims.head_bias = m.dims.logits_soft_cap = m.dims.moe.weighs_balance = false;  // of the text model's own head
     read_own_keys(config, row, m.own);
     for (std::size_t i = 0; i < most_components && !is_empty(row.beside[i].key); ++i)
         m.beside[i] = detail::read_component(row.beside[i], config, find);

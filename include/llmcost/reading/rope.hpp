@@ -28,27 +28,34 @@ constexpr bool has_rope_type(config_view config, literal type) {
     return place && has_type_of_rope(*place, type);
 }
 
-/// Refuses what the parameters of single kinds of layers say beyond constants: all layers are described by one rule.
-constexpr void check_rope_of_kinds(config_view config) {
+/// What a pass does to the frequencies of these rotary parameters.
+constexpr frequency_rule frequency_rule_of(config_view parameters) {
+    if (has_type_of_rope(parameters, "longrope")) return frequency_rule::picked;
+    if (!has_type_of_rope(parameters, "dynamic")) return frequency_rule::kept;
+    (void)parameters.real("factor");
+    return parameters.find("factor")->type() == config_view::kind::integer ? frequency_rule::rescaled_by_integer
+                                                                           : frequency_rule::rescaled;
+}
+
+/// The rule of layers of this kind, from parameters of their own or, where there are none, from those of all.
+constexpr frequency_rule read_frequency_rule(config_view config, literal layer_type) {
+    const auto place = rope_parameters(config);
+    if (!place) return frequency_rule::kept;
+    const auto own = place->optional_object(layer_type);
+    return frequency_rule_of(own ? *own : *place);
+}
+
+/// Refuses rotary parameters of single kinds of layers that no part of a row tells apart.
+constexpr void check_rope_of_kinds(config_view config, bool tables_apart) {
     const auto place = rope_parameters(config);
     if (!place) return;
     for (const config_view kind : *place) {
         if (!kind.is_object()) continue;
-        for (const literal type : {"dynamic", "longrope"})
-            if (has_type_of_rope(kind, type))
-                fail_unsupported(kind, "frequencies of one kind of layers that follow the input");
+        if (!tables_apart && frequency_rule_of(kind) != frequency_rule::kept)
+            fail_unsupported(kind, "frequencies of one kind of layers that follow the input");
         if (kind.real("partial_rotary_factor", 1) != 1)
             fail_unsupported(kind, "partial_rotary_factor", "rotates a part of the heads of one kind of layers");
     }
-}
-
-constexpr frequency_rule read_frequency_rule(config_view config) {
-    if (has_rope_type(config, "longrope")) return frequency_rule::picked;
-    if (!has_rope_type(config, "dynamic")) return frequency_rule::kept;
-    const config_view place = *rope_parameters(config);
-    (void)place.real("factor");
-    return place.find("factor")->type() == config_view::kind::integer ? frequency_rule::rescaled_by_integer
-                                                                      : frequency_rule::rescaled;
 }
 
 /// The part of a head that is rotated, from wherever a configuration of whatever age says it.
@@ -63,6 +70,37 @@ constexpr double read_partial_rotary_factor(config_view config, double otherwise
 }
 
 }  // namespace detail
+
+/// Elements of a head that layers of one kind rotate, where `rope_parameters` has an object for each kind.
+///
+/// `otherwise` is the part that plain frequencies take where the object says nothing; others take all then
+/// (modeling_rope_utils.py).
+constexpr std::int64_t read_rotary_dim_of_kind(config_view config, std::int64_t head_dim, literal kind, double otherwise) {
+    const auto all = config.optional_object("rope_parameters");
+    if (!all) return static_cast<std::int64_t>(static_cast<double>(head_dim) * otherwise);
+    const config_view place = all->object(kind);
+    const bool plain = detail::has_type_of_rope(place, "default");
+    bool known = plain;
+    for (const literal type : {"linear", "yarn", "llama3"}) known = known || detail::has_type_of_rope(place, type);
+    if (!known) fail_unsupported(place, "rope_type", "no row describes such frequencies of one kind of layers");
+    constexpr literal key = "partial_rotary_factor";
+    const double part = place.real(key, plain ? otherwise : 1.0);
+    const auto rotated = static_cast<std::int64_t>(static_cast<double>(head_dim) * part);
+    if (!(part > 0 && part <= 1) || rotated < 2 || rotated % 2 != 0)
+        fail_value(place, key, "a part of a head that leaves an even number of rotated elements");
+    return rotated;
+}
+
+/// Whether layers of a kind rotate, where each kind must have parameters of its own: null says no.
+constexpr bool rotates_layers(config_view config, literal kind, bool otherwise) {
+    if (const auto older = config.optional_object("rope_scaling"); older && older->size() > 0)
+        fail_unsupported(config, "rope_scaling", "this type reads rope_parameters alone, by kinds of layers");
+    const auto rope = config.optional_object("rope_parameters");
+    if (!rope) return otherwise;
+    const auto found = rope->find(kind);
+    if (!found) fail_missing(*rope, kind, "the parameters of these layers, or null");
+    return !found->is_null();
+}
 
 /// How many frequencies the first three axes of positions have, or all of them; without the key, so many.
 struct rotary_sections {

@@ -17,7 +17,7 @@ struct metric {
 };
 
 // clang-format off
-inline constexpr std::array<metric, 24> metrics{{
+inline constexpr std::array<metric, 25> metrics{{
     {"add",          "additions and subtractions",                          [](const figures& f) { return f.add; }},
     {"mult",         "multiplications",                                     [](const figures& f) { return f.mult; }},
     {"div",          "divisions and reciprocals",                           [](const figures& f) { return f.div; }},
@@ -31,6 +31,7 @@ inline constexpr std::array<metric, 24> metrics{{
     {"neg",          "negations",                                           [](const figures& f) { return f.neg; }},
     {"cmp",          "comparisons: maximum, clamp, absolute value",         [](const figures& f) { return f.cmp; }},
     {"flops",        "ADD + MULT",                                          [](const figures& f) { return f.flops(); }},
+    {"active_flops", "the same without what experts do for tokens not sent to them", [](const figures& f) { return f.active_flops(); }},
     {"torch_flops",  "what torch's FlopCounterMode says",                   [](const figures& f) { return f.torch_flops; }},
     {"macs",         "multiply-accumulates: torch_flops / 2",               [](const figures& f) { return f.macs(); }},
     {"params",       "elements of parameters, a tied tensor once",          [](const figures& f) { return f.params; }},

@@ -22,6 +22,7 @@ struct ledger {
     amount operations[op_kinds];
     count parameters{};
     count active_parameters{};     ///< of experts, those that one token meets
+    count unrouted_flops{};        ///< ADD and MULT that experts execute for tokens that were not sent to them
     count cache{};                 ///< floating elements that the cache holds after the run
     count out{};                   ///< floating elements that modules without children return
     count written{};               ///< floating elements that operations write to new storage
@@ -39,6 +40,7 @@ struct ledger {
         }
         d.parameters -= earlier.parameters;
         d.active_parameters -= earlier.active_parameters;
+        d.unrouted_flops -= earlier.unrouted_flops;
         d.cache -= earlier.cache;
         d.out -= earlier.out;
         d.written -= earlier.written;
@@ -55,6 +57,7 @@ struct ledger {
         }
         parameters += b.parameters;
         active_parameters += b.active_parameters;
+        unrouted_flops += b.unrouted_flops;
         cache += b.cache;
         out += b.out;
         written += b.written;

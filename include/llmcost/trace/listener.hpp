@@ -91,6 +91,7 @@ struct fused_part {
     std::int64_t inner = 0;
     std::int64_t num_experts = 0;
     std::int64_t num_experts_per_tok = 0;
+    bool gated = true;  ///< of experts: three matrices each, else two
 };
 
 /// Whoever wants more of a walk than its sums: scopes, tensors, operations, in the order of the forward pass.

@@ -117,10 +117,41 @@ public:
         constexpr explicit dropped_cache_guard(recorder& r, bool on = true) noexcept : depth_guard(r.dropped_cache_, on) {}
     };
 
+    /// While it lives, experts run over all tokens, `used` of `of` parts of which were sent to them.
+    class unrouted_guard {
+    public:
+        constexpr unrouted_guard(recorder& r, std::int64_t used, std::int64_t of) noexcept : r_(r) {
+            r_.routed_used_ = used, r_.routed_of_ = of;
+        }
+        constexpr ~unrouted_guard() { r_.routed_used_ = r_.routed_of_ = 1; }
+        unrouted_guard(const unrouted_guard&) = delete;
+        unrouted_guard& operator=(const unrouted_guard&) = delete;
+
+    private:
+        recorder& r_;
+    };
+
+    /// While it lives, modules are called that have been called before: their parameters are counted already.
+    class recalled_guard {
+    public:
+        constexpr explicit recalled_guard(recorder& r, bool on = true) noexcept : r_(r), before_(r.parameter_times_) {
+            if (on) r_.parameter_times_ = count{};
+        }
+        constexpr ~recalled_guard() { r_.parameter_times_ = before_; }
+        recalled_guard(const recalled_guard&) = delete;
+        recalled_guard& operator=(const recalled_guard&) = delete;
+
+    private:
+        recorder& r_;
+        count before_;
+    };
+
     /// While it lives, nothing asks for gradients (`torch.no_grad`).
     class no_grad_guard {
     public:
-        constexpr explicit no_grad_guard(recorder& r) noexcept : r_(r), before_(r.grad_) { r_.grad_ = false; }
+        constexpr explicit no_grad_guard(recorder& r, bool on = true) noexcept : r_(r), before_(r.grad_) {
+            r_.grad_ = before_ && !on;
+        }
         constexpr ~no_grad_guard() { r_.grad_ = before_; }
         no_grad_guard(const no_grad_guard&) = delete;
         no_grad_guard& operator=(const no_grad_guard&) = delete;
@@ -208,6 +239,7 @@ public:
             if (work != count{}) done.work += work * times_;
             if (rows != count{}) done.rows += rows * times_;
             if (!in_place) sums_.written += count(out.elements) * times_;
+            if (routed_used_ != routed_of_) sums_.unrouted_flops += flops_beyond(kind, work, rows);
             if (out.requires_grad) {
                 const op_price& p = price_of(kind);
                 if (off_loss_ == 0) go_back(kind, work, rows, out, in, n);
@@ -294,6 +326,16 @@ private:
     [[nodiscard]] static constexpr count bytes_of(const value& v) {
         return count(v.storage_elements) * count(bits_of(v.type)) / count(8);
     }
+    /// ADD and MULT of an operation for tokens that were not sent to the experts that run over them.
+    [[nodiscard]] constexpr count flops_beyond(op kind, count work, count rows) const {
+        const op_price& p = price_of(kind);
+        const auto charged = [](const primitives<std::int8_t>& price) { return count(price.add + price.mult); };
+        if (p.per_row.add + p.per_row.mult < 0)  // sums have less of something than rows, and that is ADD
+            return (work * charged(p.per_work) - rows * count(-p.per_row.add - p.per_row.mult)) * times_ *
+                   count(routed_of_ - routed_used_) / count(routed_of_);
+        return (work * charged(p.per_work) + rows * charged(p.per_row)) * times_ * count(routed_of_ - routed_used_) /
+               count(routed_of_);
+    }
     constexpr void save(const value& v) {
         // complex numbers are no floating-point tensors to those who count saved bytes
         if (v.storage == value::no_storage || v.type == dtype::complex64 || storages_.is_saved(v.storage)) return;
@@ -378,6 +420,7 @@ private:
     int idle_ = 0;
     int off_loss_ = 0;
     int dropped_cache_ = 0;
+    std::int64_t routed_used_ = 1, routed_of_ = 1;
     bool active_;
     bool grad_;
 };

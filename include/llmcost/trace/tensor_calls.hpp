@@ -23,6 +23,7 @@ public:
     constexpr value sub(const value& a, const value& b) { return binary(op::sub, a, b); }
     constexpr value mul(const value& a, const value& b) { return binary(op::mul, a, b); }
     constexpr value div(const value& a, const value& b) { return binary(op::div, a, b); }
+    constexpr value maximum(const value& a, const value& b) { return binary(op::maximum, a, b); }
     constexpr value add(const value& a) { return unary(op::add, a); }
     constexpr value mul(const value& a) { return unary(op::mul, a); }
     constexpr value div(const value& a) { return unary(op::div, a); }
@@ -67,6 +68,9 @@ public:
     constexpr value sum(const value& a, int along, bool keepdim = false) { return reduce(op::sum, a, along, keepdim); }
     constexpr value mean(const value& a, int along, bool keepdim = false) { return reduce(op::mean, a, along, keepdim); }
     constexpr value max_over(const value& a, int along, bool keepdim = false) { return reduce(op::max, a, along, keepdim); }
+    constexpr value logsumexp(const value& a, int along, bool keepdim = false) {
+        return reduce(op::logsumexp, a, along, keepdim);
+    }
     constexpr value cumsum(const value& a, int along) {
         value out = contiguous_like(a);
         note(op::cumsum, count(a.elements), count(a.elements / length(a, along)), out, a);
@@ -202,6 +206,8 @@ public:
         note(op::where, {}, {}, out, a);
         return out;
     }
+    /// The same of two tensors, each of which gets its part of the gradient.
+    constexpr value where(const value& a, const value& b) { return binary(op::where, a, b); }
     constexpr value top_k(const value& a, std::int64_t k) {
         value out = contiguous_like(a);
         out.size[a.axis(-1)] = k;

@@ -130,21 +130,24 @@ constexpr value mix_by_attention(const site& here, trace& t, const value& x) {
 }
 
 /// Attention with a low-rank cache (DeepSeek), its rotation chosen by row and configuration.
-constexpr value mix_by_latent_attention(const site& here, trace& t, const value& x) {
+constexpr latent_attention latent_attention_of(const site& here) {
     const rotation in_pairs = here.dims.rope_interleave ? rotation::split_pairs : rotation::half;
-    const rotation rotated = here.row.rotated == rotation::complex_pairs ? rotation::complex_pairs : in_pairs;
+    const bool as_row = here.row.rotated == rotation::complex_pairs || here.row.rotated == rotation::none;
+    const rotation rotated = as_row ? here.row.rotated : in_pairs;
     const shared_values& s = *here.shared;
-    const latent_attention layer{here.dims.hidden_size,
-                                 here.dims.num_attention_heads,
-                                 here.dims.mla,
-                                 here.dims.attention_bias,
-                                 here.row.prefix,
-                                 s.where,
-                                 s.mask,
-                                 s.cos,
-                                 s.sin,
-                                 rotated};
-    return t.call(here.row.names.attention, layer, x);
+    return {here.dims.hidden_size,
+            here.dims.num_attention_heads,
+            here.dims.mla,
+            here.dims.attention_bias,
+            here.row.prefix,
+            s.where,
+            s.mask,
+            s.cos,
+            s.sin,
+            rotated};
+}
+constexpr value mix_by_latent_attention(const site& here, trace& t, const value& x) {
+    return t.call(here.row.names.attention, latent_attention_of(here), x);
 }
 
 }  // namespace llmcost

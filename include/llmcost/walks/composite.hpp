@@ -20,4 +20,14 @@ constexpr value describe_tower(const site& here, trace& t, std::size_t which, li
     return describe_within(m, tower.row.base, tower, t);
 }
 
+/// The classes that most models with towers have: bare, and under the head of a language model.
+inline constexpr head_set composite_heads{head_kind::none, head_kind::conditional_generation};
+
+/// Where rows of models begin that hold a text model and towers.
+inline constexpr architecture shared_composite = [](architecture a) {
+    a.describe = describe_decoder, a.heads = composite_heads;
+    a.defaults.head = head_kind::conditional_generation;
+    return a;
+}(architecture{});
+
 }  // namespace llmcost

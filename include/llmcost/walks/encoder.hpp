@@ -163,8 +163,9 @@ struct intermediate_block {
 }  // namespace bert_layers
 
 /// A decoder's attention to an encoder: parameters, as nothing calls it without an encoder's states.
-constexpr void declare_cross_attention(const site& here, trace& t, const value& x,
-                                       const bert_layers::norm_places& norms = {}, literal inner_type = "CrossAttention") {
+constexpr void declare_bert_cross_attention(const site& here, trace& t, const value& x,
+                                            const bert_layers::norm_places& norms = {},
+                                            literal inner_type = "CrossAttention") {
     if (!here.dims.add_cross_attention) return;
     const recorder::idle_guard no_encoder{t};
     shared_values everything{.where = all_positions(x.dim(1)).where};
@@ -203,7 +204,7 @@ constexpr value feed_as_bert(const site& here, trace& t, const value& x, const b
 constexpr value bert_layer_with(const site& here, trace& t, const value& x, const bert_layers::norm_places& norms,
                                 literal crossing = "CrossAttention") {
     const value a = t.call("attention", bert_layers::attention_block{here, norms}, x);
-    declare_cross_attention(here, t, a, norms, crossing);
+    declare_bert_cross_attention(here, t, a, norms, crossing);
     return feed_as_bert(here, t, a, norms);
 }
 constexpr value bert_layer(const site& here, trace& t, const value& x) { return bert_layer_with(here, t, x, {}); }

@@ -84,7 +84,7 @@ constexpr decoder_context all_or_around(const site& here, trace& t, std::int64_t
     t.edge(axis::sequence, radius);
     if (sequence >= radius) c.sliding.mask = eager_mask(t, c.sliding.where, t.load().batch);
     if (here.dims.layers.has(mixer_kind::full_attention, layers)) make_rotary_tables(here, t, c.full);
-    if (here.dims.layers.has(mixer_kind::sliding_attention, layers)) make_rotary_tables(here, t, c.sliding);
+    if (here.dims.layers.has(mixer_kind::sliding_attention, layers)) make_rotary_tables(here, t, c.sliding, true);
     return c;
 }
 

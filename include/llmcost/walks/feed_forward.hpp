@@ -63,6 +63,41 @@ struct moe_block {
     }
 };
 
+/// What a router of a family's own makes of tokens (n, width): logits (n, experts) and weights (n, k).
+using router_part = two_values (*)(const site&, trace&, const value&);
+
+/// The module around one.
+struct router_module {
+    site here;
+    router_part rule;
+
+    static constexpr role what = role::router;
+    static constexpr bool leaf = true;
+    [[nodiscard]] constexpr class_name type() const { return here.type(here.row.names.router_type); }
+    constexpr two_values describe(trace& t, const value& tokens) const { return rule(here, t, tokens); }
+};
+constexpr value call_own_router(const site& here, trace& t, router_part rule, const value& tokens) {
+    return t.call(here.row.names.router, router_module{here, rule}, tokens).second;
+}
+
+/// The module around a mixture of experts of a family's own.
+struct mixture_module {
+    site here;
+    layer_part mixture;
+
+    static constexpr role what = role::mlp;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return here.type(here.row.names.moe_type); }
+    constexpr value describe(trace& t, const value& x) const { return mixture(here, t, x); }
+};
+
+/// A mixture of a family's own in layers that have experts, else a dense block.
+constexpr value feed_by_mixture(const site& here, trace& t, layer_part mixture, const value& x) {
+    const literal name = here.row.names.feed_forward;
+    if (here.kind.experts) return t.call(name, mixture_module{here, mixture}, x);
+    return call_mlp(here, t, name, here.kind.inner != 0 ? here.kind.inner : here.dims.intermediate_size, x);
+}
+
 /// The feed-forward block of a layer: experts where the layer has them, else a dense one.
 constexpr value feed_forward(const site& here, trace& t, const value& x) {
     const literal name = here.row.names.feed_forward;

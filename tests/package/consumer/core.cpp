@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
 // A planner: the core alone, in a constant expression.
+#include <llmcost/arch/llama.hpp>
 #include <llmcost/llmcost.hpp>
 
 // embedding and head 2 * 16*8; per layer q, k, v, o 4 * 64, gate, up, down 3 * 96, two norms of 8; a last norm of 8

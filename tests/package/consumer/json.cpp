@@ -4,6 +4,7 @@
 #include <llmcost/json.hpp>
 #include <llmcost/kernels/library.hpp>
 #include <llmcost/llmcost.hpp>
+#include <llmcost/registry.hpp>
 #include <llmcost/serving/timed_step.hpp>
 
 int main() {

@@ -1,0 +1,218 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <llmcost/arch/deepseek.hpp>
+#include <llmcost/arch/qwen2_vl.hpp>
+
+namespace llmcost::arch {
+
+namespace glm4v_detail {
+
+enum own : std::uint8_t { patch, frames, channels, merge, out_width, image, heads };
+inline constexpr own_key keys[]{
+    {"patch_size", 14},         {"temporal_patch_size", 2}, {"in_channels", 3}, {"spatial_merge_size", 2},
+    {"out_hidden_size", 4096}, {"image_size", 336},        {"num_heads", 12},
+};
+inline constexpr own_key keys_of_ocr[]{
+    {"patch_size", 14},         {"temporal_patch_size", 2}, {"in_channels", 3}, {"spatial_merge_size", 2},
+    {"out_hidden_size", 1536}, {"image_size", 336},        {"num_heads", 16},
+};
+
+/// A gated feed-forward block of a tower.
+constexpr void describe_mlp(const site& here, idle_modules& held, std::int64_t width, std::int64_t inner, bool bias) {
+    held.linear("gate_proj", width, inner, bias);
+    held.linear("up_proj", width, inner, bias);
+    held.linear("down_proj", inner, width, bias);
+    held.act("act_fn", here.dims.hidden_act);
+}
+
+/// Several patches as one: a convolution in front, a projection with its norm, a gated block as wide as `inner`.
+constexpr void describe_merger(const site& here, idle_modules& held, std::int64_t width, std::int64_t inner) {
+    held.linear("proj", width, width, false);
+    held.layer_norm("post_projection_norm", width);
+    held.plain("act1", {"", "GELU"});
+    describe_mlp(here, held, width, inner, false);
+}
+
+/// Patches of several frames, layers with rotary positions, a merger; `Ocr`: biases and norms of queries and keys instead
+/// of learned positions.
+template <bool Ocr>
+constexpr value see(const site& here, trace& t) {
+    const own_sizes& own = here.dims.own;
+    const decoder_names& n = here.row.names;
+    const std::int64_t in = here.dims.hidden_size, out = own[out_width], d = in / own[heads];
+    const std::int64_t inner = Ocr ? here.dims.intermediate_size : out, rows = own[image] / own[patch];
+    const bool bias = here.dims.attention_bias;
+    const class_name norm = here.type("RMSNorm");
+    idle_modules held{t};
+    if (!Ocr)
+        held.within("embeddings", here.type("VisionEmbeddings"),
+                    [&] { held.embedding("position_embedding", rows * rows, in); });
+    held.within("patch_embed", here.type("VisionPatchEmbed"), [&] {
+        held.weighted("proj", {"", "Conv3d"}, {in, own[channels], own[frames], own[patch], own[patch]});
+    });
+    held.plain("rotary_pos_emb", here.type("VisionRotaryEmbedding"));
+    held.list("blocks", here.dims.num_hidden_layers, here.type("VisionBlock"), [&] {
+        held.norm("norm1", in, norm);
+        held.norm("norm2", in, norm);
+        held.within("attn", here.type("VisionAttention"), [&] {
+            held.linear("qkv", in, 3 * in, bias);
+            held.linear("proj", in, in, Ocr && bias);
+            if (Ocr) held.norm("q_norm", d, norm), held.norm("k_norm", d, norm);
+        });
+        held.within("mlp", {is_empty(n.mlp_prefix) ? here.row.prefix : n.mlp_prefix, n.mlp_type}, [&] { describe_mlp(here, held, in, inner, Ocr && bias); });
+    });
+    const std::int64_t wide = Ocr ? out * own[channels] : here.dims.intermediate_size;
+    held.within("merger", here.type("VisionPatchMerger"), [&] { describe_merger(here, held, out, wide); });
+    if (!Ocr) held.norm("post_conv_layernorm", in, norm);
+    held.weighted("downsample", {"", "Conv2d"}, {out, in, own[merge], own[merge]});
+    held.norm("post_layernorm", in, norm);
+    return {};
+}
+
+/// The last norm is of another class than those of the layers.
+constexpr value moe_base(const site& here, trace& t) {
+    const value x = here.row.embed(here, t);
+    const decoder_context shared = here.row.prepare(here, t);
+    return call_norm(t, "norm", norm_kind::rms, here.dims.hidden_size, here.type("RMSNorm"),
+                     describe_layers(here, t, shared, x));
+}
+
+/// A part of each head is rotated, by frequencies that three axes share.
+constexpr void read_rotary(config_view config, sizes& s, double otherwise) {
+    const double part = detail::read_partial_rotary_factor(config, otherwise);
+    s.rotary_dim = static_cast<std::int64_t>(static_cast<double>(s.head_dim) * part);
+    if (2 * read_sections(config, {3, 32}).frequencies != s.rotary_dim)
+        fail_sections(config, "frequencies per axis that add up to half of what is rotated of a head");
+}
+
+/// Heads share the width whatever `head_dim` says.
+constexpr void read_text(config_view config, sizes& s) {
+    const std::int64_t given = s.head_dim;
+    s.head_dim = s.hidden_size / s.num_attention_heads;
+    if (s.head_dim != given) fail_value(config, "head_dim", "hidden_size / num_attention_heads, or no such key");
+    s.attention_bias = true, s.output_bias = false;
+    plan_one_mask(config, s);
+    read_rotary(config, s, 1.0);
+}
+
+constexpr void read_ocr_text(config_view config, sizes& s) {
+    s.attention_bias = s.output_bias = false;
+    plan_one_mask(config, s);
+    read_rotary(config, s, 1.0);
+}
+
+/// Dense layers first, then experts with some that all tokens meet.
+constexpr void read_moe_text(config_view config, sizes& s) {
+    read_experts(config, s, config.contains("num_local_experts") ? "num_local_experts" : "n_routed_experts");
+    check_experts(config, s);
+    s.moe.shared_intermediate_size = checked_width(config, "n_shared_experts", config.positive("n_shared_experts", 1),
+                                                   s.moe.intermediate_size);
+    s.moe.n_group = config.positive("n_group", 1), s.moe.topk_group = config.positive("topk_group", 1);
+    s.moe.limits_groups = true;
+    check_groups(config, s);
+    if (s.moe.num_experts / s.moe.n_group < 2) fail_value(config, "n_group", "at most half as many groups as experts");
+    s.output_bias = false;
+    plan_one_mask(config, s);
+    const mixer_kind mixer = s.layers[0].mixer;
+    const std::int64_t dense = config.non_negative("first_k_dense_replace", 1);
+    plan_layers(config, s, [&](std::int64_t i) { return layer_kind{mixer, i >= dense}; });
+    read_rotary(config, s, 0.5);
+}
+
+}  // namespace glm4v_detail
+
+// transformers/models/glm4v: norms around each block, even and odd elements rotated, positions of three axes
+inline constexpr architecture glm4v_text = [](architecture a) {
+    a.model_type = "glm4v_text", a.prefix = "Glm4v", a.read = glm4v_detail::read_text, a.heads = {head_kind::none};
+    a.layer = layer_normed_around, a.feed_forward = mlp_kind::fused_gated;
+    a.rotated = rotation::interleaved, a.axes = rotary_axes::sections, a.joins_rotated = true;
+    a.names.model_type = "TextModel", a.names.layer_type = "TextDecoderLayer", a.names.attention_type = "TextAttention";
+    a.names.mlp_type = "TextMLP", a.names.rotary_type = "TextRotaryEmbedding";
+    a.names.norm_after_attention = "post_self_attn_layernorm", a.names.norm_after_feed_forward = "post_mlp_layernorm";
+    a.names.mlp.gate = "gate_up_proj", a.names.mlp.act = "activation_fn";
+    a.keys[0] = no_mlp_bias, a.keys[1] = no_attention_bias;
+    a.defaults = {.vocab_size = 151552,
+                  .hidden_size = 4096,
+                  .intermediate_size = 13696,
+                  .num_hidden_layers = 40,
+                  .num_attention_heads = 32,
+                  .num_key_value_heads = 2,
+                  .max_position_embeddings = 32768,
+                  .head = head_kind::none};
+    return a;
+}(shared_decoder);
+
+// transformers/models/glm4v_moe: halves rotated, no norms behind the blocks, experts as in DeepSeek V3
+inline constexpr architecture glm4v_moe_text = [](architecture a) {
+    a.model_type = "glm4v_moe_text", a.prefix = "Glm4vMoe", a.read = glm4v_detail::read_moe_text;
+    a.base = glm4v_detail::moe_base;
+    a.layer = layer_normed_before, a.feed_forward = mlp_kind::gated, a.rotated = rotation::half;
+    a.router = router_kind::sigmoid_grouped, a.shared_experts = shared_expert_kind::added;
+    a.names.mlp = {}, a.names.norm_type = "TextRMSNorm";
+    a.names.moe_type = "TextMoE", a.names.experts_type = "TextExperts", a.names.router_type = "TextTopkRouter";
+    a.keys[1] = {};
+    a.defaults.vocab_size = 151424, a.defaults.intermediate_size = 10944, a.defaults.num_hidden_layers = 46;
+    a.defaults.num_attention_heads = 96, a.defaults.num_key_value_heads = 8, a.defaults.max_position_embeddings = 65536;
+    a.defaults.attention_bias = true;
+    a.defaults.moe = {
+        .num_experts = 128, .num_experts_per_tok = 8, .intermediate_size = 1408, .norm_topk_prob = true};
+    return a;
+}(glm4v_text);
+
+// transformers/models/glm_ocr: heads as wide as `head_dim`, no biases
+inline constexpr architecture glm_ocr_text = [](architecture a) {
+    a.model_type = "glm_ocr_text", a.prefix = "GlmOcr", a.read = glm4v_detail::read_ocr_text;
+    a.defaults.vocab_size = 59392, a.defaults.hidden_size = 1024, a.defaults.intermediate_size = 4096;
+    a.defaults.num_hidden_layers = 16, a.defaults.num_attention_heads = 16, a.defaults.num_key_value_heads = 8;
+    a.defaults.max_position_embeddings = 131072;
+    return a;
+}(glm4v_text);
+
+// transformers/models/glm4v, Glm4vVisionConfig
+inline constexpr architecture glm4v_vision{
+    .model_type = "glm4v_vision",
+    .prefix = "Glm4v",
+    .base = glm4v_detail::see<false>,
+    .own = glm4v_detail::keys,
+    .rotated = rotation::none,
+    .names = {.model_type = "VisionModel", .mlp_type = "VisionMlp", .mlp_prefix = "Glm4"},
+    .keys = {{"num_hidden_layers", "depth", key_rule::standard_first}},
+    .defaults = {.hidden_size = 1536, .intermediate_size = 13696, .num_hidden_layers = 24},
+};
+inline constexpr architecture glm4v_moe_vision = [](architecture a) {
+    a.model_type = "glm4v_moe_vision", a.prefix = "Glm4vMoe";
+    a.names.mlp_prefix = "", a.names.mlp_type = "isionMlp";  // as the reference spells it
+    return a;
+}(glm4v_vision);
+inline constexpr architecture glm_ocr_vision = [](architecture a) {
+    a.model_type = "glm_ocr_vision", a.prefix = "GlmOcr", a.base = glm4v_detail::see<true>;
+    a.own = glm4v_detail::keys_of_ocr, a.names.mlp_prefix = "";
+    a.defaults.hidden_size = 1024, a.defaults.intermediate_size = 4096, a.defaults.attention_bias = true;
+    return a;
+}(glm4v_vision);
+
+// transformers/models/glm4v
+inline constexpr architecture glm4v = [](architecture a) {
+    a.model_type = "glm4v", a.prefix = "Glm4v", a.base = qwen2_vl_detail::see_and_read;
+    a.text = {.key = "text_config", .otherwise = &glm4v_text, .always = true, .ties = true};
+    a.beside[0] = {.key = "vision_config", .otherwise = &glm4v_vision, .always = true};
+    return a;
+}(shared_composite);
+
+// transformers/models/glm4v_moe
+inline constexpr architecture glm4v_moe = [](architecture a) {
+    a.model_type = "glm4v_moe", a.prefix = "Glm4vMoe", a.read_whole = weigh_balance_of_text;
+    a.text.otherwise = &glm4v_moe_text, a.beside[0].otherwise = &glm4v_moe_vision;
+    return a;
+}(glm4v);
+
+// transformers/models/glm_ocr
+inline constexpr architecture glm_ocr = [](architecture a) {
+    a.model_type = "glm_ocr", a.prefix = "GlmOcr";
+    a.text.otherwise = &glm_ocr_text, a.beside[0].otherwise = &glm_ocr_vision;
+    return a;
+}(glm4v);
+
+}  // namespace llmcost::arch

@@ -1,0 +1,151 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include "golden_compare.hpp"
+#include "heads_file.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <llmcost/bundled/verified_types.hpp>
+
+// What is known of each type and how it is held: written from the goldens that the tests run, into a table that
+// `llmcost models` prints and a page. LLMCOST_UPDATE=1 writes both anew.
+using namespace llmcost::testing;
+
+namespace {
+
+const std::filesystem::path top = std::filesystem::path(LLMCOST_TEST_DIR).parent_path();
+
+/// What the goldens of one type hold.
+struct held_type {
+    std::vector<std::string> configurations;
+    std::set<std::string> runs;  ///< kinds of forward passes
+    bool training = false;
+    bool half = false;      ///< training in bfloat16
+    bool backward = false;  ///< what backward executes, primitive by primitive
+    std::vector<std::string> exceptions;
+};
+
+std::string repository(std::string name) {
+    const std::size_t at = name.find("__");
+    if (name.starts_with("default__")) return "its defaults";
+    if (name.starts_with("variant__") || name.starts_with("synthetic__")) return "small variants";
+    return at == std::string::npos ? name : name.replace(at, 2, "/");
+}
+
+std::map<std::string, held_type> held_types() {
+    std::map<std::string, held_type> all;
+    for (const llmcost::architecture* row : llmcost::architectures) all[std::string(row->model_type)];
+    for (const std::filesystem::path& path : golden_paths(golden_folder())) {
+        const golden_file golden = read_golden(path);
+        held_type& held = all[golden.model_type];
+        const std::string from = repository(golden.name);
+        if (std::find(held.configurations.begin(), held.configurations.end(), from) == held.configurations.end())
+            held.configurations.push_back(from);
+        for (const golden_run& run : golden.runs) {
+            if (run.unknown.empty()) held.runs.insert(run.kind);
+            for (const auto& [call, times] : run.unknown)
+                held.exceptions.push_back(run.kind + ": " + call + " has no price");
+        }
+        for (const golden_training& step : golden.trainings) {
+            held.training = true;
+            held.half = held.half || step.type == llmcost::dtype::bfloat16;
+            held.backward = held.backward || step.knows_backward;
+        }
+        for (const auto& [kind, message] : golden.errors) held.exceptions.push_back(kind + ": the reference cannot run it");
+    }
+    for (const auto& [type, name] : read_open_classes())
+        if (all.contains(type)) all[type].exceptions.push_back(name + " is not described");
+    for (auto& [type, held] : all) {
+        std::sort(held.exceptions.begin(), held.exceptions.end());
+        held.exceptions.erase(std::unique(held.exceptions.begin(), held.exceptions.end()), held.exceptions.end());
+    }
+    return all;
+}
+
+template <class Range>
+std::string joined(const Range& words) {
+    std::string out;
+    for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
+    return out;
+}
+std::string training_of(const held_type& held) {
+    if (!held.training) return "no";
+    return std::string("saved bytes, FLOPs") + (held.backward ? ", backward's primitives" : "") +
+           (held.half ? ", bfloat16" : "");
+}
+
+std::string header_of(const std::map<std::string, held_type>& all) {
+    std::string out = R"(// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+// Written by tests/golden/provenance_test.cpp from the goldens that the tests run.
+namespace llmcost {
+
+/// How a model type is held against the reference.
+struct verified_type {
+    std::string_view model_type;
+    std::string_view configurations;  ///< whose reference runs it is exact in; empty: it was held against none
+    std::string_view runs;            ///< kinds of forward passes among them
+    std::string_view training;
+    std::string_view exceptions;
+};
+
+/// The reference of all of them.
+inline constexpr std::string_view verified_reference = "Transformers 5.23.0, torch 2.15.0";
+
+// clang-format off
+inline constexpr verified_type verified_types[]{
+)";
+    for (const auto& [type, held] : all)
+        out += "    {\"" + type + "\", \"" + joined(held.configurations) + "\",\n     \"" + joined(held.runs) + "\", \"" +
+               training_of(held) + "\",\n     \"" + joined(held.exceptions) + "\"},\n";
+    return out + "};\n// clang-format on\n\n}  // namespace llmcost\n";
+}
+
+std::string page_of(const std::map<std::string, held_type>& all) {
+    std::ostringstream out;
+    out << "<!-- SPDX-FileCopyrightText: 2026 The llmcost authors -->\n<!-- SPDX-License-Identifier: Apache-2.0 -->\n"
+        << "# Models\n\n"
+        << "The " << all.size() << " model types that llmcost knows, and how each is held. The reference is "
+        << "Transformers 5.23.0 with torch 2.15.0.\nEvery figure of every module of these runs is compared with `==`: "
+        << "[counting.md](counting.md) says what they mean.\n\n"
+        << "This page is written by `tests/golden/provenance_test.cpp` from the goldens that the tests run; `llmcost "
+           "models` "
+           "prints the same.\n\n"
+        << "| type | held against | forward passes | training | exceptions |\n|---|---|---|---|---|\n";
+    for (const auto& [type, held] : all)
+        out << "| `" << type << "` | " << (held.configurations.empty() ? "no reference run" : joined(held.configurations))
+            << " | " << (held.runs.empty() ? "tensors only" : joined(held.runs)) << " | " << training_of(held) << " | "
+            << joined(held.exceptions) << " |\n";
+    return out.str();
+}
+
+std::string text_of(const std::filesystem::path& path) {
+    std::ifstream in(path);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+}  // namespace
+
+TEST_CASE("what llmcost and its pages say of a type is what its goldens hold") {
+    const std::map<std::string, held_type> all = held_types();
+    const std::map<std::filesystem::path, std::string> written{
+        {top / "include/llmcost/bundled/verified_types.hpp", header_of(all)}, {top / "docs/models.md", page_of(all)}};
+    for (const auto& [path, text] : written) {
+        if (std::getenv("LLMCOST_UPDATE") != nullptr) std::ofstream(path) << text;
+        CHECK_MESSAGE(text_of(path) == text, path << ": run LLMCOST_UPDATE=1 build/tests/golden");
+    }
+}
