@@ -47,6 +47,11 @@ inline constexpr std::uint8_t convolved = 1;
     return dims.own[buckets] > 0 ? dims.own[buckets] : dims.own[furthest];
 }
 
+/// Whether no kind of score reads the embeddings of distances.
+[[nodiscard]] constexpr bool scores_contents_alone(const sizes& dims) {
+    return dims.own[content_to_place] == 0 && dims.own[place_to_content] == 0;
+}
+
 /// Words, positions, segments, a norm, and a mask of ones.
 constexpr value sum_embeddings(const site& here, trace& t, const value& ones) {
     const std::int64_t width = here.dims.hidden_size;
@@ -58,7 +63,7 @@ constexpr value sum_embeddings(const site& here, trace& t, const value& ones) {
     if (here.dims.type_vocab_size > 0) x = t.add(x, segment_embeddings(here, t));
     if (x.dim(-1) != width) x = t.call("embed_proj", linear{x.dim(-1), width}, x);
     x = t.call("LayerNorm", norm<norm_kind::layer>{width}, x);
-    return dropout(t, "dropout", t.mul(x, ones.unsqueeze(2)));
+    return dropout(t, "dropout", t.mul(x, t.to(ones.unsqueeze(2), x.type)));
 }
 
 /// Distances of queries and keys in buckets, logarithmic ones beyond the middle (`make_log_bucket_position`).
@@ -77,7 +82,7 @@ constexpr value in_heads(const site& here, trace& t, const value& x) {
     return t.contiguous(split).view({x.dim(0) * heads, x.dim(1), d});
 }
 /// The root of a width times how many kinds of scores there are: a number in a tensor.
-constexpr value root(trace& t) { return t.unary(op::sqrt, t.mul(trace::buffer({}))); }
+constexpr value root(trace& t, const value& of) { return t.to(t.unary(op::sqrt, t.mul(trace::buffer({}))), of.type); }
 
 /// Embeddings of distances through a projection, one copy for each sequence.
 constexpr value project_places(const site& here, trace& t, literal name, const value& places) {
@@ -112,12 +117,12 @@ constexpr value score_places(const site& here, trace& t, const value& q, const v
     }
     value sum;
     if (o[content_to_place] != 0) {
-        const value scale = root(t);
+        const value scale = root(t, q);
         const value found = pick(t, t.bmm(q, place_k.transpose(-1, -2)));
         sum = t.add(t.div(found, scale));  // to a zero
     }
     if (o[place_to_content] != 0) {
-        const value scale = root(t);
+        const value scale = root(t, k);
         const value found = pick(t, t.bmm(k, place_q.transpose(-1, -2)));
         const value scaled = t.div(found.transpose(-1, -2), scale);
         if (o[content_to_place] != 0)
@@ -138,13 +143,18 @@ constexpr value attend(const site& here, trace& t, const value& x) {
     const value v = in_heads(here, t, t.call("value_proj", projection, x));
     const recorder::fused_guard fused{
         t, fused_attention(q.view({batch, heads, sequence, d}), heads, here.shared->where, sequence)};
-    value scores = t.bmm(q, t.div(k.transpose(-1, -2), root(t)));
+    value scores = t.bmm(q, t.div(k.transpose(-1, -2), root(t, q)));
     if (o[relative] != 0) {
-        const bool none = o[content_to_place] == 0 && o[place_to_content] == 0;
-        if (none && o[shares_projections] == 0) (void)dropout(t, "pos_dropout", here.shared->own[0]);
-        if (none && o[shares_projections] != 0) (void)score_places(here, t, q, k);
-        scores = none ? t.add(scores) : t.add(scores, score_places(here, t, q, k));
+        const bool none = scores_contents_alone(here.dims);
+        const recorder::off_loss_guard unread{t, none};
+        value places;
+        if (!none || o[shares_projections] != 0)
+            places = score_places(here, t, q, k);
+        else
+            (void)dropout(t, "pos_dropout", here.shared->own[0]);
+        if (!none) scores = t.add(scores, places);
     }
+    if (o[relative] != 0 && scores_contents_alone(here.dims)) scores = t.add(scores);  // a zero
     scores = t.where(scores.view({batch, heads, sequence, sequence}));
     const value seen = dropout(t, "dropout", t.softmax(scores)).view({batch * heads, sequence, sequence});
     const value mixed = t.bmm(seen, v).view({batch, heads, sequence, d}).permute({0, 2, 1, 3});
@@ -167,7 +177,7 @@ constexpr value convolve(const site& here, trace& t, const value& in, const valu
     t.in_place(op::where, h);
     h = activate(t, static_cast<activation>(here.dims.own[conv_act]), dropout(t, "dropout", h));
     h = t.call("LayerNorm", norm<norm_kind::layer>{width}, t.add(out, h));
-    return t.leave(conv, t.mul(h, ones.unsqueeze(2)));
+    return t.leave(conv, t.mul(h, t.to(ones.unsqueeze(2), h.type)));
 }
 
 constexpr value layer(const site& here, trace& t, const value& x) {
@@ -184,6 +194,7 @@ constexpr value layer(const site& here, trace& t, const value& x) {
 /// The embeddings of distances, which the encoder hands to all layers.
 constexpr value embed_distances(const site& here, trace& t) {
     const std::int64_t rows = 2 * span(here.dims), width = here.dims.hidden_size;
+    const recorder::off_loss_guard unread{t, scores_contents_alone(here.dims)};
     const module_info table{.name = "rel_embeddings", .type = {"", "Embedding"}, .leaf = true};
     t.enter(table);
     const value weight = t.param("weight", {rows, width});

@@ -28,7 +28,7 @@ constexpr value drop_tokens(trace& t, const value& x) {
     const value zeroed = t.where(x);
     const value part = t.div(t.constant({x.dim(0)}));
     const value kept = t.add(part).unsqueeze(-1).unsqueeze(-1);
-    return t.div(t.mul(zeroed), kept);
+    return t.to(t.div(t.mul(zeroed), kept), x.type);
 }
 
 constexpr value sum_embeddings(const site& here, trace& t) {

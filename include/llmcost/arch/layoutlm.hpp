@@ -26,7 +26,7 @@ constexpr value embed(const site& here, trace& t) { return embed_within(here, t,
 /// A mask of ones is turned into zeros that every layer adds: (B, 1, 1, S).
 constexpr decoder_context prepare(const site& here, trace& t) {
     decoder_context c = all_or_before(here, t);
-    const value ones = t.constant({t.load().batch, 1, 1, t.load().sequence});
+    const value ones = t.to(t.constant({t.load().batch, 1, 1, t.load().sequence}), t.activation_type());
     c.full.mask = t.mul(t.add(ones));
     return c;
 }

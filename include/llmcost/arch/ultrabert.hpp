@@ -32,7 +32,7 @@ constexpr value score_words(const site& here, trace& t, const value& x) {
 /// The first state of a text, or the mean of all by a mask of ones.
 constexpr value pool(const site& here, trace& t, const value& x) {
     if (here.dims.own[pools_mean] == 0) return t.select(x, 1);
-    return t.div(t.sum(t.mul(x, trace::buffer({x.dim(0), x.dim(1), 1})), 1), trace::buffer({x.dim(0), 1}));
+    return t.div(t.sum(t.mul(x, dense({x.dim(0), x.dim(1), 1}, x.type)), 1), dense({x.dim(0), 1}, x.type));
 }
 
 constexpr value score(const site& here, trace& t, const two_values& out) {

@@ -35,7 +35,8 @@ struct attention {
         const recorder::fused_guard fused{t, fused_attention(q, k.dim(1), all_positions(sequence).where, sequence)};
         value scores = t.matmul(t.div(q), k.transpose(2, 3));
         t.in_place(op::where, scores);
-        const value mixed = t.contiguous(t.matmul(t.softmax(scores), v).transpose(1, 2)).view({batch, sequence, width});
+        const value seen = t.to(t.softmax(t.to(scores, dtype::float32)), q.type);
+        const value mixed = t.contiguous(t.matmul(seen, v).transpose(1, 2)).view({batch, sequence, width});
         return t.call("out_lin", linear{width, width, true}, mixed);
     }
 };

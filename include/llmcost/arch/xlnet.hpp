@@ -37,9 +37,10 @@ constexpr value make_mask(const site& here, trace& t) {
     const std::int64_t sequence = t.load().sequence;
     value mask = t.constant({sequence, sequence});  // ones, cut to a triangle in place
     if (here.dims.own[same_length] != 0) t.in_place(op::add, mask, t.where(mask));
-    const value hidden = t.constant({sequence, sequence}), self = t.neg(t.constant({sequence, sequence}));
+    const dtype type = t.activation_type();
+    const value hidden = t.constant({sequence, sequence}, type), self = t.neg(t.constant({sequence, sequence}, type));
     (void)t.add(hidden, self);
-    return t.constant({sequence, sequence}).view({sequence, sequence, 1, 1});
+    return t.constant({sequence, sequence}, type).view({sequence, sequence, 1, 1});
 }
 
 /// Scores by distance are shifted, so that each query's begin at its own place (`rel_shift_bnij`).
@@ -69,7 +70,8 @@ struct attention {
         const recorder::fused_guard fused{
             t, fused_attention(dense({x.dim(1), heads, x.dim(0), d}), heads, all_positions(x.dim(0)).where, x.dim(0))};
         const value q = einsum(t, "ibh,hnd->ibnd", x, wq), k = einsum(t, "ibh,hnd->ibnd", x, wk);
-        const value v = einsum(t, "ibh,hnd->ibnd", x, wv), r = einsum(t, "ibh,hnd->ibnd", here.shared->own[0], wr);
+        const value v = einsum(t, "ibh,hnd->ibnd", x, wv),
+                    r = einsum(t, "ibh,hnd->ibnd", t.to(here.shared->own[0], wr.type), wr);
         const value contents = einsum(t, "ibnd,jbnd->bnij", t.add(q, at_contents), k);
         const value places = shifted(t, einsum(t, "ibnd,jbnd->bnij", t.add(q, at_places), r));
         value scores = t.mul(t.add(t.add(contents, places)));  // no segments: a zero
