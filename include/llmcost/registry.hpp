@@ -83,6 +83,7 @@
 #include <llmcost/arch/lfm3.hpp>
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/arch/llama4.hpp>
+#include <llmcost/arch/longformer.hpp>
 #include <llmcost/arch/luke.hpp>
 #include <llmcost/arch/mamba.hpp>
 #include <llmcost/arch/megatron_bert.hpp>
@@ -251,6 +252,7 @@ inline constexpr const architecture* architectures[]{
     &arch::lfm3,
     &arch::llama,
     &arch::llama4_text,
+    &arch::longformer,
     &arch::luke,
     &arch::mamba,
     &arch::mamba2,
