@@ -26,12 +26,15 @@ inline constexpr own_key keys[first_window + most_windows]{
 }
 
 /// Chunks that overlap: a view with so many rows, each chunk beginning so many rows after the one before (`as_strided`).
-constexpr value overlapping(const value& x, std::int64_t chunks, std::int64_t rows, std::int64_t step) {
+///
+/// Backward adds the gradients of all chunks into one tensor (FunctionsManual.cpp, `as_strided_backward`).
+constexpr value overlapping(trace& t, const value& x, std::int64_t chunks, std::int64_t rows, std::int64_t step) {
     value v = x.unsqueeze(1);
     v.size[1] = chunks, v.size[2] = rows;
     v.stride[1] = step * x.stride[1];
     v.elements = elements_of(v.size, v.rank);
-    return v;
+    if (chunks > 1 && x.requires_grad) t.backward({.add = count(v.elements)});
+    return t.cut(x, v);
 }
 
 /// A part of a tensor, cut along two dimensions.
@@ -53,7 +56,7 @@ constexpr void hide_outside(trace& t, value& scores, std::int64_t w) {
 constexpr value score_windows(trace& t, const value& q, const value& k, std::int64_t w) {
     const std::int64_t batch = q.dim(0), length = q.dim(1), heads = q.dim(2), d = q.dim(3), chunks = length / w - 1;
     const auto chunked = [&](const value& x) {
-        return overlapping(t.reshape(x.transpose(1, 2), {batch * heads, length, d}), chunks, 2 * w, w);
+        return overlapping(t, t.reshape(x.transpose(1, 2), {batch * heads, length, d}), chunks, 2 * w, w);
     };
     const value left = chunked(q), right = chunked(k);
     value all = t.pad(einsum(t, "bcxd,bcyd->bcxy", left, right), 2, 1);
@@ -73,7 +76,7 @@ constexpr value mix_windows(trace& t, const value& weights, const value& v, std:
     const std::int64_t batch = v.dim(0), length = v.dim(1), heads = v.dim(2), d = v.dim(3), chunks = length / w;
     value shares = t.reshape(weights.transpose(1, 2), {batch * heads, chunks, w, 2 * w + 1});
     const value values = t.pad(t.reshape(v.transpose(1, 2), {batch * heads, length, d}), 1, 2 * w);
-    const value spans = overlapping(values, chunks, 3 * w, w);
+    const value spans = overlapping(t, values, chunks, 3 * w, w);
     shares = t.pad(shares, 3, w + 1).view({batch * heads, chunks, w * (3 * w + 2)});
     shares = t.slice(shares, 2, w * (3 * w + 1)).view({batch * heads, chunks, w, 3 * w + 1});
     const value mixed = einsum(t, "bcwd,bcdh->bcwh", t.slice(shares, 3, 3 * w), spans);

@@ -168,7 +168,8 @@ constexpr void declare_bert_cross_attention(const site& here, trace& t, const va
                                             literal inner_type = "CrossAttention") {
     if (!here.dims.add_cross_attention) return;
     const recorder::idle_guard no_encoder{t};
-    shared_values everything{.where = all_positions(x.dim(1)).where};
+    shared_values everything = *here.shared;
+    everything.where = all_positions(x.dim(1)).where;
     site there = here;
     there.shared = &everything;
     (void)t.call("crossattention", bert_layers::cross_attention_block{{there, norms, inner_type}}, x);
