@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include <llmcost/arch/afmoe.hpp>
+#include <llmcost/arch/albert.hpp>
 #include <llmcost/arch/apertus.hpp>
 #include <llmcost/arch/arcee.hpp>
 #include <llmcost/arch/aria.hpp>
@@ -14,6 +15,7 @@
 #include <llmcost/arch/bart.hpp>
 #include <llmcost/arch/beam.hpp>
 #include <llmcost/arch/bert.hpp>
+#include <llmcost/arch/bert_generation.hpp>
 #include <llmcost/arch/biogpt.hpp>
 #include <llmcost/arch/bitnet.hpp>
 #include <llmcost/arch/bloom.hpp>
@@ -22,9 +24,11 @@
 #include <llmcost/arch/cohere.hpp>
 #include <llmcost/arch/cohere2_moe.hpp>
 #include <llmcost/arch/cohere_compass.hpp>
+#include <llmcost/arch/convbert.hpp>
 #include <llmcost/arch/cpmant.hpp>
 #include <llmcost/arch/ctrl.hpp>
 #include <llmcost/arch/cwm.hpp>
+#include <llmcost/arch/deberta_v2.hpp>
 #include <llmcost/arch/deepseek.hpp>
 #include <llmcost/arch/deepseek_v32.hpp>
 #include <llmcost/arch/deepseek_v4.hpp>
@@ -33,9 +37,16 @@
 #include <llmcost/arch/doge.hpp>
 #include <llmcost/arch/dots1.hpp>
 #include <llmcost/arch/dots3_note.hpp>
+#include <llmcost/arch/distilbert.hpp>
+#include <llmcost/arch/dots1.hpp>
+#include <llmcost/arch/electra.hpp>
 #include <llmcost/arch/emu3.hpp>
+#include <llmcost/arch/ernie.hpp>
 #include <llmcost/arch/ernie4_5.hpp>
 #include <llmcost/arch/ernie4_5_moe.hpp>
+#include <llmcost/arch/esm.hpp>
+#include <llmcost/arch/esmc.hpp>
+#include <llmcost/arch/eurobert.hpp>
 #include <llmcost/arch/exaone4.hpp>
 #include <llmcost/arch/exaone_moe.hpp>
 #include <llmcost/arch/falcon.hpp>
@@ -66,6 +77,7 @@
 #include <llmcost/arch/granite_speech.hpp>
 #include <llmcost/arch/granitemoe.hpp>
 #include <llmcost/arch/granitemoehybrid.hpp>
+#include <llmcost/arch/gte.hpp>
 #include <llmcost/arch/helium.hpp>
 #include <llmcost/arch/hrm_text.hpp>
 #include <llmcost/arch/hunyuan.hpp>
@@ -80,10 +92,16 @@
 #include <llmcost/arch/jamba.hpp>
 #include <llmcost/arch/janus.hpp>
 #include <llmcost/arch/kimi_k25.hpp>
+#include <llmcost/arch/ibert.hpp>
+#include <llmcost/arch/internlm3.hpp>
+#include <llmcost/arch/jais2.hpp>
+#include <llmcost/arch/jamba.hpp>
+#include <llmcost/arch/jina_embeddings_v3.hpp>
 #include <llmcost/arch/kimi_linear.hpp>
 #include <llmcost/arch/kolibri1.hpp>
 #include <llmcost/arch/kosmos2_5.hpp>
 #include <llmcost/arch/laguna.hpp>
+#include <llmcost/arch/layoutlm.hpp>
 #include <llmcost/arch/lfm2.hpp>
 #include <llmcost/arch/lfm2_moe.hpp>
 #include <llmcost/arch/lfm2_vl.hpp>
@@ -92,7 +110,10 @@
 #include <llmcost/arch/llama4.hpp>
 #include <llmcost/arch/llama4_vision.hpp>
 #include <llmcost/arch/llava.hpp>
+#include <llmcost/arch/longformer.hpp>
+#include <llmcost/arch/luke.hpp>
 #include <llmcost/arch/mamba.hpp>
+#include <llmcost/arch/megatron_bert.hpp>
 #include <llmcost/arch/mellum.hpp>
 #include <llmcost/arch/mimo_v2.hpp>
 #include <llmcost/arch/minicpm3.hpp>
@@ -105,13 +126,18 @@
 #include <llmcost/arch/mixtral.hpp>
 #include <llmcost/arch/mllama.hpp>
 #include <llmcost/arch/modernbert_decoder.hpp>
+#include <llmcost/arch/mobilebert.hpp>
+#include <llmcost/arch/modernbert.hpp>
 #include <llmcost/arch/moshi.hpp>
 #include <llmcost/arch/moss_transcribe_diarize.hpp>
+#include <llmcost/arch/mpnet.hpp>
 #include <llmcost/arch/mpt.hpp>
 #include <llmcost/arch/nanochat.hpp>
 #include <llmcost/arch/nemo_speechlm.hpp>
 #include <llmcost/arch/nemotron.hpp>
 #include <llmcost/arch/nemotron_h.hpp>
+#include <llmcost/arch/nomic_bert.hpp>
+#include <llmcost/arch/nystromformer.hpp>
 #include <llmcost/arch/olmo.hpp>
 #include <llmcost/arch/olmo_hybrid.hpp>
 #include <llmcost/arch/openai_gpt.hpp>
@@ -134,17 +160,26 @@
 #include <llmcost/arch/qwen3_next.hpp>
 #include <llmcost/arch/qwen3_vl.hpp>
 #include <llmcost/arch/sam.hpp>
+#include <llmcost/arch/rembert.hpp>
+#include <llmcost/arch/roberta.hpp>
+#include <llmcost/arch/roc_bert.hpp>
+#include <llmcost/arch/roformer.hpp>
 #include <llmcost/arch/seed_oss.hpp>
 #include <llmcost/arch/siglip.hpp>
 #include <llmcost/arch/smollm3.hpp>
+#include <llmcost/arch/squeezebert.hpp>
 #include <llmcost/arch/stablelm.hpp>
 #include <llmcost/arch/starcoder2.hpp>
 #include <llmcost/arch/t5.hpp>
+#include <llmcost/arch/tapas.hpp>
 #include <llmcost/arch/trocr.hpp>
+#include <llmcost/arch/ultrabert.hpp>
 #include <llmcost/arch/vibevoice_asr.hpp>
 #include <llmcost/arch/video_llama_3.hpp>
 #include <llmcost/arch/vit.hpp>
 #include <llmcost/arch/xglm.hpp>
+#include <llmcost/arch/xlm.hpp>
+#include <llmcost/arch/xlnet.hpp>
 #include <llmcost/arch/youtu.hpp>
 #include <llmcost/arch/zaya.hpp>
 #include <llmcost/base/string_ref.hpp>
@@ -157,6 +192,7 @@ namespace llmcost {
 // clang-format off
 inline constexpr const architecture* architectures[]{
     &arch::afmoe,
+    &arch::albert,
     &arch::apertus,
     &arch::arcee,
     &arch::aria_text,
@@ -168,18 +204,23 @@ inline constexpr const architecture* architectures[]{
     &arch::bart,
     &arch::beam,
     &arch::bert,
+    &arch::bert_generation,
     &arch::biogpt,
     &arch::bitnet,
     &arch::bloom,
     &arch::clip_vision_model,
+    &arch::camembert,
     &arch::codegen,
     &arch::cohere,
     &arch::cohere2,
     &arch::cohere2_moe,
     &arch::cohere_compass_text,
+    &arch::convbert,
     &arch::cpmant,
     &arch::ctrl,
     &arch::cwm,
+    &arch::data2vec_text,
+    &arch::deberta_v2,
     &arch::deepseek_v2,
     &arch::deepseek_v3,
     &arch::deepseek_v32,
@@ -190,15 +231,23 @@ inline constexpr const architecture* architectures[]{
     &arch::doge,
     &arch::dots1,
     &arch::dots3_note_text,
+    &arch::distilbert,
+    &arch::dots1,
+    &arch::electra,
     &arch::emu3,
+    &arch::ernie,
     &arch::ernie4_5,
     &arch::ernie4_5_moe,
+    &arch::esm,
+    &arch::esmc,
+    &arch::eurobert,
     &arch::exaone4,
     &arch::exaone_moe,
     &arch::falcon,
     &arch::falcon_h1,
     &arch::falcon_mamba,
     &arch::fast_vlm,
+    &arch::flaubert,
     &arch::flex_olmo,
     &arch::flint,
     &arch::florence2,
@@ -239,6 +288,7 @@ inline constexpr const architecture* architectures[]{
     &arch::granitemoe_swa,
     &arch::granitemoehybrid,
     &arch::granitemoeshared,
+    &arch::gte,
     &arch::helium,
     &arch::hrm_text,
     &arch::hunyuan_v1_dense,
@@ -248,16 +298,19 @@ inline constexpr const architecture* architectures[]{
     &arch::hyperclovax,
     &arch::idefics3,
     &arch::inkling_text,
+    &arch::ibert,
     &arch::internlm3,
     &arch::iquestcoder,
     &arch::jais2,
     &arch::jamba,
     &arch::janus,
     &arch::kimi_k25,
+    &arch::jina_embeddings_v3,
     &arch::kimi_linear,
     &arch::kolibri1,
     &arch::kosmos_2_5,
     &arch::laguna,
+    &arch::layoutlm,
     &arch::lfm2,
     &arch::lfm2_moe,
     &arch::lfm2_vl,
@@ -268,8 +321,11 @@ inline constexpr const architecture* architectures[]{
     &arch::llava,
     &arch::llava_next_video,
     &arch::llava_onevision,
+    &arch::longformer,
+    &arch::luke,
     &arch::mamba,
     &arch::mamba2,
+    &arch::megatron_bert,
     &arch::mellum,
     &arch::mimo_v2_flash,
     &arch::minicpm3,
@@ -284,14 +340,19 @@ inline constexpr const architecture* architectures[]{
     &arch::mixtral,
     &arch::mllama,
     &arch::modernbert_decoder,
+    &arch::mobilebert,
+    &arch::modernbert,
     &arch::moshi,
     &arch::moss_transcribe_diarize,
+    &arch::mpnet,
     &arch::mpt,
     &arch::musicflamingo,
     &arch::nanochat,
     &arch::nemo_speechlm,
     &arch::nemotron,
     &arch::nemotron_h,
+    &arch::nomic_bert,
+    &arch::nystromformer,
     &arch::olmo,
     &arch::olmo2,
     &arch::olmo3,
@@ -327,18 +388,25 @@ inline constexpr const architecture* architectures[]{
     &arch::qwen3_vl_moe,
     &arch::qwen3_vl_moe_text,
     &arch::qwen3_vl_text,
+    &arch::rembert,
     &arch::roberta,
     &arch::sam_vision_model,
+    &arch::roberta_prelayernorm,
+    &arch::roc_bert,
+    &arch::roformer,
     &arch::seed_oss,
     &arch::siglip2_vision_model,
     &arch::siglip_vision_model,
     &arch::smollm3,
     &arch::smolvlm,
     &arch::solar_open,
+    &arch::squeezebert,
     &arch::stablelm,
     &arch::starcoder2,
     &arch::t5,
+    &arch::tapas,
     &arch::trocr,
+    &arch::ultrabert,
     &arch::vaultgemma,
     &arch::vibevoice_asr,
     &arch::video_llama_3,
@@ -346,6 +414,10 @@ inline constexpr const architecture* architectures[]{
     &arch::vit,
     &arch::voxtral,
     &arch::xglm,
+    &arch::xlm,
+    &arch::xlm_roberta,
+    &arch::xlm_roberta_xl,
+    &arch::xlnet,
     &arch::youtu,
     &arch::zaya,
 };

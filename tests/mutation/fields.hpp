@@ -70,8 +70,7 @@ public:
     void of(architecture& row) {
         auto& [model_type, prefix, describe, base, embed, prepare, layer, mix, recur, attend, feed, residual, finish, read,
                read_whole, own, text, beside, kinds, norm, qk_norm, rotated, axes, feed_forward, masks, router, expert,
-               shared_experts, rotary_per_mixer, positions_per_token, flat_heads, joins_rotated, heads, names, keys,
-               defaults] = row;
+               shared_experts, rotary_per_mixer, joins_rotated, heads, names, keys, defaults] = row;
         (void)model_type;             // how a row is found
         (void)describe;               // the walk itself
         (void)recur;                  // no two families share one
@@ -90,8 +89,7 @@ public:
         change("prefix", prefix), change("norm", norm), change("qk_norm", qk_norm), change("rotated", rotated);
         change("axes", axes), change("feed_forward", feed_forward), change("masks", masks), change("router", router);
         change("expert", expert), change("shared_experts", shared_experts), change("rotary_per_mixer", rotary_per_mixer);
-        change("joins_rotated", joins_rotated), change("positions_per_token", positions_per_token);
-        change("flat_heads", flat_heads);
+        change("joins_rotated", joins_rotated);
         change(heads), of(names), of(keys);
     }
 

@@ -9,28 +9,31 @@
 
 namespace llmcost {
 
-/// Labels of whole sequences from one state of each, (B, width) -> (B, labels): dense, tanh, scores.
+/// Labels of whole sequences from one state of each, (B, width) -> (B, labels): dense, an activation, scores.
 ///
 /// Source: transformers/models/roberta/modeling_roberta.py, `RobertaClassificationHead`, and its relatives of BART and T5.
 struct classification_head {
     std::int64_t width;
     std::int64_t labels;
     class_name named;
+    activation act = activation::tanh;
+    literal act_name = "";  ///< empty: a function
 
     static constexpr role what = role::head;
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return named; }
     constexpr value describe(trace& t, const value& x) const {
-        const value h = t.call("dense", linear{width, width, true}, dropout(t, "dropout", x));
-        return t.call("out_proj", linear{width, labels, true}, dropout(t, "dropout", t.tanh(h)));
+        value h = t.call("dense", linear{width, width, true}, dropout(t, "dropout", x));
+        h = is_empty(act_name) ? activate(t, act, h) : t.call(act_name, activation_module{act}, h);
+        return t.call("out_proj", linear{width, labels, true}, dropout(t, "dropout", h));
     }
 };
 
 /// Scores of an answer's start and end, each copied out of their common product: (B, S, width) -> (B, S).
 ///
 /// A loss over one of them goes back through the whole product, zeros in place of the other.
-constexpr value answer_scores(trace& t, const value& x) {
-    const value both = t.call("qa_outputs", head_linear{{x.dim(-1), 2, true}}, x);
+constexpr value answer_scores(trace& t, const value& x, literal name = "qa_outputs") {
+    const value both = t.call(name, head_linear{{x.dim(-1), 2, true}}, x);
     {
         const recorder::off_loss_guard unread{t};
         (void)t.contiguous(both.slice(-1, 1).squeeze(-1));

@@ -177,8 +177,6 @@ struct architecture {
     expert_kind expert = expert_kind::gated;
     shared_expert_kind shared_experts = shared_expert_kind::none;
     bool rotary_per_mixer = false;     ///< tables of their own for full and sliding layers
-    bool positions_per_token = false;  ///< padding moves positions, so that every sequence looks up its own (RoBERTa)
-    bool flat_heads = false;           ///< `lm_head` and a classification head instead of `cls` and the pooler (RoBERTa)
     bool joins_rotated = false;        ///< a part of each head is rotated, and joined with the rest even where none is left
     head_set heads{head_kind::none, head_kind::causal_lm};
     decoder_names names{};
