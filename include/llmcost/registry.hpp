@@ -34,11 +34,10 @@
 #include <llmcost/arch/deepseek_v4.hpp>
 #include <llmcost/arch/deepseek_vl.hpp>
 #include <llmcost/arch/diffllama.hpp>
+#include <llmcost/arch/distilbert.hpp>
 #include <llmcost/arch/doge.hpp>
 #include <llmcost/arch/dots1.hpp>
 #include <llmcost/arch/dots3_note.hpp>
-#include <llmcost/arch/distilbert.hpp>
-#include <llmcost/arch/dots1.hpp>
 #include <llmcost/arch/electra.hpp>
 #include <llmcost/arch/emu3.hpp>
 #include <llmcost/arch/ernie.hpp>
@@ -85,18 +84,15 @@
 #include <llmcost/arch/hy_v3.hpp>
 #include <llmcost/arch/hy_v4.hpp>
 #include <llmcost/arch/hyperclovax.hpp>
+#include <llmcost/arch/ibert.hpp>
 #include <llmcost/arch/idefics3.hpp>
 #include <llmcost/arch/inkling.hpp>
 #include <llmcost/arch/internlm3.hpp>
 #include <llmcost/arch/jais2.hpp>
 #include <llmcost/arch/jamba.hpp>
 #include <llmcost/arch/janus.hpp>
-#include <llmcost/arch/kimi_k25.hpp>
-#include <llmcost/arch/ibert.hpp>
-#include <llmcost/arch/internlm3.hpp>
-#include <llmcost/arch/jais2.hpp>
-#include <llmcost/arch/jamba.hpp>
 #include <llmcost/arch/jina_embeddings_v3.hpp>
+#include <llmcost/arch/kimi_k25.hpp>
 #include <llmcost/arch/kimi_linear.hpp>
 #include <llmcost/arch/kolibri1.hpp>
 #include <llmcost/arch/kosmos2_5.hpp>
@@ -125,9 +121,9 @@
 #include <llmcost/arch/mistral3.hpp>
 #include <llmcost/arch/mixtral.hpp>
 #include <llmcost/arch/mllama.hpp>
-#include <llmcost/arch/modernbert_decoder.hpp>
 #include <llmcost/arch/mobilebert.hpp>
 #include <llmcost/arch/modernbert.hpp>
+#include <llmcost/arch/modernbert_decoder.hpp>
 #include <llmcost/arch/moshi.hpp>
 #include <llmcost/arch/moss_transcribe_diarize.hpp>
 #include <llmcost/arch/mpnet.hpp>
@@ -159,11 +155,11 @@
 #include <llmcost/arch/qwen3_asr.hpp>
 #include <llmcost/arch/qwen3_next.hpp>
 #include <llmcost/arch/qwen3_vl.hpp>
-#include <llmcost/arch/sam.hpp>
 #include <llmcost/arch/rembert.hpp>
 #include <llmcost/arch/roberta.hpp>
 #include <llmcost/arch/roc_bert.hpp>
 #include <llmcost/arch/roformer.hpp>
+#include <llmcost/arch/sam.hpp>
 #include <llmcost/arch/seed_oss.hpp>
 #include <llmcost/arch/siglip.hpp>
 #include <llmcost/arch/smollm3.hpp>
@@ -208,8 +204,8 @@ inline constexpr const architecture* architectures[]{
     &arch::biogpt,
     &arch::bitnet,
     &arch::bloom,
-    &arch::clip_vision_model,
     &arch::camembert,
+    &arch::clip_vision_model,
     &arch::codegen,
     &arch::cohere,
     &arch::cohere2,
@@ -228,11 +224,10 @@ inline constexpr const architecture* architectures[]{
     &arch::deepseek_vl,
     &arch::deepseek_vl_hybrid,
     &arch::diffllama,
+    &arch::distilbert,
     &arch::doge,
     &arch::dots1,
     &arch::dots3_note_text,
-    &arch::distilbert,
-    &arch::dots1,
     &arch::electra,
     &arch::emu3,
     &arch::ernie,
@@ -296,16 +291,16 @@ inline constexpr const architecture* architectures[]{
     &arch::hy_v3,
     &arch::hy_v4,
     &arch::hyperclovax,
+    &arch::ibert,
     &arch::idefics3,
     &arch::inkling_text,
-    &arch::ibert,
     &arch::internlm3,
     &arch::iquestcoder,
     &arch::jais2,
     &arch::jamba,
     &arch::janus,
-    &arch::kimi_k25,
     &arch::jina_embeddings_v3,
+    &arch::kimi_k25,
     &arch::kimi_linear,
     &arch::kolibri1,
     &arch::kosmos_2_5,
@@ -339,9 +334,9 @@ inline constexpr const architecture* architectures[]{
     &arch::mistral3,
     &arch::mixtral,
     &arch::mllama,
-    &arch::modernbert_decoder,
     &arch::mobilebert,
     &arch::modernbert,
+    &arch::modernbert_decoder,
     &arch::moshi,
     &arch::moss_transcribe_diarize,
     &arch::mpnet,
@@ -390,10 +385,10 @@ inline constexpr const architecture* architectures[]{
     &arch::qwen3_vl_text,
     &arch::rembert,
     &arch::roberta,
-    &arch::sam_vision_model,
     &arch::roberta_prelayernorm,
     &arch::roc_bert,
     &arch::roformer,
+    &arch::sam_vision_model,
     &arch::seed_oss,
     &arch::siglip2_vision_model,
     &arch::siglip_vision_model,
