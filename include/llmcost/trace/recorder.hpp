@@ -98,6 +98,20 @@ public:
     struct off_loss_guard : depth_guard {
         constexpr explicit off_loss_guard(recorder& r, bool on = true) noexcept : depth_guard(r.off_loss_, on) {}
     };
+    /// While it lives, what is called are modules that were called before: their work counts, their parameters do not.
+    class called_again_guard {
+    public:
+        constexpr explicit called_again_guard(recorder& r) noexcept : r_(r), before_(r.parameter_times_) {
+            r_.parameter_times_ = count{};
+        }
+        constexpr ~called_again_guard() { r_.parameter_times_ = before_; }
+        called_again_guard(const called_again_guard&) = delete;
+        called_again_guard& operator=(const called_again_guard&) = delete;
+
+    private:
+        recorder& r_;
+        count before_;
+    };
     /// While it lives, nobody holds what is cached when the run is over: a head that does not return it.
     struct dropped_cache_guard : depth_guard {
         constexpr explicit dropped_cache_guard(recorder& r, bool on = true) noexcept : depth_guard(r.dropped_cache_, on) {}
