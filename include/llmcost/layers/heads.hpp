@@ -27,10 +27,14 @@ struct classification_head {
 };
 
 /// Scores of an answer's start and end, each copied out of their common product: (B, S, width) -> (B, S).
+///
+/// The start's are what is returned first, and all that a loss of what is returned reads.
 constexpr value answer_scores(trace& t, const value& x) {
     const value both = t.call("qa_outputs", head_linear{{x.dim(-1), 2, true}}, x);
+    const value start = t.contiguous(t.slice(both, -1, 1).squeeze(-1));
+    const recorder::off_loss_guard unread{t};
     (void)t.contiguous(both.slice(-1, 1).squeeze(-1));
-    return t.contiguous(both.slice(-1, 1).squeeze(-1));
+    return start;
 }
 
 }  // namespace llmcost
