@@ -6,6 +6,8 @@
 
 #include <llmcost/arch/bart.hpp>
 #include <llmcost/arch/bert.hpp>
+#include <llmcost/arch/bigbird_pegasus.hpp>
+#include <llmcost/arch/blenderbot.hpp>
 #include <llmcost/arch/bloom.hpp>
 #include <llmcost/arch/cohere.hpp>
 #include <llmcost/arch/deepseek.hpp>
@@ -20,11 +22,16 @@
 #include <llmcost/arch/lfm2.hpp>
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/arch/llama4.hpp>
+#include <llmcost/arch/m2m_100.hpp>
 #include <llmcost/arch/mamba.hpp>
+#include <llmcost/arch/marian.hpp>
 #include <llmcost/arch/mistral.hpp>
 #include <llmcost/arch/mixtral.hpp>
+#include <llmcost/arch/mvp.hpp>
 #include <llmcost/arch/olmo.hpp>
 #include <llmcost/arch/opt.hpp>
+#include <llmcost/arch/pegasus.hpp>
+#include <llmcost/arch/pegasus_x.hpp>
 #include <llmcost/arch/phi3.hpp>
 #include <llmcost/arch/qwen2.hpp>
 #include <llmcost/arch/qwen2_moe.hpp>
@@ -46,6 +53,9 @@ namespace llmcost {
 inline constexpr const architecture* architectures[]{
     &arch::bart,
     &arch::bert,
+    &arch::bigbird_pegasus,
+    &arch::blenderbot,
+    &arch::blenderbot_small,
     &arch::bloom,
     &arch::cohere,
     &arch::deepseek_v2,
@@ -65,14 +75,21 @@ inline constexpr const architecture* architectures[]{
     &arch::lfm2,
     &arch::llama,
     &arch::llama4_text,
+    &arch::m2m_100,
     &arch::mamba,
     &arch::mamba2,
+    &arch::marian,
+    &arch::mbart,
     &arch::mistral,
     &arch::mixtral,
+    &arch::mvp,
     &arch::olmo2,
     &arch::olmoe,
     &arch::opt,
+    &arch::pegasus,
+    &arch::pegasus_x,
     &arch::phi3,
+    &arch::plbart,
     &arch::qwen2,
     &arch::qwen2_moe,
     &arch::qwen2_vl_text,
