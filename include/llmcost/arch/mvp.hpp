@@ -55,7 +55,8 @@ constexpr void prepare(const site& here, trace& t, bool decodes, shared_values& 
 }
 
 /// Positions looked up for every sequence, two rows behind the table's first.
-constexpr value positions(const site& here, trace& t, std::int64_t length, bool) {
+constexpr value positions(const site& here, trace& t, std::int64_t length, bool decodes) {
+    check_positions(here, t, length, decodes);
     return t.call("embed_positions", position_table{here, 2}, extents{t.load().batch, length});
 }
 

@@ -82,6 +82,27 @@ public:
         return over_rows(kind, a);
     }
 
+    /// `F.batch_norm` in evaluation over (batch, channels, …), with weight and bias; its rows are the channels.
+    constexpr value batch_norm(const value& a) {
+        written(2 * static_cast<std::uint64_t>(a.dim(1)));  // mean and reciprocal deviation of every channel
+        value out = contiguous_like(a);
+        note(op::batch_norm_affine, count(a.elements), count(static_cast<std::uint64_t>(a.dim(1))), out, a);
+        return out;
+    }
+    /// `F.max_pool2d`, `F.avg_pool2d` with a square window over (batch, channels, height, width).
+    constexpr value pool(op kind, const value& a, std::int64_t kernel, std::int64_t stride, std::int64_t padding = 0) {
+        extents to{a.dim(0), a.dim(1)};
+        for (int i = 2; i < a.rank; ++i) {
+            if (a.size[i] + 2 * padding < kernel) report_description("pool: the window is larger than its input");
+            to.size[to.rank++] = (a.size[i] + 2 * padding - kernel) / stride + 1;
+        }
+        value out = dense(to, a.type);
+        note(kind, count(out.elements) * count(static_cast<std::uint64_t>(kernel * kernel)), count(out.elements), out, a);
+        return out;
+    }
+    /// Means of images, (batch, channels, height, width) -> (batch, channels): `mean([-2, -1])`, pooling to one element.
+    constexpr value mean_of_images(const value& a) { return mean(reshape(a, {a.dim(0), a.dim(1), -1}), -1); }
+
     // ---- copies
 
     constexpr value copy(const value& a) {

@@ -24,8 +24,9 @@ struct stack_sizes {
 /// Who multiplies words by a constant.
 enum class word_scale : std::uint8_t {
     module,       ///< the table of words, a class of its own
-    stack,        ///< each stack
-    encoder_only  ///< the encoder
+    stack,         ///< each stack
+    encoder_only,  ///< the encoder
+    nobody
 };
 
 struct stack_style;
@@ -69,19 +70,27 @@ struct position_table : embedding {
         : embedding{here.dims.max_position_embeddings + ahead, here.dims.hidden_size, false, here.type(named), false} {}
 };
 
+/// Tokens that a stack looks up positions of, those of its cache included: more than its table has are refused.
+constexpr void check_positions(const site& here, trace& t, std::int64_t length, bool decodes) {
+    t.positions(here.dims.max_position_embeddings, decodes ? t.load().past + length : length);
+}
+
 /// BART's positions: looked up for every sequence in the encoder, once in the decoder; two rows more.
 constexpr value learned_positions_after_two(const site& here, trace& t, std::int64_t length, bool decodes) {
+    check_positions(here, t, length, decodes);
     const extents ids{decodes ? 1 : t.load().batch, length};
     return t.call("embed_positions", position_table{here, 2}, ids);
 }
 
 /// Positions looked up once for all sequences.
-constexpr value learned_positions(const site& here, trace& t, std::int64_t length, bool) {
+constexpr value learned_positions(const site& here, trace& t, std::int64_t length, bool decodes) {
+    check_positions(here, t, length, decodes);
     return t.call("embed_positions", position_table{here, 0}, extents{length});
 }
 
 /// The same in a table of sines that nobody trains.
-constexpr value frozen_positions(const site& here, trace& t, std::int64_t length, bool) {
+constexpr value frozen_positions(const site& here, trace& t, std::int64_t length, bool decodes) {
+    check_positions(here, t, length, decodes);
     const recorder::no_grad_guard frozen{t};
     return t.call("embed_positions", position_table{here, 0, "SinusoidalPositionalEmbedding"}, extents{length});
 }
@@ -213,8 +222,7 @@ struct stack_layer {
 constexpr value describe_encoder_stack(const site& here, trace& t, const stack_style& style) {
     const std::int64_t length = encoder_length(t.load());
     value x = words_of_stack(here, t, style, here.dims.vocab_size, length, shares_words(here, style));
-    if (style.scale != word_scale::module) x = t.mul(x);
-    t.positions(here.dims.max_position_embeddings, length);
+    if (style.scale == word_scale::stack || style.scale == word_scale::encoder_only) x = t.mul(x);
     x = t.add(x, style.positions(here, t, length, false));
     if (!is_empty(style.norm_embedding)) x = stack_norm(t, style.norm_embedding, x);
     shared_values made;
@@ -245,7 +253,6 @@ constexpr value describe_decoder_module(const site& here, trace& t, const stack_
     // a mask of ones where none is given, the causal mask, positions: modeling_bart.py, `BartDecoder.forward`
     if (style.own_mask) (void)t.constant({load.batch, reach.where.length()});
     reach.mask = eager_mask(t, reach.where, load.batch);
-    t.positions(here.dims.max_position_embeddings, reach.where.length());
     const value places = style.positions(here, t, load.sequence, true);
     if (style.norm_words_only) x = stack_norm(t, style.norm_embedding, x);
     x = t.add(x, places);
@@ -268,11 +275,12 @@ constexpr value describe_both_stacks(const site& here, trace& t, const stack_sty
     return describe_decoder_module(here, t, style, &encoded, here.dims.vocab_size);
 }
 
-/// Scores of words, `lm_head`, to which a buffer may be added.
-constexpr value describe_word_scores(const site& here, trace& t, const value& x, std::int64_t rows, bool biased) {
+/// Scores of words, to which a buffer may be added.
+constexpr value describe_word_scores(const site& here, trace& t, const value& x, std::int64_t rows, bool biased,
+                                     literal name = "lm_head") {
     const value kept = t.load().head == logits::last ? t.slice(x, 1, 1) : x;
     const linear head{here.dims.hidden_size, rows, false, here.dims.tie_word_embeddings};
-    const value scores = t.call("lm_head", head_linear{head}, kept);
+    const value scores = t.call(name, head_linear{head}, kept);
     return biased ? t.add(scores, trace::buffer({1, rows})) : scores;
 }
 
