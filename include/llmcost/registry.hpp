@@ -10,7 +10,11 @@
 #include <llmcost/arch/blenderbot.hpp>
 #include <llmcost/arch/bloom.hpp>
 #include <llmcost/arch/cohere.hpp>
+#include <llmcost/arch/convnext.hpp>
 #include <llmcost/arch/deepseek.hpp>
+#include <llmcost/arch/deit.hpp>
+#include <llmcost/arch/dinov2_with_registers.hpp>
+#include <llmcost/arch/efficientnet.hpp>
 #include <llmcost/arch/falcon.hpp>
 #include <llmcost/arch/gemma.hpp>
 #include <llmcost/arch/gpt2.hpp>
@@ -18,6 +22,7 @@
 #include <llmcost/arch/gpt_oss.hpp>
 #include <llmcost/arch/gptj.hpp>
 #include <llmcost/arch/granite.hpp>
+#include <llmcost/arch/ijepa.hpp>
 #include <llmcost/arch/jamba.hpp>
 #include <llmcost/arch/lfm2.hpp>
 #include <llmcost/arch/llama.hpp>
@@ -27,22 +32,27 @@
 #include <llmcost/arch/marian.hpp>
 #include <llmcost/arch/mistral.hpp>
 #include <llmcost/arch/mixtral.hpp>
+#include <llmcost/arch/mobilenet_v1.hpp>
 #include <llmcost/arch/mvp.hpp>
 #include <llmcost/arch/olmo.hpp>
 #include <llmcost/arch/opt.hpp>
 #include <llmcost/arch/pegasus.hpp>
 #include <llmcost/arch/pegasus_x.hpp>
 #include <llmcost/arch/phi3.hpp>
+#include <llmcost/arch/poolformer.hpp>
 #include <llmcost/arch/qwen2.hpp>
 #include <llmcost/arch/qwen2_moe.hpp>
 #include <llmcost/arch/qwen2_vl.hpp>
 #include <llmcost/arch/qwen3.hpp>
 #include <llmcost/arch/qwen3_5.hpp>
 #include <llmcost/arch/qwen3_next.hpp>
+#include <llmcost/arch/regnet.hpp>
+#include <llmcost/arch/resnet.hpp>
 #include <llmcost/arch/stablelm.hpp>
 #include <llmcost/arch/starcoder2.hpp>
 #include <llmcost/arch/t5.hpp>
 #include <llmcost/arch/vit.hpp>
+#include <llmcost/arch/whisper.hpp>
 #include <llmcost/base/string_ref.hpp>
 #include <llmcost/detail/config_edit_distance.hpp>
 
@@ -58,8 +68,13 @@ inline constexpr const architecture* architectures[]{
     &arch::blenderbot_small,
     &arch::bloom,
     &arch::cohere,
+    &arch::convnext,
+    &arch::convnextv2,
     &arch::deepseek_v2,
     &arch::deepseek_v3,
+    &arch::deit,
+    &arch::dinov2_with_registers,
+    &arch::efficientnet,
     &arch::falcon,
     &arch::falcon_mamba,
     &arch::gemma,
@@ -71,6 +86,7 @@ inline constexpr const architecture* architectures[]{
     &arch::gpt_oss,
     &arch::gptj,
     &arch::granite,
+    &arch::ijepa,
     &arch::jamba,
     &arch::lfm2,
     &arch::llama,
@@ -82,6 +98,8 @@ inline constexpr const architecture* architectures[]{
     &arch::mbart,
     &arch::mistral,
     &arch::mixtral,
+    &arch::mobilenet_v1,
+    &arch::mt5,
     &arch::mvp,
     &arch::olmo2,
     &arch::olmoe,
@@ -90,6 +108,7 @@ inline constexpr const architecture* architectures[]{
     &arch::pegasus_x,
     &arch::phi3,
     &arch::plbart,
+    &arch::poolformer,
     &arch::qwen2,
     &arch::qwen2_moe,
     &arch::qwen2_vl_text,
@@ -98,11 +117,15 @@ inline constexpr const architecture* architectures[]{
     &arch::qwen3_5_text,
     &arch::qwen3_moe,
     &arch::qwen3_next,
+    &arch::regnet,
+    &arch::resnet,
     &arch::roberta,
     &arch::stablelm,
     &arch::starcoder2,
     &arch::t5,
+    &arch::umt5,
     &arch::vit,
+    &arch::whisper,
 };
 // clang-format on
 inline constexpr std::size_t architecture_count = sizeof architectures / sizeof *architectures;

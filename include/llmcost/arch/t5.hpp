@@ -17,8 +17,7 @@ inline constexpr own_key keys[]{
     {.value = own_value::computed},  // last hidden states times a constant before the head
     {.value = own_value::computed},  // each layer makes a bias of its own, not the first one for all
 };
-inline constexpr own_key umt5_keys[]{
-    keys[0], keys[1], keys[2], {.otherwise = 1, .value = own_value::computed}};
+inline constexpr own_key umt5_keys[]{keys[0], keys[1], keys[2], {.otherwise = 1, .value = own_value::computed}};
 
 constexpr value normed(trace& t, literal name, literal prefix, const value& x) {
     return t.call(name, norm<norm_kind::rms_float_variance>{x.dim(-1), {prefix, "LayerNorm"}}, x);
@@ -112,8 +111,7 @@ struct block {
         const value* mask = stack.decodes ? &stack.mask : nullptr;
         value own_bias, own_cross_bias;
         const bool shared = dims.own[biases_everywhere] == 0;
-        const attention_part own{
-            dims, prefix, stack.decodes, nullptr, stack.where, mask, shared ? stack.bias : own_bias};
+        const attention_part own{dims, prefix, stack.decodes, nullptr, stack.where, mask, shared ? stack.bias : own_bias};
         value h = t.call({"layer", 0}, own, x);
         if (stack.decodes) {
             value& bias = shared ? stack.cross_bias : own_cross_bias;

@@ -16,7 +16,8 @@ namespace llmcost {
 /// Which head sits on the base model; the class in `architectures` chooses it.
 enum class head_kind : std::uint8_t {
     none, causal_lm, masked_lm, conditional_generation, sequence_classification, token_classification,
-    question_answering, image_classification, pretraining, encoder, next_sentence, multiple_choice, masked_image
+    question_answering, image_classification, pretraining, encoder, next_sentence, multiple_choice, masked_image,
+    image_classification_with_teacher
 };
 // clang-format on
 
@@ -34,6 +35,7 @@ enum class head_kind : std::uint8_t {
         case head_kind::encoder: return "EncoderModel";
         case head_kind::next_sentence: return "ForNextSentencePrediction";
         case head_kind::multiple_choice: return "ForMultipleChoice";
+        case head_kind::image_classification_with_teacher: return "ForImageClassificationWithTeacher";
         case head_kind::masked_image: return "ForMaskedImageModeling";
         case head_kind::pretraining: break;
     }

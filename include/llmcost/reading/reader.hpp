@@ -50,6 +50,7 @@ inline constexpr head_name head_names[] = {
     {"EncoderModel", head_kind::encoder},
     {"ForNextSentencePrediction", head_kind::next_sentence},
     {"ForMultipleChoice", head_kind::multiple_choice},
+    {"ForImageClassificationWithTeacher", head_kind::image_classification_with_teacher},
     {"ForMaskedImageModeling", head_kind::masked_image},
 };
 

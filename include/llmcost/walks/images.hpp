@@ -13,7 +13,7 @@
 // What configurations say of images and of the stages that shrink them.
 namespace llmcost {
 
-/// More stages of an encoder of images are refused: `own_sizes` holds lists of so many.
+/// More stages of an encoder of images are refused: `own_sizes` holds three lists of so many.
 inline constexpr std::int64_t most_stages = 6;
 
 /// The size of images, one number or a pair, and their channels; a convolution takes any that is large enough.
@@ -41,7 +41,7 @@ constexpr vision_sizes read_images(config_view config, std::int64_t size) {
 
 /// A list of a number for each stage, or what it is without one, into `own` from `at` on: how many there are.
 constexpr std::int64_t read_stages(config_view config, literal key, std::initializer_list<std::int64_t> otherwise,
-                                   own_sizes& own, std::size_t at) {
+                                   own_sizes& own, std::size_t at, std::int64_t most = most_stages, bool zeros = false) {
     const auto found = config.find(key);
     std::int64_t n = 0;
     if (!found || found->is_null()) {
@@ -50,21 +50,43 @@ constexpr std::int64_t read_stages(config_view config, literal key, std::initial
     }
     if (!found->is_array()) fail_value(config, key, "a list with a number for each stage");
     if (found->size() == 0) fail_value(config, key, "a list of at least one stage");
-    if (found->size() > most_stages) fail_unsupported(config, key, "no row describes more than 6 stages");
-    for (const config_view each : *found) own[at + static_cast<std::size_t>(n++)] = each.as_positive();
+    if (found->size() > most) fail_unsupported(config, key, "no row describes so many stages");
+    for (const config_view each : *found)
+        own[at + static_cast<std::size_t>(n++)] = zeros ? each.as_non_negative() : each.as_positive();
     return n;
 }
 
 /// The same for a list that must have a number for each of so many stages.
 constexpr void read_stages_of(config_view config, literal key, std::initializer_list<std::int64_t> otherwise, own_sizes& own,
-                              std::size_t at, std::int64_t stages) {
-    if (read_stages(config, key, otherwise, own, at) != stages) fail_value(config, key, "a number for each stage");
+                              std::size_t at, std::int64_t stages, std::int64_t most = most_stages, bool zeros = false) {
+    if (read_stages(config, key, otherwise, own, at, most, zeros) != stages)
+        fail_value(config, key, "a number for each stage");
+}
+
+/// A ratio among a family's sizes: its bits, so that widths come out as the reference's floating-point products do.
+constexpr void read_ratio(config_view config, literal key, double otherwise, own_sizes& own, std::size_t at) {
+    const double ratio = config.real(key, otherwise);
+    if (!(ratio > 0.0 && ratio < 1e6)) fail_value(config, key, "a positive ratio");
+    own[at] = __builtin_bit_cast(std::int64_t, ratio);
+}
+/// `int(width * ratio)`.
+[[nodiscard]] constexpr std::int64_t times_ratio(const sizes& dims, std::size_t at, std::int64_t width) {
+    return static_cast<std::int64_t>(static_cast<double>(width) * __builtin_bit_cast(double, dims.own[at]));
 }
 
 /// The number of a stage's list that begins at `at`.
 [[nodiscard]] constexpr std::int64_t of_stage(const sizes& dims, std::size_t at, std::int64_t stage) {
     return dims.own[at + static_cast<std::size_t>(stage)];
 }
+
+/// A module that drops what a block adds in training, or where its rate is zero hands it on.
+struct drop_path_module : identity {
+    literal prefix;
+
+    constexpr drop_path_module(literal of, bool drops) noexcept
+        : identity{drops ? "DropPath" : "Identity"}, prefix(drops ? of : "") {}
+    [[nodiscard]] constexpr class_name type() const { return {prefix, named}; }
+};
 
 /// The images of a workload: one for each batch entry.
 constexpr value images_of(const site& here, trace& t) {
@@ -87,6 +109,11 @@ constexpr value describe_image_model(const site& here, trace& t, literal name, s
 constexpr value classify_linear(const site& here, trace& t, const value& x) {
     if (here.dims.num_labels == 0) return t.call("classifier", identity{"Identity"}, x);
     return t.call("classifier", head_linear{{x.dim(-1), here.dims.num_labels, true}}, x);
+}
+
+/// The same behind a dropout module.
+constexpr value classify_dropped(const site& here, trace& t, const value& x) {
+    return classify_linear(here, t, dropout(t, "dropout", x));
 }
 
 /// `classifier` behind `nn.Flatten`, in an `nn.Sequential`.

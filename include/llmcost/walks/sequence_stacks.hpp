@@ -23,7 +23,7 @@ struct stack_sizes {
 
 /// Who multiplies words by a constant.
 enum class word_scale : std::uint8_t {
-    module,       ///< the table of words, a class of its own
+    module,        ///< the table of words, a class of its own
     stack,         ///< each stack
     encoder_only,  ///< the encoder
     nobody
