@@ -16,6 +16,7 @@
 #include <llmcost/arch/dinov2_with_registers.hpp>
 #include <llmcost/arch/efficientnet.hpp>
 #include <llmcost/arch/falcon.hpp>
+#include <llmcost/arch/fsmt.hpp>
 #include <llmcost/arch/gemma.hpp>
 #include <llmcost/arch/gpt2.hpp>
 #include <llmcost/arch/gpt_neox.hpp>
@@ -77,6 +78,7 @@ inline constexpr const architecture* architectures[]{
     &arch::efficientnet,
     &arch::falcon,
     &arch::falcon_mamba,
+    &arch::fsmt,
     &arch::gemma,
     &arch::gemma2,
     &arch::gemma3_text,

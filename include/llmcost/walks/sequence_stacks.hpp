@@ -179,6 +179,7 @@ struct stack_layer {
     const stack_style& style;
     const stack_sizes& dims;
     const decoder_reach* reach;  ///< none: an encoder's
+    bool masked = true;          ///< a decoder's layers read the mask
 
     static constexpr role what = role::none;
     static constexpr bool leaf = false;
@@ -189,7 +190,7 @@ struct stack_layer {
             const value h = stack_attention_block(here, t, style, dims, x, nullptr, all, nullptr);
             return stack_feed_forward(t, style.norm_first, dims, h);
         }
-        value h = stack_attention_block(here, t, style, dims, x, nullptr, reach->where, &reach->mask);
+        value h = stack_attention_block(here, t, style, dims, x, nullptr, reach->where, masked ? &reach->mask : nullptr);
         if (reach->encoded != nullptr) {
             h = crossed(t, h, *reach->encoded);
         } else {
