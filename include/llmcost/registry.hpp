@@ -7,6 +7,7 @@
 #include <llmcost/arch/bart.hpp>
 #include <llmcost/arch/bert.hpp>
 #include <llmcost/arch/bigbird_pegasus.hpp>
+#include <llmcost/arch/bit.hpp>
 #include <llmcost/arch/blenderbot.hpp>
 #include <llmcost/arch/bloom.hpp>
 #include <llmcost/arch/cohere.hpp>
@@ -65,6 +66,7 @@ inline constexpr const architecture* architectures[]{
     &arch::bart,
     &arch::bert,
     &arch::bigbird_pegasus,
+    &arch::bit,
     &arch::blenderbot,
     &arch::blenderbot_small,
     &arch::bloom,
