@@ -16,8 +16,11 @@
 #include <llmcost/arch/beam.hpp>
 #include <llmcost/arch/bert.hpp>
 #include <llmcost/arch/bert_generation.hpp>
+#include <llmcost/arch/bigbird_pegasus.hpp>
 #include <llmcost/arch/biogpt.hpp>
+#include <llmcost/arch/bit.hpp>
 #include <llmcost/arch/bitnet.hpp>
+#include <llmcost/arch/blenderbot.hpp>
 #include <llmcost/arch/bloom.hpp>
 #include <llmcost/arch/clip.hpp>
 #include <llmcost/arch/codegen.hpp>
@@ -25,6 +28,7 @@
 #include <llmcost/arch/cohere2_moe.hpp>
 #include <llmcost/arch/cohere_compass.hpp>
 #include <llmcost/arch/convbert.hpp>
+#include <llmcost/arch/convnext.hpp>
 #include <llmcost/arch/cpmant.hpp>
 #include <llmcost/arch/ctrl.hpp>
 #include <llmcost/arch/cwm.hpp>
@@ -33,11 +37,14 @@
 #include <llmcost/arch/deepseek_v32.hpp>
 #include <llmcost/arch/deepseek_v4.hpp>
 #include <llmcost/arch/deepseek_vl.hpp>
+#include <llmcost/arch/deit.hpp>
 #include <llmcost/arch/diffllama.hpp>
+#include <llmcost/arch/dinov2_with_registers.hpp>
 #include <llmcost/arch/distilbert.hpp>
 #include <llmcost/arch/doge.hpp>
 #include <llmcost/arch/dots1.hpp>
 #include <llmcost/arch/dots3_note.hpp>
+#include <llmcost/arch/efficientnet.hpp>
 #include <llmcost/arch/electra.hpp>
 #include <llmcost/arch/emu3.hpp>
 #include <llmcost/arch/ernie.hpp>
@@ -54,6 +61,7 @@
 #include <llmcost/arch/flex_olmo.hpp>
 #include <llmcost/arch/flint.hpp>
 #include <llmcost/arch/florence2.hpp>
+#include <llmcost/arch/fsmt.hpp>
 #include <llmcost/arch/gemma.hpp>
 #include <llmcost/arch/gemma3.hpp>
 #include <llmcost/arch/gemma3n.hpp>
@@ -86,6 +94,7 @@
 #include <llmcost/arch/hyperclovax.hpp>
 #include <llmcost/arch/ibert.hpp>
 #include <llmcost/arch/idefics3.hpp>
+#include <llmcost/arch/ijepa.hpp>
 #include <llmcost/arch/inkling.hpp>
 #include <llmcost/arch/internlm3.hpp>
 #include <llmcost/arch/jais2.hpp>
@@ -108,7 +117,9 @@
 #include <llmcost/arch/llava.hpp>
 #include <llmcost/arch/longformer.hpp>
 #include <llmcost/arch/luke.hpp>
+#include <llmcost/arch/m2m_100.hpp>
 #include <llmcost/arch/mamba.hpp>
+#include <llmcost/arch/marian.hpp>
 #include <llmcost/arch/megatron_bert.hpp>
 #include <llmcost/arch/mellum.hpp>
 #include <llmcost/arch/mimo_v2.hpp>
@@ -122,12 +133,14 @@
 #include <llmcost/arch/mixtral.hpp>
 #include <llmcost/arch/mllama.hpp>
 #include <llmcost/arch/mobilebert.hpp>
+#include <llmcost/arch/mobilenet_v1.hpp>
 #include <llmcost/arch/modernbert.hpp>
 #include <llmcost/arch/modernbert_decoder.hpp>
 #include <llmcost/arch/moshi.hpp>
 #include <llmcost/arch/moss_transcribe_diarize.hpp>
 #include <llmcost/arch/mpnet.hpp>
 #include <llmcost/arch/mpt.hpp>
+#include <llmcost/arch/mvp.hpp>
 #include <llmcost/arch/nanochat.hpp>
 #include <llmcost/arch/nemo_speechlm.hpp>
 #include <llmcost/arch/nemotron.hpp>
@@ -140,12 +153,15 @@
 #include <llmcost/arch/opt.hpp>
 #include <llmcost/arch/ovis2.hpp>
 #include <llmcost/arch/paddleocr_vl.hpp>
+#include <llmcost/arch/pegasus.hpp>
+#include <llmcost/arch/pegasus_x.hpp>
 #include <llmcost/arch/persimmon.hpp>
 #include <llmcost/arch/phi.hpp>
 #include <llmcost/arch/phi3.hpp>
 #include <llmcost/arch/phi4_multimodal.hpp>
 #include <llmcost/arch/phimoe.hpp>
 #include <llmcost/arch/pixtral.hpp>
+#include <llmcost/arch/poolformer.hpp>
 #include <llmcost/arch/qwen2.hpp>
 #include <llmcost/arch/qwen2_audio.hpp>
 #include <llmcost/arch/qwen2_moe.hpp>
@@ -155,7 +171,9 @@
 #include <llmcost/arch/qwen3_asr.hpp>
 #include <llmcost/arch/qwen3_next.hpp>
 #include <llmcost/arch/qwen3_vl.hpp>
+#include <llmcost/arch/regnet.hpp>
 #include <llmcost/arch/rembert.hpp>
+#include <llmcost/arch/resnet.hpp>
 #include <llmcost/arch/roberta.hpp>
 #include <llmcost/arch/roc_bert.hpp>
 #include <llmcost/arch/roformer.hpp>
@@ -173,6 +191,7 @@
 #include <llmcost/arch/vibevoice_asr.hpp>
 #include <llmcost/arch/video_llama_3.hpp>
 #include <llmcost/arch/vit.hpp>
+#include <llmcost/arch/whisper.hpp>
 #include <llmcost/arch/xglm.hpp>
 #include <llmcost/arch/xlm.hpp>
 #include <llmcost/arch/xlnet.hpp>
@@ -201,8 +220,12 @@ inline constexpr const architecture* architectures[]{
     &arch::beam,
     &arch::bert,
     &arch::bert_generation,
+    &arch::bigbird_pegasus,
     &arch::biogpt,
+    &arch::bit,
     &arch::bitnet,
+    &arch::blenderbot,
+    &arch::blenderbot_small,
     &arch::bloom,
     &arch::camembert,
     &arch::clip_vision_model,
@@ -212,6 +235,8 @@ inline constexpr const architecture* architectures[]{
     &arch::cohere2_moe,
     &arch::cohere_compass_text,
     &arch::convbert,
+    &arch::convnext,
+    &arch::convnextv2,
     &arch::cpmant,
     &arch::ctrl,
     &arch::cwm,
@@ -223,11 +248,14 @@ inline constexpr const architecture* architectures[]{
     &arch::deepseek_v4,
     &arch::deepseek_vl,
     &arch::deepseek_vl_hybrid,
+    &arch::deit,
     &arch::diffllama,
+    &arch::dinov2_with_registers,
     &arch::distilbert,
     &arch::doge,
     &arch::dots1,
     &arch::dots3_note_text,
+    &arch::efficientnet,
     &arch::electra,
     &arch::emu3,
     &arch::ernie,
@@ -246,6 +274,7 @@ inline constexpr const architecture* architectures[]{
     &arch::flex_olmo,
     &arch::flint,
     &arch::florence2,
+    &arch::fsmt,
     &arch::gemma,
     &arch::gemma2,
     &arch::gemma3,
@@ -293,6 +322,7 @@ inline constexpr const architecture* architectures[]{
     &arch::hyperclovax,
     &arch::ibert,
     &arch::idefics3,
+    &arch::ijepa,
     &arch::inkling_text,
     &arch::internlm3,
     &arch::iquestcoder,
@@ -318,8 +348,11 @@ inline constexpr const architecture* architectures[]{
     &arch::llava_onevision,
     &arch::longformer,
     &arch::luke,
+    &arch::m2m_100,
     &arch::mamba,
     &arch::mamba2,
+    &arch::marian,
+    &arch::mbart,
     &arch::megatron_bert,
     &arch::mellum,
     &arch::mimo_v2_flash,
@@ -335,13 +368,16 @@ inline constexpr const architecture* architectures[]{
     &arch::mixtral,
     &arch::mllama,
     &arch::mobilebert,
+    &arch::mobilenet_v1,
     &arch::modernbert,
     &arch::modernbert_decoder,
     &arch::moshi,
     &arch::moss_transcribe_diarize,
     &arch::mpnet,
     &arch::mpt,
+    &arch::mt5,
     &arch::musicflamingo,
+    &arch::mvp,
     &arch::nanochat,
     &arch::nemo_speechlm,
     &arch::nemotron,
@@ -357,12 +393,16 @@ inline constexpr const architecture* architectures[]{
     &arch::opt,
     &arch::ovis2,
     &arch::paddleocr_vl,
+    &arch::pegasus,
+    &arch::pegasus_x,
     &arch::persimmon,
     &arch::phi,
     &arch::phi3,
     &arch::phi4_multimodal,
     &arch::phimoe,
     &arch::pixtral,
+    &arch::plbart,
+    &arch::poolformer,
     &arch::pp_chart2table,
     &arch::qwen2,
     &arch::qwen2_5_vl,
@@ -383,7 +423,9 @@ inline constexpr const architecture* architectures[]{
     &arch::qwen3_vl_moe,
     &arch::qwen3_vl_moe_text,
     &arch::qwen3_vl_text,
+    &arch::regnet,
     &arch::rembert,
+    &arch::resnet,
     &arch::roberta,
     &arch::roberta_prelayernorm,
     &arch::roc_bert,
@@ -402,12 +444,14 @@ inline constexpr const architecture* architectures[]{
     &arch::tapas,
     &arch::trocr,
     &arch::ultrabert,
+    &arch::umt5,
     &arch::vaultgemma,
     &arch::vibevoice_asr,
     &arch::video_llama_3,
     &arch::video_llava,
     &arch::vit,
     &arch::voxtral,
+    &arch::whisper,
     &arch::xglm,
     &arch::xlm,
     &arch::xlm_roberta,

@@ -66,8 +66,8 @@ constexpr value base_hybrid(const site& here, trace& t) {
         const module_info narrowing{.name = "high_res_vision_proj", .type = {"DeepseekVL", "SamVisionProj"}};
         t.enter(narrowing);
         value h = t.constant({last.dim(0), channels, side, side}, last.type);  // resized to SigLIP's grid
-        h = t.call("conv1", convolution_2d{channels, 2 * channels, 3, 2, 1, false}, h);
-        h = t.leave(narrowing, t.call("conv2", convolution_2d{2 * channels, 4 * channels, 3, 2, 1, false}, h));
+        h = t.call("conv1", convolution_2d{channels, 2 * channels, 3, 2, 1, 1, false}, h);
+        h = t.leave(narrowing, t.call("conv2", convolution_2d{2 * channels, 4 * channels, 3, 2, 1, 1, false}, h));
         (void)t.call("aligner", hybrid_aligner{here}, plain, as_tokens(h));
     }
     return describe_text(here, t, "language_model");

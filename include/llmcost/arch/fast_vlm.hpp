@@ -65,7 +65,7 @@ constexpr value convolving_block(trace& t, const value& x) {
     const std::int64_t width = x.dim(1), inner = 4 * width;
     return within(t, "mlp", "ConvMlp", x, [&](const value& in) {
         value h = within(t, "conv", "ConvNormAct", in, [&](const value& each) {
-            return batch_norm(t, t.call("conv", convolution_2d{width, width, 7, 1, 3, false, width}, each));
+            return batch_norm(t, t.call("conv", convolution_2d{width, width, 7, 1, 3, width, false}, each));
         });
         h = t.call("act", gelu_module{}, t.call("fc1", convolution_2d{width, inner, 1}, h));
         h = t.call("fc2", convolution_2d{inner, width, 1}, dropout(t, "drop", h));
@@ -84,7 +84,7 @@ constexpr value mixing_block(trace& t, literal name, const value& x) {
     const std::int64_t width = x.dim(1);
     return within(t, name, "RepMixerBlock", x, [&](const value& in) {
         const value mixed = within(t, "token_mixer", "RepMixer", in, [&](const value& each) {
-            return t.call("reparam_conv", convolution_2d{width, width, 3, 1, 1, true, width}, each);
+            return t.call("reparam_conv", convolution_2d{width, width, 3, 1, 1, width}, each);
         });
         const value h = t.call("drop_path", identity{"Identity"}, scaled(t, "layer_scale", convolving_block(t, mixed)));
         return t.add(mixed, h);
@@ -125,7 +125,7 @@ constexpr value describe_stage(trace& t, std::int64_t i, const value& x) {
         else
             h = within(t, "downsample", "PatchEmbed", h, [&](const value& in) {
                 return within(t, "proj", "Sequential", in, [&](const value& each) {
-                    const convolution_2d wide{widths[i - 1], width, 7, 2, 3, true, widths[i - 1]};
+                    const convolution_2d wide{widths[i - 1], width, 7, 2, 3, widths[i - 1]};
                     const value small = within(t, "0", "ReparamLargeKernelConv", each, [&](const value& finer) {
                         const value out = t.call("reparam_conv", wide, finer);
                         return t.call("act", gelu_module{}, t.call("se", identity{"Identity"}, out));
@@ -137,7 +137,7 @@ constexpr value describe_stage(trace& t, std::int64_t i, const value& x) {
             h = t.call("pos_emb", identity{"Identity"}, h);
         else
             h = within(t, "pos_emb", "RepConditionalPosEnc", h, [&](const value& in) {
-                return t.call("reparam_conv", convolution_2d{width, width, 7, 1, 3, true, width}, in);
+                return t.call("reparam_conv", convolution_2d{width, width, 7, 1, 3, width}, in);
             });
         return within(t, "blocks", "Sequential", h, [&](value in) {
             for (std::int64_t n = 0; n < depths[i]; ++n)
@@ -155,15 +155,14 @@ constexpr value tower_base(const site&, trace& t) {
     return within(t, "timm_model", "FastVit", pixels, [&](value x) {
         const std::int64_t first = widths[0], last = widths[4];
         x = within(t, "stem", "Sequential", x, [&](const value& in) {
-            const value h =
-                one_block(t, "1", {first, first, 3, 2, 1, true, first}, one_block(t, "0", {3, first, 3, 2, 1}, in));
+            const value h = one_block(t, "1", {first, first, 3, 2, 1, first}, one_block(t, "0", {3, first, 3, 2, 1}, in));
             return one_block(t, "2", {first, first, 1}, h);
         });
         x = within(t, "stages", "Sequential", x, [&](value in) {
             for (std::int64_t i = 0; i < 5; ++i) in = describe_stage(t, i, in);
             return in;
         });
-        x = one_block(t, "final_conv", {last, final_width, 3, 1, 1, true, last}, x, final_width / 16);
+        x = one_block(t, "final_conv", {last, final_width, 3, 1, 1, last}, x, final_width / 16);
         return within(t, "head", "ClassifierHead", x, [&](const value& in) {
             (void)within(t, "global_pool", "SelectAdaptivePool2d", in, [&](const value& each) {
                 return t.call("flatten", named_module{"Flatten"}, t.call("pool", named_module{"AdaptiveAvgPool2d"}, each));

@@ -76,7 +76,7 @@ constexpr value embed_stage(const site& here, trace& t, std::int64_t i, const va
 /// A depthwise convolution beside its input.
 constexpr value convolve(trace& t, literal name, const value& x) {
     const std::int64_t width = x.dim(3);
-    const value h = t.call(name, convolution_2d{width, width, 3, 1, 1, true, width}, x.permute({0, 3, 1, 2}));
+    const value h = t.call(name, convolution_2d{width, width, 3, 1, 1, width}, x.permute({0, 3, 1, 2}));
     return t.add(h.permute({0, 2, 3, 1}), x);
 }
 
@@ -222,35 +222,32 @@ inline constexpr own_key keys[]{{.otherwise = 1, .value = own_value::computed}};
 constexpr value encode_words(const site& text, trace& t) {
     const workload& load = t.load();
     const std::int64_t length = encoder_length(load), width = text.dims.hidden_size;
+    const stack_style& style = bart_detail::style;
     const recorder::idle_guard done{t, encoder_is_done(load)};
-    const embedding words{text.dims.vocab_size, width, true, text.type("ScaledWordEmbedding")};
+    const embedding words{text.dims.vocab_size, width, true, words_type(text, style)};
     value x = t.call("shared", words, extents{load.batch, length});
     const module_info encoder{.name = "encoder", .type = text.type("Encoder"), .what = role::encoder};
     t.enter(encoder);
     {
         const recorder::idle_guard looked_up{t};
-        (void)t.call("embed_tokens", bart_detail::words_of(text), extents{load.batch, length});
+        (void)words_of_stack(text, t, style, text.dims.vocab_size, length, shares_words(text, style));
     }
-    t.positions(text.dims.max_position_embeddings, length);
-    const bart_detail::position_table table{text.dims, text.row.prefix};
-    x = bart_detail::normed(t, "layernorm_embedding",
-                            t.add(x, t.call("embed_positions", table, extents{load.batch, length})));
-    const encoder_sizes& e = text.dims.encoder;
-    const bart_detail::stack_sizes stack{width, e.num_attention_heads, e.intermediate_size, text.dims.hidden_act,
-                                         text.row.prefix};
-    for (repetition layer = t.repeat(e.num_hidden_layers, x); layer.next();)
-        x = t.call({"layers", layer.index()}, bart_detail::encoder_layer{stack}, x);
+    x = stack_norm(t, style.norm_embedding, t.add(x, style.positions(text, t, length, false)));
+    const shared_values made;
+    const stack_sizes stack = encoder_stack_of(text);
+    for (repetition layer = t.repeat(text.dims.encoder.num_hidden_layers, x); layer.next();)
+        x = t.call({"layers", layer.index()}, stack_layer{text.at(layer, made), style, stack, nullptr}, x);
     t.leave(encoder);
     return encoder_is_done(load) ? t.input({load.batch, length, width}) : x;
 }
 
-constexpr value describe_stacks(const site& text, trace& t) {
+constexpr value describe_text_stacks(const site& text, trace& t) {
     const value encoded = encode_words(text, t);
-    return bart_detail::describe_decoder_stack(text, t, &encoded);
+    return describe_decoder_module(text, t, bart_detail::style, &encoded, text.dims.vocab_size);
 }
 
 inline constexpr architecture text = [](architecture a) {
-    a.base = describe_stacks;
+    a.base = describe_text_stacks;
     return a;
 }(bart);
 

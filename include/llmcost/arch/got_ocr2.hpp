@@ -19,8 +19,8 @@ struct convolving_projector {
     [[nodiscard]] constexpr class_name type() const { return here.type("MultiModalProjector"); }
     constexpr value describe(trace& t, const value& x) const {
         const std::int64_t channels = x.dim(1), width = here.dims.hidden_size;
-        value h = t.call("conv_upsampler1", convolution_2d{channels, 2 * channels, 3, 2, 1, false}, x);
-        h = t.call("conv_upsampler2", convolution_2d{2 * channels, width, 3, 2, 1, false}, h);
+        value h = t.call("conv_upsampler1", convolution_2d{channels, 2 * channels, 3, 2, 1, 1, false}, x);
+        h = t.call("conv_upsampler2", convolution_2d{2 * channels, width, 3, 2, 1, 1, false}, h);
         return t.call("multimodal_projector", linear{width, width, true}, as_tokens(h));
     }
 };

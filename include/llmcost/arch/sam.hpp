@@ -85,8 +85,8 @@ constexpr value describe_neck(trace& t, literal name, class_name type, class_nam
         return t.call(called, over_channels, h.permute({0, 2, 3, 1})).permute({0, 3, 1, 2});
     };
     t.enter(neck);
-    value h = t.call("conv1", convolution_2d{x.dim(3), out, 1, 1, 0, false}, x.permute({0, 3, 1, 2}));
-    h = t.call("conv2", convolution_2d{out, out, 3, 1, 1, false}, normed("layer_norm1", h));
+    value h = t.call("conv1", convolution_2d{x.dim(3), out, 1, 1, 0, 1, false}, x.permute({0, 3, 1, 2}));
+    h = t.call("conv2", convolution_2d{out, out, 3, 1, 1, 1, false}, normed("layer_norm1", h));
     return t.leave(neck, normed("layer_norm2", h));
 }
 

@@ -41,6 +41,7 @@ inline constexpr head_name head_names[] = {
     {"LMHeadModel", head_kind::causal_lm},
     {"ForMaskedLM", head_kind::masked_lm},
     {"ForConditionalGeneration", head_kind::conditional_generation},
+    {"MTModel", head_kind::conditional_generation},
     {"ForSequenceClassification", head_kind::sequence_classification},
     {"ForTokenClassification", head_kind::token_classification},
     {"ForQuestionAnswering", head_kind::question_answering},
@@ -49,6 +50,7 @@ inline constexpr head_name head_names[] = {
     {"EncoderModel", head_kind::encoder},
     {"ForNextSentencePrediction", head_kind::next_sentence},
     {"ForMultipleChoice", head_kind::multiple_choice},
+    {"ForImageClassificationWithTeacher", head_kind::image_classification_with_teacher},
     {"ForMaskedImageModeling", head_kind::masked_image},
 };
 

@@ -58,7 +58,7 @@ public:
 
     void enter(const recorder& r, const module_info& m) override {
         std::ptrdiff_t parent = open_.empty() ? -1 : open_.back().scope;
-        if (m.index >= 0) parent = container_of(parent, m.name);
+        if (m.index >= 0 && !is_empty(m.name)) parent = container_of(parent, m.name);
         const std::string segment = m.index >= 0 ? std::to_string(m.index) : std::string(m.name);
         const std::ptrdiff_t at = scope_at(parent, segment, std::string(m.type.prefix) + std::string(m.type.base), m.what);
         open_.push_back({at, parent, r.sums(), m.index >= 0});

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include <llmcost/layers/convolution_2d.hpp>
+#include <llmcost/layers/convolution.hpp>
 #include <llmcost/layers/mlp.hpp>
 #include <llmcost/layers/norm.hpp>
 #include <llmcost/reading/reader.hpp>
