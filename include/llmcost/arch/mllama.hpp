@@ -161,7 +161,7 @@ constexpr value tower_base(const site& here, trace& t) {
     const std::int64_t width = here.dims.hidden_size, batch = t.load().batch, side = image.image_height;
     const std::int64_t n = patches_of(image) + 1, count = own[tiles];
     const norm<norm_kind::layer> layer_norm{width};
-    const convolution_2d patches{image.num_channels, width, image.patch_size, image.patch_size, 0, false};
+    const convolution_2d patches{image.num_channels, width, image.patch_size, image.patch_size, 0, 1, false};
     const value pixels = t.input({batch * count, image.num_channels, side, side});
     value x = as_tokens(t.call("patch_embedding", patches, pixels)).view({batch, count, n - 1, width});
     x = place_tiles(here, t, "pre_tile_positional_embedding", x);

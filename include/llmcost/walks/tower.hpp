@@ -28,7 +28,7 @@ constexpr value pixels_of(const site& here, trace& t) {
 /// Patches as tokens, by a convolution under this name.
 constexpr value embed_patches(const site& here, trace& t, literal name, bool bias, const value& pixels) {
     const vision_sizes& image = here.dims.vision;
-    const convolution_2d patches{image.num_channels, here.dims.hidden_size, image.patch_size, image.patch_size, 0, bias};
+    const convolution_2d patches{image.num_channels, here.dims.hidden_size, image.patch_size, image.patch_size, 0, 1, bias};
     return as_tokens(t.call(name, patches, pixels));
 }
 
