@@ -150,11 +150,12 @@ constexpr value layer(const site& here, trace& t, const value& x) {
 
 /// The first state, or a dense layer over it.
 constexpr value pool(const site& here, trace& t, const value& x) {
-    const module_info pooler{.name = "pooler", .type = here.type("Pooler")};
+    const bool plain = here.dims.own[activates_pooler] == 0;
+    const module_info pooler{.name = "pooler", .type = here.type("Pooler"), .leaf = plain};
     const std::int64_t width = here.dims.hidden_size;
     t.enter(pooler);
     const value first = t.select(x, 1);
-    if (here.dims.own[activates_pooler] == 0) return t.leave(pooler, first);
+    if (plain) return t.leave(pooler, first);
     return t.leave(pooler, t.tanh(t.call("dense", linear{width, width, true}, first)));
 }
 

@@ -10,7 +10,7 @@ namespace nystromformer_detail {
 
 enum own : std::uint8_t { kernel, landmarks, segments };
 inline constexpr own_key keys[]{
-    {.otherwise = 65, .value = own_value::computed},  // `conv_kernel_size`, 0: none
+    {"conv_kernel_size", 65},
     {"num_landmarks", 64},
     {"segment_means_seq_len", 64},
 };
@@ -35,12 +35,10 @@ constexpr value attend(const site& here, trace& t, const value& x) {
     const recorder::fused_guard fused{t, fused_attention(of.q, heads, here.shared->where, sequence)};
     of.q = t.div(of.q), of.k = t.div(of.k);
     value mixed = t.matmul(t.softmax(t.matmul(of.q, of.k.transpose(-1, -2))), of.v);
-    if (k != 0) {
-        const module_info conv{.name = "conv", .type = {"", "Conv2d"}, .leaf = true};
-        t.enter(conv);
-        const value weight = t.param("weight", {heads, 1, k, 1});
-        t.in_place(op::add, mixed, t.leave(conv, t.convolution_padded(of.v, weight, false, heads, 1, {k / 2, 0})));
-    }
+    const module_info conv{.name = "conv", .type = {"", "Conv2d"}, .leaf = true};
+    t.enter(conv);
+    const value weight = t.param("weight", {heads, 1, k, 1});
+    t.in_place(op::add, mixed, t.leave(conv, t.convolution_padded(of.v, weight, false, heads, 1, {k / 2, 0})));
     return t.contiguous(mixed.permute({0, 2, 1, 3})).view({batch, sequence, width});
 }
 
@@ -64,9 +62,7 @@ constexpr value describe(const site& here, trace& t) { return describe_encoder(h
 
 constexpr void read(config_view config, sizes& s) {
     read_encoder_alone(config, s);
-    const auto size = config.find("conv_kernel_size");
-    s.own[kernel] = size && size->is_null() ? 0 : config.positive("conv_kernel_size", 65);
-    if (s.own[kernel] != 0 && s.own[kernel] % 2 == 0) fail_value(config, "conv_kernel_size", "an odd number, or null");
+    if (s.own[kernel] % 2 == 0) fail_value(config, "conv_kernel_size", "an odd number");
     if (s.own[landmarks] != s.own[segments])
         fail_unsupported(config, "num_landmarks", "no row describes fewer landmarks than tokens of a segment");
     if (config.boolean("inv_coeff_init_option", false))
