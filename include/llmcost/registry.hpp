@@ -12,11 +12,13 @@
 #include <llmcost/arch/bloom.hpp>
 #include <llmcost/arch/cohere.hpp>
 #include <llmcost/arch/convnext.hpp>
+#include <llmcost/arch/cvt.hpp>
 #include <llmcost/arch/deepseek.hpp>
 #include <llmcost/arch/deit.hpp>
 #include <llmcost/arch/dinov2_with_registers.hpp>
 #include <llmcost/arch/efficientnet.hpp>
 #include <llmcost/arch/falcon.hpp>
+#include <llmcost/arch/focalnet.hpp>
 #include <llmcost/arch/fsmt.hpp>
 #include <llmcost/arch/gemma.hpp>
 #include <llmcost/arch/gpt2.hpp>
@@ -73,6 +75,7 @@ inline constexpr const architecture* architectures[]{
     &arch::cohere,
     &arch::convnext,
     &arch::convnextv2,
+    &arch::cvt,
     &arch::deepseek_v2,
     &arch::deepseek_v3,
     &arch::deit,
@@ -80,6 +83,7 @@ inline constexpr const architecture* architectures[]{
     &arch::efficientnet,
     &arch::falcon,
     &arch::falcon_mamba,
+    &arch::focalnet,
     &arch::fsmt,
     &arch::gemma,
     &arch::gemma2,
