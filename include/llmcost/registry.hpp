@@ -44,6 +44,7 @@
 #include <llmcost/arch/pegasus_x.hpp>
 #include <llmcost/arch/phi3.hpp>
 #include <llmcost/arch/poolformer.hpp>
+#include <llmcost/arch/pvt.hpp>
 #include <llmcost/arch/qwen2.hpp>
 #include <llmcost/arch/qwen2_moe.hpp>
 #include <llmcost/arch/qwen2_vl.hpp>
@@ -117,6 +118,7 @@ inline constexpr const architecture* architectures[]{
     &arch::phi3,
     &arch::plbart,
     &arch::poolformer,
+    &arch::pvt,
     &arch::qwen2,
     &arch::qwen2_moe,
     &arch::qwen2_vl_text,

@@ -17,7 +17,7 @@ enum class op : std::uint8_t {
     add, sub, mul, div, neg, exp, log, log1p, sin, cos, tanh, erf, sqrt, rsqrt, reciprocal, integer_power, power,
     complex_mul, polar, sigmoid, silu, gelu, gelu_tanh, relu, softplus, compare, clamp,
     sum, mean, max, cumsum, softmax, log_softmax,
-    layer_norm, layer_norm_weight, layer_norm_affine, batch_norm, batch_norm_affine, average_pool, max_pool, vector_norm,
+    layer_norm, layer_norm_weight, layer_norm_affine, batch_norm, batch_norm_affine, average_pool, max_pool, vector_norm, bilinear,
     unit_triangular_solve,
     copy, cat, gather, constant, where, top_k, scatter, index_add, count_of_kinds
 };
@@ -125,6 +125,7 @@ inline constexpr op_price op_table[op_kinds]{
     {op::average_pool,        "average_pool",        {.add = 1},                                    {.add = -1, .div = 1},  0, keeps::input},
     {op::max_pool,            "max_pool",            {.cmp = 1},                                    {.cmp = -1},            0, keeps::input},
     {op::vector_norm,         "vector_norm",         {.add = 1, .mult = 1},                         {.add = -1, .sqrt = 1}, 0, keeps::input_and_result},
+    {op::bilinear,            "bilinear",            {.add = 3, .mult = 4},                         {},                     0, keeps::nothing},
     {op::unit_triangular_solve, "unit_triangular_solve", {.add = 1, .mult = 1},                     {},                     0, keeps::input_and_result},
     {op::copy,                "copy",                {},                                            {},                     0, keeps::nothing},
     {op::cat,                 "cat",                 {},                                            {},                     0, keeps::nothing},
@@ -209,6 +210,7 @@ inline constexpr backward_price backward_table[op_kinds]{
     {op::average_pool,               {.add = 1},                                          {},                              {.div = 1}},
     {op::max_pool,                   {.add = 1},                                          {}},
     {op::vector_norm,                {.mult = 1},                                         {},                              {.div = 1}},
+    {op::bilinear,                   {.add = 4, .mult = 4},                               {}},
     {op::unit_triangular_solve,      {},                                                  {}},
     {op::copy,                       {},                                                  {}},
     {op::cat,                        {},                                                  {}},
