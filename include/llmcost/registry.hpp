@@ -31,6 +31,7 @@
 #include <llmcost/arch/lfm2.hpp>
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/arch/llama4.hpp>
+#include <llmcost/arch/longt5.hpp>
 #include <llmcost/arch/m2m_100.hpp>
 #include <llmcost/arch/mamba.hpp>
 #include <llmcost/arch/marian.hpp>
@@ -100,6 +101,7 @@ inline constexpr const architecture* architectures[]{
     &arch::lfm2,
     &arch::llama,
     &arch::llama4_text,
+    &arch::longt5,
     &arch::m2m_100,
     &arch::mamba,
     &arch::mamba2,
