@@ -33,6 +33,7 @@
 #include <llmcost/arch/ctrl.hpp>
 #include <llmcost/arch/cwm.hpp>
 #include <llmcost/arch/deberta_v2.hpp>
+#include <llmcost/arch/cvt.hpp>
 #include <llmcost/arch/deepseek.hpp>
 #include <llmcost/arch/deepseek_v32.hpp>
 #include <llmcost/arch/deepseek_v4.hpp>
@@ -61,6 +62,7 @@
 #include <llmcost/arch/flex_olmo.hpp>
 #include <llmcost/arch/flint.hpp>
 #include <llmcost/arch/florence2.hpp>
+#include <llmcost/arch/focalnet.hpp>
 #include <llmcost/arch/fsmt.hpp>
 #include <llmcost/arch/gemma.hpp>
 #include <llmcost/arch/gemma3.hpp>
@@ -117,6 +119,7 @@
 #include <llmcost/arch/llava.hpp>
 #include <llmcost/arch/longformer.hpp>
 #include <llmcost/arch/luke.hpp>
+#include <llmcost/arch/longt5.hpp>
 #include <llmcost/arch/m2m_100.hpp>
 #include <llmcost/arch/mamba.hpp>
 #include <llmcost/arch/marian.hpp>
@@ -162,6 +165,7 @@
 #include <llmcost/arch/phimoe.hpp>
 #include <llmcost/arch/pixtral.hpp>
 #include <llmcost/arch/poolformer.hpp>
+#include <llmcost/arch/pvt.hpp>
 #include <llmcost/arch/qwen2.hpp>
 #include <llmcost/arch/qwen2_audio.hpp>
 #include <llmcost/arch/qwen2_moe.hpp>
@@ -242,6 +246,7 @@ inline constexpr const architecture* architectures[]{
     &arch::cwm,
     &arch::data2vec_text,
     &arch::deberta_v2,
+    &arch::cvt,
     &arch::deepseek_v2,
     &arch::deepseek_v3,
     &arch::deepseek_v32,
@@ -274,6 +279,7 @@ inline constexpr const architecture* architectures[]{
     &arch::flex_olmo,
     &arch::flint,
     &arch::florence2,
+    &arch::focalnet,
     &arch::fsmt,
     &arch::gemma,
     &arch::gemma2,
@@ -348,6 +354,7 @@ inline constexpr const architecture* architectures[]{
     &arch::llava_onevision,
     &arch::longformer,
     &arch::luke,
+    &arch::longt5,
     &arch::m2m_100,
     &arch::mamba,
     &arch::mamba2,
@@ -404,6 +411,7 @@ inline constexpr const architecture* architectures[]{
     &arch::plbart,
     &arch::poolformer,
     &arch::pp_chart2table,
+    &arch::pvt,
     &arch::qwen2,
     &arch::qwen2_5_vl,
     &arch::qwen2_5_vl_text,

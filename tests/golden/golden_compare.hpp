@@ -137,6 +137,7 @@ inline std::vector<std::vector<tensor_shape>> with_states_in_their_places(
     if (layers.empty()) return layers;
     const std::vector<tensor_shape> states = layers.back();
     layers.pop_back();
+    std::erase_if(layers, [](const std::vector<tensor_shape>& held) { return held.empty(); });
     std::size_t next = 0;
     for (std::size_t i = 0; i < got.size() && i <= layers.size() && next < states.size(); ++i)
         if (got[i].size() == 1) layers.insert(layers.begin() + static_cast<std::ptrdiff_t>(i), {states[next++]});

@@ -254,7 +254,8 @@ constexpr void read(config_view config, sizes& s) {
 // transformers/models/dots3_note: the text model; latent attention by kind of layer, keys picked by an indexer
 inline constexpr architecture dots3_note_text = [](architecture a) {
     a.model_type = "dots3_note_text", a.prefix = "Dots3Note", a.read = dots3_note_detail::read;
-    a.own = dots3_note_detail::keys, a.kinds.own = dots3_note_detail::unpicked, a.heads = language_heads;
+    a.own = dots3_note_detail::keys, a.masks = mask_rule::present, a.kinds.own = dots3_note_detail::unpicked,
+    a.heads = language_heads;
     a.prepare = dots3_note_detail::prepare, a.attend = dots3_note_detail::attend, a.rotated = rotation::none;
     a.router = router_kind::sigmoid_grouped, a.shared_experts = shared_expert_kind::added;
     a.names.model_type = "TextModel", a.names.layer_type = "TextDecoderLayer", a.names.attention_type = "TextAttention";

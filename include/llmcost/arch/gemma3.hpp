@@ -69,7 +69,7 @@ constexpr void read_whole(config_view config, model& m) {
 
 /// Inside of a model with a tower, which makes the masks of those kinds of layers that there are.
 inline constexpr architecture text = [](architecture a) {
-    a.masks = mask_rule::by_window;
+    a.masks = mask_rule::present;
     return a;
 }(gemma3_text);
 

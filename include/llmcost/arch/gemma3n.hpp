@@ -127,6 +127,7 @@ struct attention {
         const std::int64_t heads = here.dims.num_attention_heads, d = here.dims.head_dim;
         value q = project(here, t, "q_proj", heads * d, x).view({x.dim(0), x.dim(1), heads, d});
         q = turned(t, norm_of(here, t, "q_norm", d, q), here.shared->cos, here.shared->sin).transpose(1, 2);
+        if ((here.kind.own & reuses) != 0) t.cache_nothing();
         qkv of = (here.kind.own & reuses) != 0 ? kept->of(here.kind) : keys_and_values(t, x);
         if ((here.kind.own & stores) != 0) kept->of(here.kind) = of;
         of.q = q;

@@ -47,6 +47,7 @@ struct image_layer {
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return here.type("CrossAttentionDecoderLayer"); }
     constexpr value describe(trace& t, const value& x) const {
+        t.cache_nothing();
         const recorder::idle_guard no_image{t};  // `cross_attention_states is None`: the layer is not called
         const value attention_gate = t.param("cross_attn_attn_gate", {1}), gate = t.param("cross_attn_mlp_gate", {1});
         value h = t.call("cross_attn", image_attention{here}, normed(here, t, "input_layernorm", x));

@@ -17,7 +17,8 @@ enum class op : std::uint8_t {
     reciprocal, root_power, inverse_root_power, integer_power, power, complex_mul, polar, sigmoid, log_sigmoid, silu,
     gelu, gelu_tanh, relu, softplus, compare, maximum, clamp, minimum, sum, mean, std, max, logsumexp, vector_norm,
     cumsum, softmax, log_softmax, layer_norm, layer_norm_weight, layer_norm_affine, batch_norm, batch_norm_affine,
-    average_pool, max_pool, unit_triangular_solve, copy, cat, gather, constant, where, top_k, scatter, index_add, count_of_kinds
+    average_pool, max_pool, bilinear, unit_triangular_solve, copy, cat, gather, constant, where, top_k, scatter,
+    index_add, count_of_kinds
 };
 // clang-format on
 inline constexpr std::size_t op_kinds = static_cast<std::size_t>(op::count_of_kinds);
@@ -131,6 +132,7 @@ inline constexpr op_price op_table[op_kinds]{
     {op::batch_norm_affine,   "batch_norm_affine",   {.add = 2, .mult = 2},                         {.add = 1, .div = 1, .sqrt = 1}, 0, keeps::input_and_2_rows},
     {op::average_pool,        "average_pool",        {.add = 1},                                    {.add = -1, .div = 1},  0, keeps::input},
     {op::max_pool,            "max_pool",            {.cmp = 1},                                    {.cmp = -1},            0, keeps::input},
+    {op::bilinear,            "bilinear",            {.add = 3, .mult = 4},                         {},                     0, keeps::nothing},
     {op::unit_triangular_solve, "unit_triangular_solve", {.add = 1, .mult = 1},                     {},                     0, keeps::input_and_result},
     {op::copy,                "copy",                {},                                            {},                     0, keeps::nothing},
     {op::cat,                 "cat",                 {},                                            {},                     0, keeps::nothing},
@@ -223,6 +225,7 @@ inline constexpr backward_price backward_table[op_kinds]{
     {op::batch_norm_affine,          {.add = 3, .mult = 2},                               {},                              {.add = -2, .mult = 2}},
     {op::average_pool,               {.add = 1},                                          {},                              {.div = 1}},
     {op::max_pool,                   {.add = 1},                                          {}},
+    {op::bilinear,                   {.add = 4, .mult = 4},                               {}},
     {op::unit_triangular_solve,      {},                                                  {}},
     {op::copy,                       {},                                                  {}},
     {op::cat,                        {},                                                  {}},

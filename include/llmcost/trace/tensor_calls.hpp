@@ -127,6 +127,12 @@ public:
         note(op::mean, count(a.elements), count(out.elements), out, a);
         return out;
     }
+    /// `F.interpolate(mode="bilinear")` of (batch, channels, height, width): four products for each element it makes.
+    constexpr value bilinear(const value& a, std::int64_t rows, std::int64_t columns) {
+        value out = dense({a.dim(0), a.dim(1), rows, columns}, a.type);
+        note(op::bilinear, count(out.elements), {}, out, a);
+        return out;
+    }
     /// `torch.linalg.vector_norm` over the places of (batch, height, width, channels), which are kept as one.
     constexpr value norm_over_places(const value& a) {
         value out = dense({a.dim(0), 1, 1, a.dim(3)}, a.type);
