@@ -31,9 +31,9 @@
 #include <llmcost/arch/convnext.hpp>
 #include <llmcost/arch/cpmant.hpp>
 #include <llmcost/arch/ctrl.hpp>
+#include <llmcost/arch/cvt.hpp>
 #include <llmcost/arch/cwm.hpp>
 #include <llmcost/arch/deberta_v2.hpp>
-#include <llmcost/arch/cvt.hpp>
 #include <llmcost/arch/deepseek.hpp>
 #include <llmcost/arch/deepseek_v32.hpp>
 #include <llmcost/arch/deepseek_v4.hpp>
@@ -118,8 +118,8 @@
 #include <llmcost/arch/llama4_vision.hpp>
 #include <llmcost/arch/llava.hpp>
 #include <llmcost/arch/longformer.hpp>
-#include <llmcost/arch/luke.hpp>
 #include <llmcost/arch/longt5.hpp>
+#include <llmcost/arch/luke.hpp>
 #include <llmcost/arch/m2m_100.hpp>
 #include <llmcost/arch/mamba.hpp>
 #include <llmcost/arch/marian.hpp>
@@ -243,10 +243,10 @@ inline constexpr const architecture* architectures[]{
     &arch::convnextv2,
     &arch::cpmant,
     &arch::ctrl,
+    &arch::cvt,
     &arch::cwm,
     &arch::data2vec_text,
     &arch::deberta_v2,
-    &arch::cvt,
     &arch::deepseek_v2,
     &arch::deepseek_v3,
     &arch::deepseek_v32,
@@ -353,8 +353,8 @@ inline constexpr const architecture* architectures[]{
     &arch::llava_next_video,
     &arch::llava_onevision,
     &arch::longformer,
-    &arch::luke,
     &arch::longt5,
+    &arch::luke,
     &arch::m2m_100,
     &arch::mamba,
     &arch::mamba2,
