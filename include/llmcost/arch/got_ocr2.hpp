@@ -61,7 +61,7 @@ inline constexpr architecture got_ocr2 = [](architecture a) {
 
 // transformers/models/pp_chart2table: GOT-OCR 2's classes; bare it is not in the reference's table of models
 inline constexpr architecture pp_chart2table = [](architecture a) {
-    a.model_type = "pp_chart2table";
+    a.model_type = "pp_chart2table", a.heads = {head_kind::conditional_generation};
     return a;
 }(got_ocr2);
 
