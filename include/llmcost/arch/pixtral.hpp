@@ -4,8 +4,7 @@
 
 #include <llmcost/reading/image.hpp>
 #include <llmcost/reading/reader.hpp>
-#include <llmcost/walks/feed_forward.hpp>
-#include <llmcost/walks/layers.hpp>
+#include <llmcost/walks/decoder.hpp>
 #include <llmcost/walks/tower.hpp>
 
 namespace llmcost::arch {

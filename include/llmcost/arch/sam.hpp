@@ -5,7 +5,7 @@
 #include <llmcost/reading/image.hpp>
 #include <llmcost/reading/layer_types.hpp>
 #include <llmcost/reading/reader.hpp>
-#include <llmcost/walks/layers.hpp>
+#include <llmcost/walks/decoder.hpp>
 #include <llmcost/walks/tower.hpp>
 
 namespace llmcost::arch {
