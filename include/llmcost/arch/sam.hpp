@@ -132,7 +132,7 @@ inline constexpr architecture tower = [](architecture a) {
     a.layer = layer, a.attend = attend, a.kinds.own = windowed;
     a.names.layer_type = "VisionLayer", a.names.attention_type = "VisionAttention";
     a.keys[3] = {"intermediate_size", "", key_rule::absent};
-    a.defaults.hidden_act = activation::gelu;
+    a.defaults.hidden_act = activation::gelu, a.defaults.intermediate_size = 0;
     return a;
 }(shared_tower);
 
