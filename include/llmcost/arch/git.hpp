@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/reading/image.hpp>
+#include <llmcost/reading/reader.hpp>
 #include <llmcost/walks/composite.hpp>
 #include <llmcost/walks/tower.hpp>
 

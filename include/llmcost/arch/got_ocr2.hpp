@@ -44,6 +44,7 @@ inline constexpr architecture text = [](architecture a) {
 /// `GotOcr2VisionEncoder`: SAM's, without a module around it; its inner width has a default of its own.
 inline constexpr architecture tower = [](architecture a) {
     a.prefix = "GotOcr2", a.base = sam_detail::describe_encoder, a.names.model_type = "VisionEncoder";
+    a.defaults.intermediate_size = 3072;
     a.read = sam_detail::read_windows, a.keys[3] = {"intermediate_size", "mlp_dim", key_rule::written_only};
     return a;
 }(sam_detail::tower);
@@ -61,7 +62,7 @@ inline constexpr architecture got_ocr2 = [](architecture a) {
 
 // transformers/models/pp_chart2table: GOT-OCR 2's classes; bare it is not in the reference's table of models
 inline constexpr architecture pp_chart2table = [](architecture a) {
-    a.model_type = "pp_chart2table";
+    a.model_type = "pp_chart2table", a.heads = {head_kind::conditional_generation};
     return a;
 }(got_ocr2);
 

@@ -4,8 +4,7 @@
 
 #include <llmcost/reading/image.hpp>
 #include <llmcost/reading/reader.hpp>
-#include <llmcost/walks/feed_forward.hpp>
-#include <llmcost/walks/layers.hpp>
+#include <llmcost/walks/decoder.hpp>
 #include <llmcost/walks/tower.hpp>
 
 namespace llmcost::arch {
@@ -44,6 +43,7 @@ inline constexpr architecture pixtral = [](architecture a) {
     a.residual = add_residual;
     a.names.layer_type = "AttentionLayer", a.names.attention = "attention", a.names.feed_forward = "feed_forward";
     a.names.norm_before_attention = "attention_norm", a.names.norm_before_feed_forward = "ffn_norm", a.names.o = "o_proj";
+    a.defaults.attention_bias = false;
     a.keys[3] = no_mlp_bias;
     a.defaults.hidden_size = 1024, a.defaults.intermediate_size = 4096, a.defaults.num_hidden_layers = 24;
     a.defaults.num_attention_heads = 16, a.defaults.hidden_act = activation::gelu;

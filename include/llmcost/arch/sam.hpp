@@ -5,7 +5,7 @@
 #include <llmcost/reading/image.hpp>
 #include <llmcost/reading/layer_types.hpp>
 #include <llmcost/reading/reader.hpp>
-#include <llmcost/walks/layers.hpp>
+#include <llmcost/walks/decoder.hpp>
 #include <llmcost/walks/tower.hpp>
 
 namespace llmcost::arch {
@@ -132,7 +132,7 @@ inline constexpr architecture tower = [](architecture a) {
     a.layer = layer, a.attend = attend, a.kinds.own = windowed;
     a.names.layer_type = "VisionLayer", a.names.attention_type = "VisionAttention";
     a.keys[3] = {"intermediate_size", "", key_rule::absent};
-    a.defaults.hidden_act = activation::gelu;
+    a.defaults.hidden_act = activation::gelu, a.defaults.intermediate_size = 0;
     return a;
 }(shared_tower);
 

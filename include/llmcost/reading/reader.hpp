@@ -72,7 +72,8 @@ constexpr head_kind read_head(const architecture& row, config_view config) {
         if (!is_empty(row.text.key) && !name.starts_with("For") && name.ends_with("ForCausalLM")) continue;
         if (name == row.names.model_type && row.heads.has(head_kind::none)) return head_kind::none;
         if (name == row.names.causal_lm_type && row.heads.has(head_kind::causal_lm)) return head_kind::causal_lm;
-        if (name.starts_with("Text")) name.remove_prefix(4);  // beside classes of the same name that see pictures, too
+        // beside classes of the same name that see pictures, too
+        if (is_empty(row.text.key) && name.starts_with("Text")) name.remove_prefix(4);
         for (const head_name& h : head_names)
             if (h.suffix == name && row.heads.has(h.head)) return h.head;
         fail_unsupported(config, "architectures", "no row describes this class");

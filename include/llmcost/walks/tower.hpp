@@ -7,7 +7,6 @@
 #include <llmcost/layers/convolution.hpp>
 #include <llmcost/layers/mlp.hpp>
 #include <llmcost/layers/norm.hpp>
-#include <llmcost/reading/reader.hpp>
 #include <llmcost/walks/attention.hpp>
 #include <llmcost/walks/encoder.hpp>
 
@@ -124,7 +123,7 @@ inline constexpr architecture shared_tower = [](architecture a) {
     a.names.model_type = "VisionModel", a.names.layer_type = "EncoderLayer", a.names.o = "out_proj";
     a.defaults.head = head_kind::none, a.defaults.hidden_size = 768, a.defaults.intermediate_size = 3072;
     a.defaults.num_hidden_layers = a.defaults.num_attention_heads = 12;
-    a.attend = attend_patches, a.defaults.attention_bias = true, a.keys[2] = no_attention_bias;
+    a.attend = attend_patches, a.defaults.attention_bias = true, a.keys[2] = {"attention_bias", "", key_rule::absent};
     a.keys[0] = {"num_key_value_heads", "", key_rule::absent}, a.keys[1] = {"head_dim", "", key_rule::absent};
     return a;
 }(architecture{});
