@@ -39,6 +39,8 @@ public:
     /// How often what is described now happens.
     [[nodiscard]] constexpr count times() const noexcept { return times_; }
     [[nodiscard]] constexpr bool idle() const noexcept { return idle_ != 0; }
+    /// Whether nobody holds what is cached when the run is over.
+    [[nodiscard]] constexpr bool drops_cache() const noexcept { return dropped_cache_ != 0; }
     [[nodiscard]] constexpr bool training() const noexcept { return load_.training; }
     /// The type that activations have: the workload's, float32 where it leaves it open.
     [[nodiscard]] constexpr dtype activation_type() const noexcept {
