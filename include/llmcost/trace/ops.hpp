@@ -16,7 +16,7 @@ enum class op : std::uint8_t {
     convolution, convolution_bias,
     add, sub, mul, div, neg, exp, log, log1p, sin, cos, tanh, erf, sqrt, rsqrt, reciprocal, integer_power, power,
     complex_mul, polar, sigmoid, log_sigmoid, silu, gelu, gelu_tanh, relu, softplus, compare, maximum, clamp,
-    sum, mean, max, vector_norm, cumsum, softmax, log_softmax, log_sum_exp,
+    sum, mean, variance, max, vector_norm, cumsum, softmax, log_softmax, log_sum_exp,
     layer_norm, layer_norm_weight, layer_norm_affine, unit_triangular_solve,
     copy, cat, gather, constant, where, top_k, scatter, index_add, count_of_kinds
 };
@@ -114,6 +114,7 @@ inline constexpr op_price op_table[op_kinds]{
     {op::clamp,               "clamp",               {.cmp = 2},                                    {},                     0, keeps::input},
     {op::sum,                 "sum",                 {.add = 1},                                    {.add = -1},            0, keeps::nothing},
     {op::mean,                "mean",                {.add = 1},                                    {.add = -1, .div = 1},  0, keeps::nothing},
+    {op::variance,            "variance",            {.add = 3, .mult = 1},                         {.add = -2, .div = 2},  0, keeps::input},
     {op::max,                 "max",                 {.cmp = 1},                                    {.cmp = -1},            0, keeps::nothing},
     {op::vector_norm,         "vector_norm",         {.add = 1, .mult = 1},                         {.add = -1, .sqrt = 1}, 0, keeps::input_and_result},
     {op::cumsum,              "cumsum",              {.add = 1},                                    {.add = -1},            0, keeps::nothing},
@@ -197,6 +198,7 @@ inline constexpr backward_price backward_table[op_kinds]{
     {op::clamp,                      {},                                                  {}},
     {op::sum,                        {},                                                  {}},
     {op::mean,                       {.div = 1},                                          {}},
+    {op::variance,                   {.add = 2, .mult = 1},                               {},                              {.add = -1, .mult = 1, .div = 1}},
     {op::max,                        {},                                                  {}},
     {op::vector_norm,                {.mult = 1, .div = 1},                               {}},
     {op::cumsum,                     {.add = 1},                                          {},                              {.add = -1}},

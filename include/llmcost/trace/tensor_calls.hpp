@@ -75,6 +75,10 @@ public:
 
     constexpr value sum(const value& a, int along, bool keepdim = false) { return reduce(op::sum, a, along, keepdim); }
     constexpr value mean(const value& a, int along, bool keepdim = false) { return reduce(op::mean, a, along, keepdim); }
+    /// `Tensor.var(unbiased=False)`.
+    constexpr value variance(const value& a, int along, bool keepdim = false) {
+        return reduce(op::variance, a, along, keepdim);
+    }
     constexpr value max_over(const value& a, int along, bool keepdim = false) { return reduce(op::max, a, along, keepdim); }
     /// `Tensor.norm(p=2)`.
     constexpr value vector_norm(const value& a, int along, bool keepdim = false) {
