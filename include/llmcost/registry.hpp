@@ -68,6 +68,7 @@
 #include <llmcost/arch/trocr.hpp>
 #include <llmcost/arch/vit.hpp>
 #include <llmcost/arch/xglm.hpp>
+#include <llmcost/arch/xlstm.hpp>
 #include <llmcost/arch/zaya.hpp>
 #include <llmcost/base/string_ref.hpp>
 #include <llmcost/detail/config_edit_distance.hpp>
@@ -154,6 +155,7 @@ inline constexpr const architecture* architectures[]{
     &arch::trocr,
     &arch::vit,
     &arch::xglm,
+    &arch::xlstm,
     &arch::zaya,
 };
 // clang-format on
