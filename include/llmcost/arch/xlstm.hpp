@@ -46,7 +46,7 @@ constexpr value step(trace& t, const inputs& in, memory& state) {
     const value length = t.matmul(q.unsqueeze(2), n.unsqueeze(-1)).squeeze(2);
     const value least = t.exp(t.neg(m));
     state = {c, n, m};
-    return t.div(found, t.add(t.maximum(t.unary(op::compare, length), least)));
+    return t.div(found, t.add(t.maximum(t.abs(length), least)));
 }
 
 /// The same one token after the other: (B, H, S, v); the last state is handed on.
@@ -117,7 +117,7 @@ constexpr value look_up_chunks(trace& t, const inputs& in, const value& decay, c
     const value share = t.exp(t.sub(between.unsqueeze(-1), scale)), gated = t.mul(t.mul(q, share));
     const value found = t.add(t.matmul(gated, c), t.matmul(scores, values));
     const value length = t.add(t.matmul(gated, n.unsqueeze(-1)), t.sum(scores, -1, true));
-    const value least = t.maximum(t.unary(op::compare, length), t.exp(t.neg(scale)));
+    const value least = t.maximum(t.abs(length), t.exp(t.neg(scale)));
     return t.div(found, t.add(least)).view({batch, heads, chunks * size, v});
 }
 

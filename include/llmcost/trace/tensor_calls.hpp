@@ -23,6 +23,7 @@ public:
     constexpr value sub(const value& a, const value& b) { return binary(op::sub, a, b); }
     constexpr value mul(const value& a, const value& b) { return binary(op::mul, a, b); }
     constexpr value div(const value& a, const value& b) { return binary(op::div, a, b); }
+    constexpr value abs(const value& a) { return unary(op::absolute, a); }
     constexpr value maximum(const value& a, const value& b) { return binary(op::maximum, a, b); }
     constexpr value add(const value& a) { return unary(op::add, a); }
     constexpr value mul(const value& a) { return unary(op::mul, a); }
