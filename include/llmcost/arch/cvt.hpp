@@ -43,7 +43,6 @@ struct stage_sizes {
 };
 
 /// (B, channels, height, width) -> (B, places, channels).
-constexpr value as_tokens(const value& x) { return x.view({x.dim(0), x.dim(1), -1}).permute({0, 2, 1}); }
 
 /// The way back, a view of what `as_tokens` has made or a copy.
 constexpr value as_image(const value& x, std::int64_t rows, std::int64_t columns) {

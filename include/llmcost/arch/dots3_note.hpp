@@ -116,8 +116,8 @@ constexpr value attend(const site& here, trace& t, const value& x) {
     latent = t.mul(latent.view({batch, 1, sequence, m.rank}));
     value k_rope = compressed.slice(-1, m.rope).view({batch, 1, sequence, m.rope});
     k_rope = norm_of(here, t, "k_rope_only_layernorm", m.rope, k_rope);
-    const value q_rope = rotate(t, rotation::split_pairs, q.slice(-1, m.rope), s.cos, s.sin);
-    k_rope = rotate(t, rotation::split_pairs, k_rope, s.cos, s.sin);
+    const value q_rope = t.to(rotate(t, rotation::split_pairs, q.slice(-1, m.rope), s.cos, s.sin), q.type);
+    k_rope = t.to(rotate(t, rotation::split_pairs, k_rope, s.cos, s.sin), k_rope.type);
     latent = update_cache(t, latent, s.where), k_rope = update_cache(t, k_rope, s.where);
     q = t.cat({q.slice(-1, m.nope), q_rope}, -1);
     const bool picks = here.kind.mixer == mixer_kind::full_attention && here.kind.own != unpicked;
@@ -127,9 +127,25 @@ constexpr value attend(const site& here, trace& t, const value& x) {
     return join(here, t, t.reshape(t.mul(found, t.sigmoid(gate)), {batch, sequence, m.heads * m.v}));
 }
 
+/// Tables of layers with an indexer stay in float32.
 constexpr decoder_context prepare(const site& here, trace& t) {
-    return masks_and_tables_by_kind(here, t, {here.dims.mla.qk_rope_head_dim, here.dims.own[local_rope]},
-                                    rotation::split_pairs);
+    decoder_context c = masks(here, t);
+    const auto make = [&](shared_values& into, std::int64_t rotated, mixer_kind mixer, bool stays) {
+        if (!here.dims.layers.has(mixer, here.dims.num_hidden_layers)) return;
+        const class_name named = here.type(here.row.names.rotary_type);
+        const rotary_table table{rotated, named, rotary_frequencies{here.dims},
+                                 stays ? rotation::half_in_float : rotation::split_pairs};
+        const auto tables = t.call(here.row.names.rotary, table, t.load().sequence);
+        into.cos = tables.first, into.sin = tables.second;
+    };
+    bool picks = false;
+    for (int i = 0; i < here.dims.layers.count; ++i) {
+        const layer_kind& k = here.dims.layers.kinds[i];
+        picks = picks || (k.mixer == mixer_kind::full_attention && k.own != unpicked);
+    }
+    make(c.full, here.dims.mla.qk_rope_head_dim, mixer_kind::full_attention, picks);
+    make(c.sliding, here.dims.own[local_rope], mixer_kind::sliding_attention, false);
+    return c;
 }
 
 /// What layers with windows say of themselves: in the file's entry for such a layer, else in keys of their own.

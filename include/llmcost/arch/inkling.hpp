@@ -47,8 +47,8 @@ struct short_convolution {
     constexpr value describe(trace& t, const value& x) const {
         const value weight = declare_convolution(t, "conv1d", channels, kernel_size, false);
         const value in_float = t.to(x, dtype::float32);
-        const value mixed = causal_convolution(t, in_float.transpose(1, 2), weight, false, {}, tells);
-        return t.to(t.add(mixed.transpose(1, 2), in_float), x.type);
+        const value mixed = causal_convolution(t, t.to(in_float.transpose(1, 2), weight.type), weight, false, {}, tells);
+        return t.to(t.add(t.to(mixed, dtype::float32).transpose(1, 2), in_float), x.type);
     }
 };
 constexpr value convolve(const site& here, trace& t, literal name, const value& x, bool tells = true) {

@@ -194,9 +194,10 @@ struct scaled_residual {
 };
 
 constexpr value layer(const site& here, trace& t, const value& x) {
-    value h = mixed(here, t, normed(here, t, "input_layernorm", x));
+    const dtype type = t.activation_type();  // the residual is in float32
+    value h = mixed(here, t, normed(here, t, "input_layernorm", t.to(x, type)));
     const value middle = t.call("post_attention_residual_scale", scaled_residual{here}, h, x);
-    h = here.row.feed(here, t, normed(here, t, "post_attention_layernorm", middle));
+    h = here.row.feed(here, t, normed(here, t, "post_attention_layernorm", t.to(middle, type)));
     return t.call("post_mlp_residual_scale", scaled_residual{here}, h, middle);
 }
 

@@ -23,6 +23,7 @@ public:
     constexpr value sub(const value& a, const value& b) { return binary(op::sub, a, b); }
     constexpr value mul(const value& a, const value& b) { return binary(op::mul, a, b); }
     constexpr value div(const value& a, const value& b) { return binary(op::div, a, b); }
+    constexpr value abs(const value& a) { return unary(op::absolute, a); }
     constexpr value maximum(const value& a, const value& b) { return binary(op::maximum, a, b); }
     constexpr value add(const value& a) { return unary(op::add, a); }
     constexpr value mul(const value& a) { return unary(op::mul, a); }
@@ -76,6 +77,10 @@ public:
     constexpr value sum(const value& a, int along, bool keepdim = false) { return reduce(op::sum, a, along, keepdim); }
     constexpr value mean(const value& a, int along, bool keepdim = false) { return reduce(op::mean, a, along, keepdim); }
     constexpr value std(const value& a, int along, bool keepdim = false) { return reduce(op::std, a, along, keepdim); }
+    /// `Tensor.var(unbiased=False)`.
+    constexpr value variance(const value& a, int along, bool keepdim = false) {
+        return reduce(op::variance, a, along, keepdim);
+    }
     constexpr value max_over(const value& a, int along, bool keepdim = false) { return reduce(op::max, a, along, keepdim); }
     constexpr value logsumexp(const value& a, int along, bool keepdim = false) {
         return reduce(op::logsumexp, a, along, keepdim);
