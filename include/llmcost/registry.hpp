@@ -199,8 +199,8 @@
 #include <llmcost/arch/xglm.hpp>
 #include <llmcost/arch/xlm.hpp>
 #include <llmcost/arch/xlnet.hpp>
-#include <llmcost/arch/youtu.hpp>
 #include <llmcost/arch/xlstm.hpp>
+#include <llmcost/arch/youtu.hpp>
 #include <llmcost/arch/zaya.hpp>
 #include <llmcost/base/string_ref.hpp>
 #include <llmcost/reading/known_models.hpp>
@@ -466,8 +466,8 @@ inline constexpr const architecture* architectures[]{
     &arch::xlm_roberta,
     &arch::xlm_roberta_xl,
     &arch::xlnet,
-    &arch::youtu,
     &arch::xlstm,
+    &arch::youtu,
     &arch::zaya,
 };
 // clang-format on
