@@ -42,8 +42,6 @@ struct stage_sizes {
     }
 };
 
-/// (B, channels, height, width) -> (B, places, channels).
-
 /// The way back, a view of what `as_tokens` has made or a copy.
 constexpr value as_image(const value& x, std::int64_t rows, std::int64_t columns) {
     return x.permute({0, 2, 1}).view({x.dim(0), x.dim(2), rows, columns});

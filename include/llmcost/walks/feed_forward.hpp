@@ -103,7 +103,7 @@ constexpr void weigh_float_balance(const site& here, trace& t, bool asked) {
     if (!asked) return;
     const recorder::off_loss_guard unread{t};
     const std::int64_t routers = here.dims.layers.with_experts(here.dims.num_hidden_layers);
-    weigh_balance(t, routers, t.load().batch * t.load().sequence, here.dims.moe, true);
+    weigh_balance(t, routers, t.load().batch * t.load().sequence, here.dims.moe, dtype::float32);
 }
 
 /// The feed-forward block of a layer: experts where the layer has them, else a dense one.
