@@ -25,6 +25,7 @@
 #include <llmcost/arch/granite.hpp>
 #include <llmcost/arch/granitemoehybrid.hpp>
 #include <llmcost/arch/jamba.hpp>
+#include <llmcost/arch/jetmoe.hpp>
 #include <llmcost/arch/kimi_linear.hpp>
 #include <llmcost/arch/lfm2.hpp>
 #include <llmcost/arch/llama.hpp>
@@ -51,6 +52,7 @@
 #include <llmcost/arch/t5.hpp>
 #include <llmcost/arch/vit.hpp>
 #include <llmcost/arch/youtu.hpp>
+#include <llmcost/arch/zamba2.hpp>
 #include <llmcost/base/string_ref.hpp>
 #include <llmcost/detail/config_edit_distance.hpp>
 
@@ -87,6 +89,7 @@ inline constexpr const architecture* architectures[]{
     &arch::granite,
     &arch::granitemoehybrid,
     &arch::jamba,
+    &arch::jetmoe,
     &arch::kimi_linear,
     &arch::lfm2,
     &arch::llama,
@@ -118,6 +121,7 @@ inline constexpr const architecture* architectures[]{
     &arch::t5,
     &arch::vit,
     &arch::youtu,
+    &arch::zamba2,
 };
 // clang-format on
 inline constexpr std::size_t architecture_count = sizeof architectures / sizeof *architectures;
