@@ -104,6 +104,7 @@
 #include <llmcost/arch/janus.hpp>
 #include <llmcost/arch/jina_embeddings_v3.hpp>
 #include <llmcost/arch/kimi_k25.hpp>
+#include <llmcost/arch/jetmoe.hpp>
 #include <llmcost/arch/kimi_linear.hpp>
 #include <llmcost/arch/kolibri1.hpp>
 #include <llmcost/arch/kosmos2_5.hpp>
@@ -202,6 +203,7 @@
 #include <llmcost/arch/xlstm.hpp>
 #include <llmcost/arch/youtu.hpp>
 #include <llmcost/arch/zaya.hpp>
+#include <llmcost/arch/zamba2.hpp>
 #include <llmcost/base/string_ref.hpp>
 #include <llmcost/reading/known_models.hpp>
 #include <llmcost/reading/read_model.hpp>
@@ -338,6 +340,7 @@ inline constexpr const architecture* architectures[]{
     &arch::janus,
     &arch::jina_embeddings_v3,
     &arch::kimi_k25,
+    &arch::jetmoe,
     &arch::kimi_linear,
     &arch::kolibri1,
     &arch::kosmos_2_5,
@@ -469,6 +472,7 @@ inline constexpr const architecture* architectures[]{
     &arch::xlstm,
     &arch::youtu,
     &arch::zaya,
+    &arch::zamba2,
 };
 // clang-format on
 inline constexpr std::size_t architecture_count = sizeof architectures / sizeof *architectures;
