@@ -102,9 +102,9 @@
 #include <llmcost/arch/jais2.hpp>
 #include <llmcost/arch/jamba.hpp>
 #include <llmcost/arch/janus.hpp>
+#include <llmcost/arch/jetmoe.hpp>
 #include <llmcost/arch/jina_embeddings_v3.hpp>
 #include <llmcost/arch/kimi_k25.hpp>
-#include <llmcost/arch/jetmoe.hpp>
 #include <llmcost/arch/kimi_linear.hpp>
 #include <llmcost/arch/kolibri1.hpp>
 #include <llmcost/arch/kosmos2_5.hpp>
@@ -202,8 +202,8 @@
 #include <llmcost/arch/xlnet.hpp>
 #include <llmcost/arch/xlstm.hpp>
 #include <llmcost/arch/youtu.hpp>
-#include <llmcost/arch/zaya.hpp>
 #include <llmcost/arch/zamba2.hpp>
+#include <llmcost/arch/zaya.hpp>
 #include <llmcost/base/string_ref.hpp>
 #include <llmcost/reading/known_models.hpp>
 #include <llmcost/reading/read_model.hpp>
@@ -338,9 +338,9 @@ inline constexpr const architecture* architectures[]{
     &arch::jais2,
     &arch::jamba,
     &arch::janus,
+    &arch::jetmoe,
     &arch::jina_embeddings_v3,
     &arch::kimi_k25,
-    &arch::jetmoe,
     &arch::kimi_linear,
     &arch::kolibri1,
     &arch::kosmos_2_5,
@@ -471,8 +471,8 @@ inline constexpr const architecture* architectures[]{
     &arch::xlnet,
     &arch::xlstm,
     &arch::youtu,
-    &arch::zaya,
     &arch::zamba2,
+    &arch::zaya,
 };
 // clang-format on
 inline constexpr std::size_t architecture_count = sizeof architectures / sizeof *architectures;
