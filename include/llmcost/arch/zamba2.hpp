@@ -224,7 +224,7 @@ constexpr void read(config_view config, sizes& s) {
     s.sliding_window = 0, s.attention_bias = s.output_bias = s.mlp_bias = false;
     if (config.boolean("use_long_context", false)) s.max_position_embeddings = 16384;
     if (s.own[rotates]) {
-        s.frequencies = detail::read_frequency_rule(config), s.rotary_dim = s.head_dim;
+        s.frequencies = detail::read_frequency_rule(config, "full_attention"), s.rotary_dim = s.head_dim;
         if (s.head_dim % 2 != 0) fail_unsupported(config, "num_attention_heads", "heads of an odd width are not rotated");
     }
     read_mixers(config, s);
