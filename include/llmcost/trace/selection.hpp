@@ -68,7 +68,8 @@ private:
         const string_ref type = class_in(query_.word()), prefix = m.type.prefix, base = m.type.base;
         if (type.size() == prefix.size() + base.size() && type.starts_with(prefix) && type.substr(prefix.size()) == base)
             return !type.empty();
-        return m.index >= 0 && !is_empty(m.name) && type == "ModuleList";  // lists are entered nowhere: they are met in their items
+        return m.index >= 0 && !is_empty(m.name) &&
+               type == "ModuleList";  // lists are entered nowhere: they are met in their items
     }
     [[nodiscard]] constexpr bool at_the_end() const noexcept {
         return segments_ == query_.segments() && matched_ == segments_;

@@ -86,7 +86,8 @@ public:
     constexpr value batch_norm(const value& a, bool affine = true) {
         written(2 * static_cast<std::uint64_t>(a.dim(1)));  // mean and reciprocal deviation of every channel
         value out = contiguous_like(a);
-        note(affine ? op::batch_norm_affine : op::batch_norm, count(a.elements), count(static_cast<std::uint64_t>(a.dim(1))), out, a);
+        note(affine ? op::batch_norm_affine : op::batch_norm, count(a.elements), count(static_cast<std::uint64_t>(a.dim(1))),
+             out, a);
         return out;
     }
     /// `F.max_pool2d`, `F.avg_pool2d` with a square window over (batch, channels, height, width); `ceil` lets the last one
