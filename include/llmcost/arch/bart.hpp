@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <llmcost/reading/sequence_stacks.hpp>
 #include <llmcost/walks/sequence_stacks.hpp>
 
 namespace llmcost::arch {

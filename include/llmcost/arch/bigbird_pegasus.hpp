@@ -77,6 +77,7 @@ constexpr value describe_bigbird_pegasus(const site& here, trace& t) {
 constexpr void read_bigbird_pegasus(config_view config, sizes& s) {
     read_stacks(config, s);
     s.attention_bias = config.boolean("use_bias", false);
+    if (s.head == head_kind::causal_lm) s.tie_word_embeddings = false;  // the class names no weights that are tied
     const string_ref type = config.string("attention_type", "block_sparse");
     if (type != "block_sparse" && type != "original_full")
         fail_value(config, "attention_type", "block_sparse or original_full");

@@ -4,6 +4,7 @@
 
 #include <llmcost/layers/mlp.hpp>
 #include <llmcost/layers/norm.hpp>
+#include <llmcost/reading/images.hpp>
 #include <llmcost/walks/images.hpp>
 
 namespace llmcost::arch {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <llmcost/reading/images.hpp>
 #include <llmcost/walks/images.hpp>
 
 namespace llmcost::arch {

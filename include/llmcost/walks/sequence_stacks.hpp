@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include <llmcost/layers/heads.hpp>
-#include <llmcost/reading/reader.hpp>
 #include <llmcost/walks/encoder_decoder.hpp>
 
 // Encoder-decoders with positions added to words: BART and those that were written after it.
@@ -58,11 +57,6 @@ struct stack_style {
     stack_attention attend_in_decoder = nullptr;  ///< none: as BART
     stack_part encoder = nullptr;                 ///< none: as BART
 };
-
-/// What `own` begins with in these families: a table of their own has these keys first, with their defaults.
-namespace stack_own {
-enum own : std::uint8_t { decoder_layers, decoder_heads, decoder_inner, encoder_inner, count };
-}
 
 /// A table of learned positions with so many rows in front of the first token's.
 struct position_table : embedding {
@@ -314,21 +308,6 @@ constexpr value describe_stacks(const site& here, trace& t, const stack_style& s
     const value x = t.leave(base, alone ? describe_decoder_module(here, t, style, nullptr, here.dims.vocab_size)
                                         : describe_both_stacks(here, t, style));
     return t.leave(whole, t.returns(x, describe_stack_head(here, t, style, x)));
-}
-
-/// Sizes of both stacks, after a table that begins as `stack_own` does.
-constexpr void read_stacks(config_view config, sizes& s) {
-    s.encoder = {s.num_hidden_layers, s.num_attention_heads, s.own[stack_own::encoder_inner]};
-    s.num_hidden_layers = s.own[stack_own::decoder_layers];  // of none, the cache would forget how much it has seen
-    s.num_attention_heads = s.num_key_value_heads = s.own[stack_own::decoder_heads];
-    s.intermediate_size = s.own[stack_own::decoder_inner];
-    s.attention_bias = true;
-    // `attribute_map` makes num_hidden_layers, which the cache of a decoder by itself reads, those of the encoder
-    if (s.head == head_kind::causal_lm && s.num_hidden_layers > s.encoder.num_hidden_layers)
-        fail_unsupported(config, "decoder_layers", "the cache of this class has as many layers as the encoder, too few");
-    for (const std::int64_t heads : {s.encoder.num_attention_heads, s.num_attention_heads})
-        if (s.hidden_size % heads != 0) fail_value(config, "d_model", "a multiple of the number of attention heads");
-    if (s.head == head_kind::question_answering) s.num_labels = 2;
 }
 
 }  // namespace llmcost
