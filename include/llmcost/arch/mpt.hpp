@@ -87,10 +87,10 @@ constexpr void read(config_view config, sizes& s) {
 
 // transformers/models/mpt: configuration_mpt.py, modeling_mpt.py; linear biases by distance, norms without biases
 inline constexpr architecture mpt = [](architecture a) {
-    a.model_type = "mpt", a.prefix = "Mpt", a.read = mpt_detail::read, a.heads = answering_decoder_heads;
+    a.model_type = "mpt", a.prefix = "Mpt", a.read = mpt_detail::read, a.heads = decoder_heads;
     a.base = mpt_detail::base, a.layer = mpt_detail::layer, a.attend = mpt_detail::attend;
     a.norm = norm_kind::layer, a.rotated = rotation::none;
-    a.names.base = a.names.base_under_answers = "transformer", a.names.token_classifier = "classifier";
+    a.names.base = "transformer", a.names.token_classifier = "classifier";
     a.names.embed_tokens = "wte", a.names.layers = "blocks", a.names.layer_type = "Block", a.names.attention = "attn";
     a.keys[0] = {"hidden_size", "d_model", key_rule::standard_first};
     a.keys[1] = {"num_attention_heads", "n_heads", key_rule::standard_first};

@@ -35,6 +35,7 @@ constexpr value soft_cap(trace& t, const value& x) { return t.mul(t.tanh(t.div(x
 
 /// One token: h (B, H, v) (modeling_xlstm.py, `mlstm_recurrent_step_native`).
 constexpr value step(trace& t, const inputs& in, memory& state) {
+    const dtype type = in.q.type;  // memories are in float32, what reads them not
     const value forget = t.log_sigmoid(in.forget_gate);
     const value kept = t.add(forget, state.m), m = t.maximum(kept, in.input_gate);
     const value old = t.exp(t.sub(t.add(forget, state.m), m)), fresh = t.exp(t.sub(in.input_gate, m));
@@ -42,11 +43,11 @@ constexpr value step(trace& t, const inputs& in, memory& state) {
     const value outer = t.matmul(in.k.unsqueeze(-1), in.v.unsqueeze(2));
     const value c = t.add(t.mul(old.unsqueeze(-1), t.clone(state.c)), t.mul(fresh.unsqueeze(-1), outer));
     const value n = t.add(t.mul(old, t.clone(state.n)), t.mul(fresh, in.k));
-    const value found = t.matmul(q.unsqueeze(2), c).squeeze(2);
-    const value length = t.matmul(q.unsqueeze(2), n.unsqueeze(-1)).squeeze(2);
+    const value found = t.to(t.matmul(q.unsqueeze(2), t.to(c, type)).squeeze(2), dtype::float32);
+    const value length = t.matmul(q.unsqueeze(2), t.to(n.unsqueeze(-1), type)).squeeze(2);
     const value least = t.exp(t.neg(m));
     state = {c, n, m};
-    return t.div(found, t.add(t.maximum(t.abs(length), least)));
+    return t.to(t.div(found, t.add(t.maximum(t.abs(length), least))), type);
 }
 
 /// The same one token after the other: (B, H, S, v); the last state is handed on.
@@ -71,17 +72,17 @@ constexpr value step_by_step(trace& t, const inputs& in, memory& state) {
 constexpr memory remember_chunks(trace& t, const inputs& in, const value& decay, const memory& before, std::int64_t size) {
     const std::int64_t batch = in.q.dim(0), heads = in.q.dim(1), qk = in.q.dim(-1), v = in.v.dim(-1);
     const std::int64_t chunks = in.q.dim(2) / size;
-    memory all{t.constant({batch, heads, (chunks + 1) * qk, v}), t.constant({batch, heads, (chunks + 1) * qk}),
-               t.constant({batch, heads, chunks + 1})};
+    memory all{t.constant({batch, heads, (chunks + 1) * qk, v}, in.k.type),
+               t.constant({batch, heads, (chunks + 1) * qk}, in.k.type), t.constant({batch, heads, chunks + 1}, in.k.type)};
     const value gates = in.input_gate.view({batch, heads, chunks, size});
     const value within = t.add(t.sub(t.select(decay, -1).unsqueeze(-1), decay), gates);
     const value total = t.select(decay, -1), most = t.max_over(within, -1);
     value m = before.m.squeeze(-1), c = before.c, n = before.n;
     const auto one = [&] {
-        const value next = t.maximum(t.add(t.select(total, 2), m), t.select(most, 2));
+        const value gain = t.select(total, 2), next = t.maximum(t.add(gain, m), t.select(most, 2));
         const value share = t.exp(t.sub(t.select(within, 2), next.unsqueeze(-1))).unsqueeze(-1);
         const value k = t.mul(t.slice(in.k, 2, size), share), kt = k.transpose(-2, -1);
-        const value kept = t.exp(t.sub(t.add(t.select(total, 2), m), next)).unsqueeze(-1);
+        const value kept = t.exp(t.sub(t.add(gain, m), next)).unsqueeze(-1);
         c = t.add(t.mul(kept.unsqueeze(-1), c), t.matmul(kt, t.slice(in.v, 2, size)));
         n = t.add(t.mul(kept, n), t.sum(kt, -1));
         m = next;
@@ -91,6 +92,7 @@ constexpr memory remember_chunks(trace& t, const inputs& in, const value& decay,
     for (repetition other = t.steps(chunks - 1, c); other.next();) {
         n = first.n, m = first.m;
         n.storage = m.storage = value::no_storage;
+        t.copy_into(all.c, c), t.copy_into(all.n, n), t.copy_into(all.m, m);
         one();
         t.save_for_backward(
             n);  // of all but the first chunk, where it is made; the last one's is not read, the first one's is
@@ -159,13 +161,17 @@ private:
             const value decay = t.cumsum(t.log_sigmoid(first.forget_gate.view({batch, heads, -1, size})), -1);
             const memory all = remember_chunks(t, first, decay, state, size);
             front = look_up_chunks(t, first, decay, all, size);
+            const recorder::off_loss_guard unread{t, whole == sequence};  // no token is left to read them
             state = {t.slice(all.c, 2, qk), t.slice(all.n, 2, qk), t.slice(all.m, 2, 1)};
+            for (value* const each : {&state.c, &state.n, &state.m}) *each = t.to(*each, dtype::float32);
         }
         if (whole == sequence) return t.cat({front}, 2);
         const value rest = step_by_step(t, part(t, in, sequence - whole), state);
         return whole > 0 ? t.cat({front, rest}, 2) : t.cat({rest}, 2);
     }
 };
+
+constexpr value finish(const site&, trace& t, const value& scores) { return t.to(scores, dtype::float32); }
 
 /// A norm of the mean square, or one of each head's deviations, with a weight and perhaps a bias: (…, width).
 struct biased_norm {
@@ -207,9 +213,10 @@ constexpr projected project_all(const site& here, trace& t, const value& x) {
     projected p;
     if (dims.own[fused]) {
         const value all = t.call("qkv_opreact", linear{width, 2 * qk + 2 * v, with_bias}, x);
-        p.of.q = p.of.k = all.slice(-1, qk), p.of.v = p.output_gate = all.slice(-1, v);
-        p.of.input_gate = p.of.forget_gate =
-            soft_cap(t, t.call("ifgate_preact", linear{width, 2 * heads, true}, x)).slice(-1, heads);
+        p.of.q = t.slice(all, -1, qk), p.of.k = t.slice(all, -1, qk);  // `tensor_split` slices
+        p.of.v = t.slice(all, -1, v), p.output_gate = t.slice(all, -1, v);
+        const value gates = soft_cap(t, t.call("ifgate_preact", linear{width, 2 * heads, true}, x));
+        p.of.input_gate = t.slice(gates, -1, heads), p.of.forget_gate = t.slice(gates, -1, heads);
     } else {
         p.of.q = t.call("q", linear{width, qk, with_bias}, x), p.of.k = t.call("k", linear{width, qk, with_bias}, x);
         p.of.v = t.call("v", linear{width, v, with_bias}, x);
@@ -239,8 +246,9 @@ constexpr value feed(const site& here, trace& t, const value& x) {
     const bool with_bias = here.dims.own[bias] != 0;
     value gate, up;
     if (here.dims.own[fused]) {
-        gate = up = t.call("proj_up_gate_z", linear{width, 2 * inner, with_bias}, x).slice(-1, inner);
-        gate = t.call("act_fn", activation_module{activation::swish}, gate);
+        const value both = t.call("proj_up_gate_z", linear{width, 2 * inner, with_bias}, x);
+        gate = t.call("act_fn", activation_module{activation::swish}, t.slice(both, -1, inner));
+        up = t.slice(both, -1, inner);
     } else {
         gate = t.call("proj_up_gate", linear{width, inner, with_bias}, x);
         gate = t.call("act_fn", activation_module{activation::swish}, gate);
@@ -318,7 +326,8 @@ constexpr void read(config_view config, sizes& s) {
 // transformers/models/xlstm: configuration_xlstm.py, modeling_xlstm.py; a memory per head, in chunks and token by token
 inline constexpr architecture xlstm = [](architecture a) {
     a.model_type = "xlstm", a.prefix = "xLSTM", a.read = xlstm_detail::read, a.own = xlstm_detail::keys;
-    a.base = xlstm_detail::base, a.layer = xlstm_detail::layer, a.rotated = rotation::none, a.heads = language_heads;
+    a.base = xlstm_detail::base, a.layer = xlstm_detail::layer, a.finish = xlstm_detail::finish;
+    a.rotated = rotation::none, a.heads = language_heads;
     a.names.base = "backbone", a.names.embed_tokens = "embeddings", a.names.layer_type = "Block";
     a.keys[0] = {"num_attention_heads", "num_heads", key_rule::written_only};
     a.keys[1] = no_attention_bias, a.keys[2] = no_mlp_bias, a.keys[3] = {"hidden_act", "", key_rule::absent};

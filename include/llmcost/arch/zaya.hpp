@@ -156,6 +156,7 @@ struct router {
         if (reads) {
             value before = trace::buffer({batch, sequence, width});  // kept where it was made
             before.requires_grad = t.training();
+            before.type = state.type;
             state = t.add(state, t.mul(before, scale));
         }
         const value next = t.clone(state);
