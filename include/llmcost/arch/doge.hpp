@@ -21,6 +21,8 @@ constexpr value dynamic_mask(const site& here, trace& t, const value& of_keys) {
     const value wide = of_keys.unsqueeze(2).expand({of_keys.dim(0), of_keys.dim(1), sequence, length});
     value mask = t.where(wide);
     t.edge(axis::total, kept + 1);
+    const std::int64_t window = here.shared->where.window;  // once the cache is full, keys are as many more than new tokens
+    if (window > 0 && kept + 2 > window) t.edge(axis::sequence, kept + 2 - window);
     if (length <= kept) return mask;
     const value none = t.zeros_like(mask);
     {
