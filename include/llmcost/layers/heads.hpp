@@ -29,7 +29,7 @@ struct classification_head {
 /// Scores of an answer's start and end, each copied out of their common product: (B, S, width) -> (B, S).
 constexpr value answer_scores(trace& t, const value& x) {
     const value both = t.call("qa_outputs", head_linear{{x.dim(-1), 2, true}}, x);
-    (void)t.contiguous(both.slice(-1, 1).squeeze(-1));
+    t.gradient_arrives(t.contiguous(both.slice(-1, 1).squeeze(-1)));  // of the starts; the ends are handed out
     return t.contiguous(both.slice(-1, 1).squeeze(-1));
 }
 
