@@ -92,10 +92,10 @@ struct windows {
 /// `overlaps`: a window sees the one before it, too. The entries of earlier passes come from the cache.
 constexpr value compressed(const site& here, trace& t, const value& x, const windows& w, std::int64_t dim, bool overlaps) {
     const std::int64_t batch = x.dim(0), features = overlaps ? 2 * dim : dim, width = here.dims.hidden_size;
-    const value bias = t.param("position_bias", {w.rate, features});
-    value kv, gate;
+    value bias, kv, gate;
     {
         const recorder::off_loss_guard unread{t, w.fresh == 0};
+        bias = t.param("position_bias", {w.rate, features});
         kv = t.call("kv_proj", linear{width, features}, x), gate = t.call("gate_proj", linear{width, features}, x);
     }
     const bool caches = !t.training();
