@@ -12,6 +12,7 @@
 
 #include <llmcost/cli/main.hpp>
 #include <llmcost/cli/measured.hpp>
+#include <llmcost/cli/run.hpp>
 #include <llmcost/devices/device_file.hpp>
 #include <llmcost/json.hpp>
 #include <llmcost/kernels/own_files.hpp>
@@ -113,8 +114,7 @@ void measure_model(std::vector<std::string_view> args) {
     const device* sheet = cuda::datasheet_of(bench::gpu_at_hand());
     const std::string here = sheet != nullptr ? std::string(sheet->names[0]) : "here";
     if (!named) args.insert(args.end(), {"--device", here});
-    std::cout << cli::measured_answer(args, timer,
-                                      {std::cout, std::cerr, std::cin, [](const char* name) { return std::getenv(name); }});
+    std::cout << cli::measured_answer(args, timer, cli::whole_session(cli::own_streams()));
 }
 
 }  // namespace

@@ -16,23 +16,36 @@
 #include <llmcost/arch/beam.hpp>
 #include <llmcost/arch/bert.hpp>
 #include <llmcost/arch/bert_generation.hpp>
+#include <llmcost/arch/bigbird_pegasus.hpp>
 #include <llmcost/arch/biogpt.hpp>
+#include <llmcost/arch/bit.hpp>
 #include <llmcost/arch/bitnet.hpp>
+#include <llmcost/arch/blenderbot.hpp>
 #include <llmcost/arch/bloom.hpp>
+#include <llmcost/arch/clip.hpp>
 #include <llmcost/arch/codegen.hpp>
 #include <llmcost/arch/cohere.hpp>
 #include <llmcost/arch/cohere2_moe.hpp>
 #include <llmcost/arch/cohere_compass.hpp>
 #include <llmcost/arch/convbert.hpp>
+#include <llmcost/arch/convnext.hpp>
 #include <llmcost/arch/cpmant.hpp>
 #include <llmcost/arch/ctrl.hpp>
+#include <llmcost/arch/cvt.hpp>
 #include <llmcost/arch/cwm.hpp>
 #include <llmcost/arch/deberta_v2.hpp>
 #include <llmcost/arch/deepseek.hpp>
 #include <llmcost/arch/deepseek_v32.hpp>
+#include <llmcost/arch/deepseek_v4.hpp>
+#include <llmcost/arch/deepseek_vl.hpp>
+#include <llmcost/arch/deit.hpp>
 #include <llmcost/arch/diffllama.hpp>
+#include <llmcost/arch/dinov2_with_registers.hpp>
 #include <llmcost/arch/distilbert.hpp>
+#include <llmcost/arch/doge.hpp>
 #include <llmcost/arch/dots1.hpp>
+#include <llmcost/arch/dots3_note.hpp>
+#include <llmcost/arch/efficientnet.hpp>
 #include <llmcost/arch/electra.hpp>
 #include <llmcost/arch/emu3.hpp>
 #include <llmcost/arch/ernie.hpp>
@@ -44,14 +57,24 @@
 #include <llmcost/arch/exaone4.hpp>
 #include <llmcost/arch/exaone_moe.hpp>
 #include <llmcost/arch/falcon.hpp>
+#include <llmcost/arch/falcon_h1.hpp>
+#include <llmcost/arch/fast_vlm.hpp>
 #include <llmcost/arch/flex_olmo.hpp>
 #include <llmcost/arch/flint.hpp>
+#include <llmcost/arch/florence2.hpp>
+#include <llmcost/arch/focalnet.hpp>
+#include <llmcost/arch/fsmt.hpp>
 #include <llmcost/arch/gemma.hpp>
+#include <llmcost/arch/gemma3.hpp>
+#include <llmcost/arch/gemma3n.hpp>
+#include <llmcost/arch/gemma4.hpp>
+#include <llmcost/arch/git.hpp>
 #include <llmcost/arch/glm.hpp>
 #include <llmcost/arch/glm4_moe.hpp>
 #include <llmcost/arch/glm4_moe_lite.hpp>
 #include <llmcost/arch/glm4v.hpp>
 #include <llmcost/arch/glmasr.hpp>
+#include <llmcost/arch/got_ocr2.hpp>
 #include <llmcost/arch/gpt2.hpp>
 #include <llmcost/arch/gpt_bigcode.hpp>
 #include <llmcost/arch/gpt_neo.hpp>
@@ -65,40 +88,63 @@
 #include <llmcost/arch/granitemoehybrid.hpp>
 #include <llmcost/arch/gte.hpp>
 #include <llmcost/arch/helium.hpp>
+#include <llmcost/arch/hrm_text.hpp>
 #include <llmcost/arch/hunyuan.hpp>
 #include <llmcost/arch/hunyuan_v1_moe.hpp>
 #include <llmcost/arch/hy_v3.hpp>
+#include <llmcost/arch/hy_v4.hpp>
 #include <llmcost/arch/hyperclovax.hpp>
 #include <llmcost/arch/ibert.hpp>
+#include <llmcost/arch/idefics3.hpp>
+#include <llmcost/arch/ijepa.hpp>
+#include <llmcost/arch/inkling.hpp>
 #include <llmcost/arch/internlm3.hpp>
 #include <llmcost/arch/jais2.hpp>
 #include <llmcost/arch/jamba.hpp>
+#include <llmcost/arch/janus.hpp>
+#include <llmcost/arch/jetmoe.hpp>
 #include <llmcost/arch/jina_embeddings_v3.hpp>
+#include <llmcost/arch/kimi_k25.hpp>
 #include <llmcost/arch/kimi_linear.hpp>
 #include <llmcost/arch/kolibri1.hpp>
+#include <llmcost/arch/kosmos2_5.hpp>
 #include <llmcost/arch/laguna.hpp>
 #include <llmcost/arch/layoutlm.hpp>
 #include <llmcost/arch/lfm2.hpp>
 #include <llmcost/arch/lfm2_moe.hpp>
+#include <llmcost/arch/lfm2_vl.hpp>
 #include <llmcost/arch/lfm3.hpp>
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/arch/llama4.hpp>
+#include <llmcost/arch/llama4_vision.hpp>
+#include <llmcost/arch/llava.hpp>
 #include <llmcost/arch/longformer.hpp>
+#include <llmcost/arch/longt5.hpp>
 #include <llmcost/arch/luke.hpp>
+#include <llmcost/arch/m2m_100.hpp>
 #include <llmcost/arch/mamba.hpp>
+#include <llmcost/arch/marian.hpp>
 #include <llmcost/arch/megatron_bert.hpp>
 #include <llmcost/arch/mellum.hpp>
 #include <llmcost/arch/mimo_v2.hpp>
 #include <llmcost/arch/minicpm3.hpp>
+#include <llmcost/arch/minicpmv4_6.hpp>
+#include <llmcost/arch/minimax.hpp>
 #include <llmcost/arch/minimax_m2.hpp>
+#include <llmcost/arch/minimax_m3.hpp>
 #include <llmcost/arch/mistral.hpp>
+#include <llmcost/arch/mistral3.hpp>
 #include <llmcost/arch/mixtral.hpp>
+#include <llmcost/arch/mllama.hpp>
 #include <llmcost/arch/mobilebert.hpp>
+#include <llmcost/arch/mobilenet_v1.hpp>
 #include <llmcost/arch/modernbert.hpp>
+#include <llmcost/arch/modernbert_decoder.hpp>
 #include <llmcost/arch/moshi.hpp>
 #include <llmcost/arch/moss_transcribe_diarize.hpp>
 #include <llmcost/arch/mpnet.hpp>
 #include <llmcost/arch/mpt.hpp>
+#include <llmcost/arch/mvp.hpp>
 #include <llmcost/arch/nanochat.hpp>
 #include <llmcost/arch/nemo_speechlm.hpp>
 #include <llmcost/arch/nemotron.hpp>
@@ -109,11 +155,18 @@
 #include <llmcost/arch/olmo_hybrid.hpp>
 #include <llmcost/arch/openai_gpt.hpp>
 #include <llmcost/arch/opt.hpp>
+#include <llmcost/arch/ovis2.hpp>
 #include <llmcost/arch/paddleocr_vl.hpp>
+#include <llmcost/arch/pegasus.hpp>
+#include <llmcost/arch/pegasus_x.hpp>
+#include <llmcost/arch/persimmon.hpp>
 #include <llmcost/arch/phi.hpp>
 #include <llmcost/arch/phi3.hpp>
 #include <llmcost/arch/phi4_multimodal.hpp>
 #include <llmcost/arch/phimoe.hpp>
+#include <llmcost/arch/pixtral.hpp>
+#include <llmcost/arch/poolformer.hpp>
+#include <llmcost/arch/pvt.hpp>
 #include <llmcost/arch/qwen2.hpp>
 #include <llmcost/arch/qwen2_audio.hpp>
 #include <llmcost/arch/qwen2_moe.hpp>
@@ -123,11 +176,15 @@
 #include <llmcost/arch/qwen3_asr.hpp>
 #include <llmcost/arch/qwen3_next.hpp>
 #include <llmcost/arch/qwen3_vl.hpp>
+#include <llmcost/arch/regnet.hpp>
 #include <llmcost/arch/rembert.hpp>
+#include <llmcost/arch/resnet.hpp>
 #include <llmcost/arch/roberta.hpp>
 #include <llmcost/arch/roc_bert.hpp>
 #include <llmcost/arch/roformer.hpp>
+#include <llmcost/arch/sam.hpp>
 #include <llmcost/arch/seed_oss.hpp>
+#include <llmcost/arch/siglip.hpp>
 #include <llmcost/arch/smollm3.hpp>
 #include <llmcost/arch/squeezebert.hpp>
 #include <llmcost/arch/stablelm.hpp>
@@ -137,13 +194,19 @@
 #include <llmcost/arch/trocr.hpp>
 #include <llmcost/arch/ultrabert.hpp>
 #include <llmcost/arch/vibevoice_asr.hpp>
+#include <llmcost/arch/video_llama_3.hpp>
 #include <llmcost/arch/vit.hpp>
+#include <llmcost/arch/whisper.hpp>
 #include <llmcost/arch/xglm.hpp>
 #include <llmcost/arch/xlm.hpp>
 #include <llmcost/arch/xlnet.hpp>
+#include <llmcost/arch/xlstm.hpp>
 #include <llmcost/arch/youtu.hpp>
+#include <llmcost/arch/zamba2.hpp>
+#include <llmcost/arch/zaya.hpp>
 #include <llmcost/base/string_ref.hpp>
-#include <llmcost/detail/config_edit_distance.hpp>
+#include <llmcost/reading/known_models.hpp>
+#include <llmcost/reading/read_model.hpp>
 
 namespace llmcost {
 
@@ -164,27 +227,43 @@ inline constexpr const architecture* architectures[]{
     &arch::beam,
     &arch::bert,
     &arch::bert_generation,
+    &arch::bigbird_pegasus,
     &arch::biogpt,
+    &arch::bit,
     &arch::bitnet,
+    &arch::blenderbot,
+    &arch::blenderbot_small,
     &arch::bloom,
     &arch::camembert,
+    &arch::clip_vision_model,
     &arch::codegen,
     &arch::cohere,
     &arch::cohere2,
     &arch::cohere2_moe,
     &arch::cohere_compass_text,
     &arch::convbert,
+    &arch::convnext,
+    &arch::convnextv2,
     &arch::cpmant,
     &arch::ctrl,
+    &arch::cvt,
     &arch::cwm,
     &arch::data2vec_text,
     &arch::deberta_v2,
     &arch::deepseek_v2,
     &arch::deepseek_v3,
     &arch::deepseek_v32,
+    &arch::deepseek_v4,
+    &arch::deepseek_vl,
+    &arch::deepseek_vl_hybrid,
+    &arch::deit,
     &arch::diffllama,
+    &arch::dinov2_with_registers,
     &arch::distilbert,
+    &arch::doge,
     &arch::dots1,
+    &arch::dots3_note_text,
+    &arch::efficientnet,
     &arch::electra,
     &arch::emu3,
     &arch::ernie,
@@ -196,13 +275,23 @@ inline constexpr const architecture* architectures[]{
     &arch::exaone4,
     &arch::exaone_moe,
     &arch::falcon,
+    &arch::falcon_h1,
     &arch::falcon_mamba,
+    &arch::fast_vlm,
     &arch::flaubert,
     &arch::flex_olmo,
     &arch::flint,
+    &arch::florence2,
+    &arch::focalnet,
+    &arch::fsmt,
     &arch::gemma,
     &arch::gemma2,
+    &arch::gemma3,
     &arch::gemma3_text,
+    &arch::gemma3n_text,
+    &arch::gemma4_text,
+    &arch::gemma4_unified_text,
+    &arch::git,
     &arch::glm,
     &arch::glm4,
     &arch::glm4_moe,
@@ -215,6 +304,7 @@ inline constexpr const architecture* architectures[]{
     &arch::glm_ocr,
     &arch::glm_ocr_text,
     &arch::glmasr,
+    &arch::got_ocr2,
     &arch::gpt_sw3,
     &arch::gpt2,
     &arch::gpt_bigcode,
@@ -233,45 +323,72 @@ inline constexpr const architecture* architectures[]{
     &arch::granitemoeshared,
     &arch::gte,
     &arch::helium,
+    &arch::hrm_text,
     &arch::hunyuan_v1_dense,
     &arch::hunyuan_v1_moe,
     &arch::hy_v3,
+    &arch::hy_v4,
     &arch::hyperclovax,
     &arch::ibert,
+    &arch::idefics3,
+    &arch::ijepa,
+    &arch::inkling_text,
     &arch::internlm3,
     &arch::iquestcoder,
     &arch::jais2,
     &arch::jamba,
+    &arch::janus,
+    &arch::jetmoe,
     &arch::jina_embeddings_v3,
+    &arch::kimi_k25,
     &arch::kimi_linear,
     &arch::kolibri1,
+    &arch::kosmos_2_5,
     &arch::laguna,
     &arch::layoutlm,
     &arch::lfm2,
     &arch::lfm2_moe,
+    &arch::lfm2_vl,
     &arch::lfm3,
     &arch::llama,
+    &arch::llama4,
     &arch::llama4_text,
+    &arch::llava,
+    &arch::llava_next_video,
+    &arch::llava_onevision,
     &arch::longformer,
+    &arch::longt5,
     &arch::luke,
+    &arch::m2m_100,
     &arch::mamba,
     &arch::mamba2,
+    &arch::marian,
+    &arch::mbart,
     &arch::megatron_bert,
     &arch::mellum,
     &arch::mimo_v2_flash,
     &arch::minicpm3,
+    &arch::minicpmv4_6,
+    &arch::minimax,
     &arch::minimax_m2,
+    &arch::minimax_m3_vl_text,
     &arch::ministral,
     &arch::ministral3,
     &arch::mistral,
+    &arch::mistral3,
     &arch::mixtral,
+    &arch::mllama,
     &arch::mobilebert,
+    &arch::mobilenet_v1,
     &arch::modernbert,
+    &arch::modernbert_decoder,
     &arch::moshi,
     &arch::moss_transcribe_diarize,
     &arch::mpnet,
     &arch::mpt,
+    &arch::mt5,
     &arch::musicflamingo,
+    &arch::mvp,
     &arch::nanochat,
     &arch::nemo_speechlm,
     &arch::nemotron,
@@ -285,11 +402,20 @@ inline constexpr const architecture* architectures[]{
     &arch::olmoe,
     &arch::openai_gpt,
     &arch::opt,
+    &arch::ovis2,
     &arch::paddleocr_vl,
+    &arch::pegasus,
+    &arch::pegasus_x,
+    &arch::persimmon,
     &arch::phi,
     &arch::phi3,
     &arch::phi4_multimodal,
     &arch::phimoe,
+    &arch::pixtral,
+    &arch::plbart,
+    &arch::poolformer,
+    &arch::pp_chart2table,
+    &arch::pvt,
     &arch::qwen2,
     &arch::qwen2_5_vl,
     &arch::qwen2_5_vl_text,
@@ -309,13 +435,19 @@ inline constexpr const architecture* architectures[]{
     &arch::qwen3_vl_moe,
     &arch::qwen3_vl_moe_text,
     &arch::qwen3_vl_text,
+    &arch::regnet,
     &arch::rembert,
+    &arch::resnet,
     &arch::roberta,
     &arch::roberta_prelayernorm,
     &arch::roc_bert,
     &arch::roformer,
+    &arch::sam_vision_model,
     &arch::seed_oss,
+    &arch::siglip2_vision_model,
+    &arch::siglip_vision_model,
     &arch::smollm3,
+    &arch::smolvlm,
     &arch::solar_open,
     &arch::squeezebert,
     &arch::stablelm,
@@ -324,16 +456,23 @@ inline constexpr const architecture* architectures[]{
     &arch::tapas,
     &arch::trocr,
     &arch::ultrabert,
+    &arch::umt5,
     &arch::vaultgemma,
     &arch::vibevoice_asr,
+    &arch::video_llama_3,
+    &arch::video_llava,
     &arch::vit,
     &arch::voxtral,
+    &arch::whisper,
     &arch::xglm,
     &arch::xlm,
     &arch::xlm_roberta,
     &arch::xlm_roberta_xl,
     &arch::xlnet,
+    &arch::xlstm,
     &arch::youtu,
+    &arch::zamba2,
+    &arch::zaya,
 };
 // clang-format on
 inline constexpr std::size_t architecture_count = sizeof architectures / sizeof *architectures;
@@ -347,54 +486,15 @@ consteval bool architectures_are_sorted() {
 static_assert(architectures_are_sorted(), "rows stand in the order of their model_type, each once");
 }  // namespace detail
 
+/// All rows, as a value.
+inline constexpr known_models every_model{architectures, architecture_count, read_model};
+
 /// The row of a `model_type`, or null.
 [[nodiscard]] constexpr const architecture* find_architecture(string_ref model_type) noexcept {
-    for (const architecture* a : architectures)
-        if (a->model_type == model_type) return a;
-    return nullptr;
+    return every_model.find(model_type);
 }
-
-namespace detail {
-
-/// How far a known type is from an unknown one: their edit distance, less where one begins with the other.
-constexpr int type_distance(string_ref unknown, string_ref known) noexcept {
-    if (unknown.empty()) return edit_distance(unknown, known);
-    return known.starts_with(unknown) ? 0 : unknown.starts_with(known) ? 1 : edit_distance(unknown, known);
-}
-
-/// Says which known types are near to an unknown one: at most a letter in three apart.
-[[noreturn]] inline void fail_nearest(config_view config, string_ref type) {
-    char sentence[192]{};  // ends with NUL
-    std::size_t n = 0;
-    const auto say = [&](string_ref text) {
-        for (const char c : text)
-            if (n + 1 < sizeof sentence) sentence[n++] = c;
-    };
-    say("is not known");
-    const architecture* named[3]{};
-    for (std::size_t k = 0; k < 3; ++k) {
-        const architecture* best = nullptr;
-        for (const architecture* a : architectures) {
-            if (a == named[0] || a == named[1]) continue;
-            if (best == nullptr || type_distance(type, a->model_type) < type_distance(type, best->model_type)) best = a;
-        }
-        named[k] = best;
-        if (type_distance(type, best->model_type) * 3 > static_cast<int>(type.size())) break;
-        say(k == 0 ? "; nearest: " : ", ");
-        say(best->model_type);
-    }
-    say("; llmcost models lists those that are");
-    fail_unknown_model_type(config, "model_type", sentence);
-}
-
-}  // namespace detail
 
 /// Builds the model that a configuration describes; throws `config_error` where no row can.
-[[nodiscard]] constexpr model read_model(config_view config) {
-    const string_ref type = config.string("model_type");
-    const architecture* row = find_architecture(type);
-    if (row == nullptr) detail::fail_nearest(config, type);
-    return read_model_of(*row, config, find_architecture);
-}
+[[nodiscard]] constexpr model read_model(config_view config) { return read_model(every_model, config); }
 
 }  // namespace llmcost

@@ -8,13 +8,14 @@
 
 #include <llmcost/cli/arguments.hpp>
 #include <llmcost/cli/job.hpp>
+#include <llmcost/cli/page.hpp>
 
 using namespace llmcost::cli;
 using llmcost::dtype;
 
 namespace {
 
-arguments read(std::vector<std::string_view> args) { return arguments(args); }
+arguments read(std::vector<std::string_view> args) { return arguments("", page_options, args); }
 
 /// The message of the error that a call ends in, which must be one of usage; empty where it ends in none.
 template <class Call>
@@ -42,7 +43,7 @@ TEST_CASE("options take their value behind a blank or an equals sign; the rest a
     CHECK(!a.has(option::scopes));
     CHECK(a.words() == std::vector<std::string_view>{"mult", "attn", "--batch"});
     CHECK(read({"--config", "-"}).text(option::config) == "-");
-    CHECK(read({"--set", "a=1", "--set=b=2"}).overrides() == std::vector<std::string_view>{"a=1", "b=2"});
+    CHECK(read({"--set", "a=1", "--set=b=2"}).all(option::set) == std::vector<std::string_view>{"a=1", "b=2"});
     CHECK(read({"-h"}).has(option::help));
     CHECK(read({"--model="}).text(option::model, "none") == "");
 }

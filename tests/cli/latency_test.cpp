@@ -336,19 +336,20 @@ TEST_CASE("what cannot be timed is said") {
     CHECK(refused(one_step + " --engine vlm").find("nearest: vllm") != std::string::npos);
     CHECK(has(refused(one_step + " --engine tgi"), "no engine 'tgi'; expected one of trtllm, vllm, sglang\n"));
     CHECK(has(refused(one_step + " --dtype q4"), "no type 'q4'; expected one of float32, bfloat16, "));
-    CHECK(refused(one_step + " --rate 3") == "llmcost: no option '--rate' (see --help)\n");
+    CHECK(refused(one_step + " --rate 3") ==
+          "llmcost: latency: no option '--rate' (see llmcost latency --help); --rate is an option of llmcost serve\n");
     CHECK(refused(one_step + " --dtype fp9").find("nearest: fp8") != std::string::npos);
     CHECK(refused(one_step + " --routing fair").find("expected one of balanced") != std::string::npos);
     CHECK(refused(one_step + " --routing balanced").ends_with("--routing: this model has no routed experts\n"));
     CHECK(refused(one_step + " --experts-dtype fp8").ends_with("--experts-dtype: this model has no routed experts\n"));
-    CHECK(refused(one_step + " --tree").find("is no option of llmcost latency (see its --help)") != std::string::npos);
+    CHECK(refused(one_step + " --tree").ends_with("; --tree is an option of llmcost alone\n"));
     CHECK(refused(one_step + " --price -1").find("expected a number from 0") != std::string::npos);
     CHECK(refused(one_step + " --format xml").find("expected one of text, json, csv") != std::string::npos);
     CHECK(refused(one_step + " --training --format csv").find("expected one of text, json;") != std::string::npos);
     CHECK(refused(one_step + " --execution lazy").find("expected one of graph, stream, eager") != std::string::npos);
     CHECK(refused("latency --model deepseek-ai/DeepSeek-V3 --device h200 --tp 8 --ep 8 --execution eager")
               .find("expected --tp 1 --dp 1") != std::string::npos);
-    CHECK(refused(one_step + " mult").find("expected options, found 'mult'") != std::string::npos);
+    CHECK(refused(one_step + " mult") == "llmcost: latency: takes no more words, found 'mult'\n");
     CHECK(refused("latency --config " LLMCOST_TEST_DIR "/none.json --device h200", {}, 3).find("none.json") !=
           std::string::npos);
     CHECK(printed("latency --help").find("--cache-dtype") != std::string::npos);

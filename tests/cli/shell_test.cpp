@@ -6,22 +6,31 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <span>
 #include <sstream>
 #include <string>
 #include <string_view>
 
 #include <llmcost/base/version.hpp>
 #include <llmcost/bundled/all.hpp>
-#include <llmcost/cli/options.hpp>
+#include <llmcost/cli/run.hpp>
 #include <llmcost/cli/text.hpp>
 #include <llmcost/devices/all.hpp>
 #include <llmcost/registry.hpp>
 #include <llmcost/report/metrics.hpp>
 
+#include <unistd.h>
+
 using namespace llmcost::testing;
-using llmcost::cli::option_table;
+using llmcost::cli::all_commands;
+using llmcost::cli::command;
+using llmcost::cli::page_options;
 
 namespace {
 
@@ -29,6 +38,14 @@ std::string dashes_for_roff(std::string_view text) {
     std::string out;
     for (const char c : text) out += c == '-' ? std::string("\\-") : std::string(1, c);
     return out;
+}
+
+/// What stands between two texts; empty where the first does not.
+std::string behind(std::string_view text, std::string_view begin, std::string_view end) {
+    const std::size_t at = text.find(begin);
+    if (at == std::string_view::npos) return {};
+    text.remove_prefix(at + begin.size());
+    return std::string(text.substr(0, text.find(end)));
 }
 
 }  // namespace
@@ -40,7 +57,7 @@ TEST_CASE("the help fits a screen and has every option") {
     int lines = 0;
     for (std::string line; std::getline(in, line); ++lines) CHECK_MESSAGE(llmcost::cli::width_of(line) <= 80, line);
     CHECK(lines <= 40);
-    for (const auto& row : option_table) CHECK_MESSAGE(has(help, std::string(row.name) + ' '), row.name);
+    for (const auto& row : page_options) CHECK_MESSAGE(has(help, std::string(row.name) + ' '), row.name);
     CHECK(has(help, "exit code: 0 ok, 2 usage, 3 configuration, 4 network, 5 overflow, 6 input, 7 row\n"));
 }
 
@@ -49,7 +66,7 @@ TEST_CASE("the version") { CHECK(printed("--version") == "llmcost " + std::strin
 TEST_CASE("completions know every option, metric and choice") {
     for (const char* shell : {"bash", "zsh", "fish"}) {
         const std::string text = printed(std::string("--completion ") + shell);
-        for (const auto& row : option_table)
+        for (const auto& row : page_options)
             CHECK_MESSAGE(has(text, shell == std::string_view("fish") ? "-l " + std::string(row.name.substr(2))
                                                                       : std::string(row.name)),
                           row.name);
@@ -63,7 +80,7 @@ TEST_CASE("completions know every option, metric and choice") {
 TEST_CASE("the man page has every option, metric and exit code") {
     const std::string page = printed("--man");
     CHECK(page.starts_with(".TH LLMCOST 1 "));
-    for (const auto& row : option_table) CHECK_MESSAGE(has(page, "\\fB" + dashes_for_roff(row.name) + "\\fR"), row.name);
+    for (const auto& row : page_options) CHECK_MESSAGE(has(page, "\\fB" + dashes_for_roff(row.name) + "\\fR"), row.name);
     for (const auto& metric : llmcost::metrics) CHECK(has(page, "\\fB" + std::string(metric.name) + "\\fR"));
     for (const char* code : {"0", "1", "2", "3", "4", "5", "6", "7", "70"})
         CHECK(has(page, ".TP\n\\fB" + std::string(code) + "\\fR\n"));
@@ -72,32 +89,87 @@ TEST_CASE("the man page has every option, metric and exit code") {
         CHECK_MESSAGE((!line.empty() && line.front() != '\'' && line.front() != ' '), line);
 }
 
-TEST_CASE("completions and the man page have the commands and their options") {
+TEST_CASE("help, completions and the man page have every option of every command") {
     const std::string page = printed("--man"), bash = printed("--completion bash");
     const std::string zsh = printed("--completion zsh"), fish = printed("--completion fish");
-    for (const std::string name : {"models", "devices", "op", "latency", "serve"}) {
+    for (const command* c : std::span(all_commands).subspan(1)) {
+        const std::string name(c->name);
         INFO(name);
-        CHECK(has(page, ".B llmcost " + name + '\n'));
-        CHECK(has(page, ".SS " + name + '\n'));
-        CHECK(has(bash, ' ' + name + ") "));
-        CHECK(has(zsh, '\n' + name + ")\n"));
-        if (name == "models" || name == "devices") continue;
-        std::istringstream help(printed(name + " --help"));
-        int options = 0;
-        for (std::string line; std::getline(help, line);) {
-            if (!line.starts_with("  --")) continue;
-            const std::string option = line.substr(2, line.find(' ', 2) - 2);
+        CHECK(has(printed("--help"), ' ' + name));
+        CHECK(has(page, "\n\\fBllmcost " + name + "\\fR "));
+        const std::string in_page = behind(page, ".SS " + name + '\n', "\n.S");
+        const std::string in_bash = behind(bash, "\n    " + name + ")\n", "' ;;\n");
+        const std::string in_zsh = behind(zsh, '\n' + name + ")\n", ";;\n");
+        const std::string help = printed(name + " --help");
+        for (const auto& row : c->options) {
+            const std::string option(row.name);
             INFO(option);
-            CHECK(has(page, "\\fB" + dashes_for_roff(option) + "\\fR"));
-            CHECK(has(bash, option));
-            CHECK(has(zsh, "\n    '" + option + '['));
+            CHECK(has(help, "\n  " + option + ' '));
+            CHECK(has(in_page, "\\fB" + dashes_for_roff(option) + "\\fR"));
+            CHECK(has(behind(in_bash, "options='", "'") + ' ', option + ' '));
+            CHECK(has(in_zsh, (row.repeats ? "'*" : "'") + option + '['));
             CHECK(has(fish, "from " + name + "' -l " + option.substr(2) + " -d '"));
-            ++options;
         }
-        CHECK(options > 5);
     }
     for (const std::string& shell : {zsh, fish}) CHECK(has(shell, "a device'\\''s file"));
     CHECK(has(page, "\\fB\\-\\-prefix\\-hit\\fR \\fIX\\fR\n"));
+}
+
+TEST_CASE("completions know the values of the command's own option") {
+    const std::string bash = printed("--completion bash"), zsh = printed("--completion zsh");
+    const auto of = [&](const std::string& name) { return behind(bash, "\n    " + name + ")\n", "' ;;\n"); };
+    CHECK(has(of("latency"), "--device) COMPREPLY=( $(compgen -f -W 'h100_sxm "));
+    CHECK(has(of("latency"), "--engine) COMPREPLY=( $(compgen -W 'trtllm vllm sglang' "));
+    CHECK(has(of("latency"), "--execution) COMPREPLY=( $(compgen -W 'graph stream eager' "));
+    CHECK(has(of("latency"), "--format) COMPREPLY=( $(compgen -W 'text json csv' "));
+    CHECK(has(of("latency"), "--model) COMPREPLY=( $(compgen -f -W '"));
+    CHECK(has(of("serve"), "--format) COMPREPLY=( $(compgen -W 'text json' "));
+    CHECK(has(of("serve"), "--configs) COMPREPLY=( $(compgen -d -W '' "));
+    CHECK(has(of("serve"), "--dtype) COMPREPLY=( $(compgen -W 'float32 bfloat16 float16 fp8 fp8_block "));
+    CHECK(has(of("op"), "words='gemm "));
+    CHECK(has(of("*"), "--format) COMPREPLY=( $(compgen -W 'text json csv markdown' "));
+    CHECK(has(behind(zsh, "\nserve)\n", ";;\n"), ":NAME:{_files; compadd -- h100_sxm "));
+}
+
+TEST_CASE("bash completes what is typed") {
+    const auto file = std::filesystem::temp_directory_path() / ("llmcost_completion_" + std::to_string(::getpid()));
+    std::ofstream(file) << printed("--completion bash");
+    const auto completed = [&](const std::string& words, int at) {
+        const std::string line = "bash -c 'source " + file.string() + "; COMP_WORDS=(" + words +
+                                 "); COMP_CWORD=" + std::to_string(at) + "; _llmcost; echo \"${COMPREPLY[*]}\"'";
+        std::string out(4096, '\0');
+        FILE* const pipe = ::popen(line.c_str(), "r");
+        REQUIRE(pipe != nullptr);
+        out.resize(std::fread(out.data(), 1, out.size(), pipe));
+        ::pclose(pipe);
+        return out;
+    };
+    CHECK(completed("llmcost ser", 1) == "serve\n");
+    CHECK(completed("llmcost serve --conc", 2) == "--concurrency\n");
+    CHECK(completed("llmcost latency --engine v", 3) == "vllm\n");
+    CHECK(completed("llmcost latency --device h200", 3) == "h200_sxm\n");
+    CHECK(completed("llmcost op gem", 2) == "gemm\n");
+    CHECK(completed("llmcost --attention c", 2) == "causal\n");
+    std::filesystem::remove(file);
+}
+
+TEST_CASE("docs/options.md has the options of every command") {
+    std::ifstream in(LLMCOST_TEST_DIR "/../docs/options.md");
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    std::ptrdiff_t rows = 0;
+    for (const command* c : all_commands) {
+        std::string table = "\n## llmcost" + (c->name.empty() ? "" : ' ' + std::string(c->name)) + '\n' +
+                            std::string(c->meaning) + "\n\n| option | value | meaning |\n| --- | --- | --- |\n";
+        for (const auto& row : c->options) {
+            std::string value;
+            for (const char letter : row.value) value += letter == '|' ? std::string("\\|") : std::string(1, letter);
+            table += "| `" + std::string(row.name) + "` | " + value + (value.empty() ? "| " : " | ") +
+                     std::string(row.help) + " |\n";
+            ++rows;
+        }
+        CHECK_MESSAGE(has(text, table), "expected ", table);
+    }
+    CHECK(std::count(text.begin(), text.end(), '`') == 2 * rows);
 }
 
 TEST_CASE("a word that is nearly a command is told so") {
@@ -151,7 +223,8 @@ TEST_CASE("every bundled configuration of a known type gets its page, with its p
 TEST_CASE("docs/cli.md names every option, metric and exit code") {
     std::ifstream in(LLMCOST_TEST_DIR "/../docs/cli.md");
     const std::string text{std::istreambuf_iterator<char>(in), {}};
-    for (const auto& row : option_table) CHECK_MESSAGE(has(text, row.name), row.name);
+    for (const command* c : all_commands)
+        for (const auto& row : c->options) CHECK_MESSAGE(has(text, row.name), row.name);
     for (const auto& metric : llmcost::metrics) CHECK_MESSAGE(has(text, '`' + std::string(metric.name) + '`'), metric.name);
     for (const char* code : {"0", "1", "2", "3", "4", "5", "6", "7", "70"})
         CHECK(has(text, "| " + std::string(code) + " | "));

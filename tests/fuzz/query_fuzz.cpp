@@ -53,7 +53,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
     }
     try {
-        const llmcost::cli::arguments read(args);
+        const llmcost::cli::arguments read("", llmcost::cli::page_options, args);
         check(llmcost::cli::answer(llmcost::cli::understand(read, subject, {"small", "no configuration"})));
     } catch (const llmcost::error& e) {
         check(llmcost::printable(e.what()));

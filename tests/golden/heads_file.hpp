@@ -85,8 +85,8 @@ public:
         std::string text;
         std::uint32_t heads = 0;
         for (const built_class& one : classes_) try {
-                const model m = one.document.read_with(
-                    [&](config_view root) { return llmcost::read_model_of(row, root, find_architecture); });
+                const model m =
+                    one.document.read_with([&](config_view root) { return llmcost::read_model_of(row, root, every_model); });
                 heads |= 1U << static_cast<unsigned>(m.dims.head);
                 text +=
                     one.open ? one.recorded.name + " stands in heads_open.txt and is read\n" : difference(one.recorded, m);

@@ -20,6 +20,7 @@ must_find(layers/norm.hpp "#include <llmcost/arch/llama.hpp>" "(layers) may not 
 must_find(llmcost.hpp "#include <llmcost/json.hpp>" "(umbrella) may not include llmcost/json.hpp (json)")
 must_find(analysis/counts.hpp "#include <llmcost/registry.hpp>" "(analysis) may not include llmcost/registry.hpp (registry)")
 must_find(kernels/library.hpp "#include <llmcost/cli/text.hpp>" "(kernels) may not include llmcost/cli/text.hpp (cli)")
+must_find(cli/source.hpp "#include <llmcost/registry.hpp>" "(cli) may not include llmcost/registry.hpp (registry)")
 must_find(serving/step.hpp "#include <llmcost/kernels/library.hpp>" "(serving) may not include llmcost/kernels/library.hpp (kernels)")
 must_find(trace/value.hpp "  #  include <vector>" "llmcost/trace/value.hpp (trace) may not include vector")
 must_find(trace/value.hpp "#include <nlohmann/json.hpp>" "llmcost/trace/value.hpp (trace) may not include nlohmann/json.hpp")

@@ -77,7 +77,9 @@ struct default_claim {
 
 inline constexpr default_claim default_claims[] = {
     {"sliding_window", "qwen2 qwen2_moe qwen2_vl_text qwen3 qwen3_moe", "0 unless `use_sliding_window` says otherwise"},
-    {"head", "qwen2_vl_text t5 vit", "of a configuration without `architectures`, and these have it"},
+    {"head", "clip_vision_model qwen2_vl_text siglip_vision_model t5 vit",
+     "of a configuration without `architectures`, and these have it"},
+    {"head", "pixtral sam_vision_model siglip2_vision_model", "parts of other models, which have none"},
     {"hidden_act=gelu", "gemma", "`read_gemma` takes it for its approximation"},
 };
 // clang-format on

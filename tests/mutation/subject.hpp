@@ -145,7 +145,7 @@ public:
     [[nodiscard]] const model& built() const noexcept { return built_; }
     /// What the configuration says through another row.
     [[nodiscard]] model read(const architecture& row) const {
-        return document_.read_with([&](config_view root) { return llmcost::read_model_of(row, root, find_architecture); });
+        return document_.read_with([&](config_view root) { return llmcost::read_model_of(row, root, every_model); });
     }
 
     /// A mixer that the configuration has no sizes for gets the smallest: a division by zero is no difference.

@@ -48,8 +48,9 @@ def classes_of(model_type):
 
 def observed(values, architecture, device):
     config = models.read_configuration(values)
-    if architecture.endswith("ForSequenceClassification") and config.pad_token_id is None:
-        config.pad_token_id = 0  # this head looks for where a sequence ends
+    text = config.get_text_config()
+    if architecture.endswith("ForSequenceClassification") and text.pad_token_id is None:
+        text.pad_token_id = 0  # this head looks for where a sequence ends
     model = models.build(config, architecture)
     if device == "cpu":
         model = models.with_random_weights(model)

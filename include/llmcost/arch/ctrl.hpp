@@ -40,7 +40,9 @@ constexpr value embed(const site& here, trace& t) {
     value words = embed_words(here, t);
     t.in_place(op::mul, words);
     t.positions(held, load.past + load.sequence);
-    const value places = t.gather(trace::buffer({held, width}), {1, load.sequence, width});
+    value table = trace::buffer({held, width});
+    table.type = words.type;  // `self.pos_encoding.to(dtype=inputs_embeds.dtype)`
+    const value places = t.gather(table, {1, load.sequence, width});
     return dropout(t, "dropout", t.add(t.add(words, places)));
 }
 

@@ -9,6 +9,14 @@ namespace llmcost::arch {
 
 namespace ernie4_5_moe_detail {
 
+enum own : std::uint8_t { weighs_balance };
+inline constexpr own_key keys[]{{"output_router_logits", 0, own_value::boolean}};
+
+constexpr value finish(const site& here, trace& t, const value& scores) {
+    weigh_float_balance(here, t, here.dims.own[weighs_balance] != 0);
+    return scores;
+}
+
 /// Pairs of elements turned in float32 by tables whose halves are repeated (modeling_ernie4_5_moe.py,
 /// `apply_rotary_pos_emb`).
 constexpr value turn_pairs(trace& t, const value& x, const value& cos, const value& sin) {
@@ -53,8 +61,9 @@ struct router {
     [[nodiscard]] constexpr class_name type() const { return here.type("TopKRouter"); }
     constexpr value describe(trace& t, const value& tokens) const {
         const moe_sizes& m = here.dims.moe;
-        const value weight = t.param("weight", {m.num_experts, here.dims.hidden_size});
-        const value scores = t.softmax(t.linear(t.to(tokens, dtype::float32), t.to(weight, dtype::float32)));
+        value weight = t.param("weight", {m.num_experts, here.dims.hidden_size});
+        weight.type = dtype::float32;  // whatever the others' type is
+        const value scores = t.softmax(t.linear(t.to(tokens, dtype::float32), weight));
         {
             const recorder::off_loss_guard indices{t};
             (void)t.top_k(t.call("moe_statics", statics{here}, scores), m.num_experts_per_tok);
@@ -85,7 +94,6 @@ constexpr void read(config_view config, sizes& s) {
     s.moe.intermediate_size = config.positive("moe_intermediate_size", 1536);
     s.moe.shared_intermediate_size = checked_width(
         config, "moe_num_shared_experts", config.non_negative("moe_num_shared_experts", 2), s.moe.intermediate_size);
-    read_balance(config, s);
     plan_one_mask(config, s);
     const mixer_kind mixer = s.layers[0].mixer;
     const std::int64_t first = config.integer("moe_layer_start_index", 1), end = config.integer("moe_layer_end_index", -1);
@@ -102,6 +110,7 @@ inline constexpr architecture ernie4_5_moe = [](architecture a) {
     a.model_type = "ernie4_5_moe", a.prefix = "Ernie4_5_Moe", a.read = ernie4_5_moe_detail::read;
     a.attend = ernie4_5_moe_detail::attend, a.feed = ernie4_5_moe_detail::feed, a.heads = language_heads;
     a.rotated = rotation::half_in_float;
+    a.own = ernie4_5_moe_detail::keys, a.finish = ernie4_5_moe_detail::finish;
     a.keys[0] = no_mlp_bias, a.keys[1] = no_attention_bias;
     a.defaults.vocab_size = 103424, a.defaults.hidden_size = 2560, a.defaults.intermediate_size = 12288;
     a.defaults.num_hidden_layers = 28, a.defaults.num_attention_heads = 20, a.defaults.num_key_value_heads = 4;

@@ -9,6 +9,15 @@ namespace llmcost::arch {
 
 namespace granitemoe_detail {
 
+enum own : std::uint8_t { weighs_balance };
+inline constexpr own_key keys[]{{"output_router_logits", 0, own_value::boolean}};
+
+constexpr value finish(const site& here, trace& t, const value& scores) {
+    const value out = divide_logits(here, t, scores);
+    weigh_float_balance(here, t, here.dims.own[weighs_balance] != 0);
+    return out;
+}
+
 /// The largest k logits, softmax over those in float32.
 constexpr two_values pick(const site& here, trace& t, const value& tokens) {
     const moe_sizes& m = here.dims.moe;
@@ -32,7 +41,6 @@ constexpr value feed(const site& here, trace& t, const value& x) {
 
 constexpr void read_mixture(config_view config, sizes& s) {
     read_experts(config, s, "num_local_experts");
-    read_balance(config, s);
     check_experts(config, s);
     s.moe.intermediate_size = s.intermediate_size;
 }
@@ -148,6 +156,7 @@ constexpr void read_swa(config_view config, sizes& s) {
 // transformers/models/granitemoe: Granite's constants, the best experts' logits through a softmax of their own
 inline constexpr architecture granitemoe = [](architecture a) {
     a.model_type = "granitemoe", a.prefix = "GraniteMoe", a.read = granitemoe_detail::read, a.feed = granitemoe_detail::feed;
+    a.own = granitemoe_detail::keys, a.finish = granitemoe_detail::finish;
     a.names.feed_forward = "block_sparse_moe", a.names.moe_type = "MoE", a.names.router = "router";
     a.defaults.moe.num_experts = 8, a.defaults.moe.num_experts_per_tok = 2;
     a.keys[0] = no_mlp_bias;

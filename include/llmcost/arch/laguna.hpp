@@ -12,12 +12,13 @@ namespace laguna_detail {
 /// How many numbers of heads the layers of one model may have.
 inline constexpr std::uint8_t most_heads = 8;
 
-enum own : std::uint8_t { caps_router, gate_per_head, full_rotary, sliding_rotary, first_heads };
+enum own : std::uint8_t { caps_router, gate_per_head, full_rotary, sliding_rotary, weighs_balance, first_heads };
 inline constexpr own_key keys[]{
-    {.value = own_value::computed},                             // logits of routers are capped
-    {.value = own_value::computed},                             // gates are one number per head
-    {.value = own_value::computed},                             // rotated elements of heads that see everything
-    {.value = own_value::computed},                             // the same of heads with windows
+    {.value = own_value::computed},  // logits of routers are capped
+    {.value = own_value::computed},  // gates are one number per head
+    {.value = own_value::computed},  // rotated elements of heads that see everything
+    {.value = own_value::computed},  // the same of heads with windows
+    {"output_router_logits", 0, own_value::boolean},
     {.value = own_value::computed, .divided = splits::evenly},  // heads of layers whose word is 0, and so on
     {.value = own_value::computed, .divided = splits::evenly},
     {.value = own_value::computed, .divided = splits::evenly},
@@ -77,6 +78,11 @@ constexpr decoder_context prepare(const site& here, trace& t) {
     return masks_and_tables_by_kind(here, t, {here.dims.own[full_rotary], here.dims.own[sliding_rotary]}, rotation::half);
 }
 
+constexpr value finish(const site& here, trace& t, const value& scores) {
+    weigh_float_balance(here, t, here.dims.own[weighs_balance] != 0);
+    return scores;
+}
+
 /// The word of a layer with so many heads.
 constexpr std::uint8_t word_of(config_view config, sizes& s, std::int64_t heads) {
     for (std::uint8_t i = 0; i < most_heads; ++i) {
@@ -89,7 +95,6 @@ constexpr std::uint8_t word_of(config_view config, sizes& s, std::int64_t heads)
 
 constexpr void read(config_view config, sizes& s) {
     read_experts(config, s, "num_experts");
-    read_balance(config, s);
     check_experts(config, s);
     s.moe.shared_intermediate_size = config.positive("shared_expert_intermediate_size", 512);
     s.own[caps_router] = config.real("moe_router_logit_softcapping", 0) > 0;
@@ -124,6 +129,7 @@ inline constexpr architecture laguna = [](architecture a) {
     a.model_type = "laguna", a.prefix = "Laguna", a.read = laguna_detail::read, a.own = laguna_detail::keys;
     a.heads = language_heads, a.rotated = rotation::none, a.masks = mask_rule::present;
     a.prepare = laguna_detail::prepare, a.attend = laguna_detail::attend, a.feed = laguna_detail::feed;
+    a.finish = laguna_detail::finish;
     a.kinds.own = laguna_detail::most_heads - 1;
     a.keys[0] = no_mlp_bias;
     a.defaults.vocab_size = 100352, a.defaults.hidden_size = 2048, a.defaults.intermediate_size = 8192;

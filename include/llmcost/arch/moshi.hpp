@@ -21,6 +21,35 @@ struct wrapped_linear {
     constexpr value describe(trace& t, const value& x) const { return t.call("linear", linear{in, out}, x); }
 };
 
+/// A norm whose weight is cast to float32 first.
+struct float_norm {
+    std::int64_t width;
+    class_name named;
+
+    static constexpr role what = role::norm;
+    static constexpr bool leaf = true;
+    [[nodiscard]] constexpr class_name type() const { return named; }
+    constexpr value describe(trace& t, const value& x) const {
+        const value weight = t.param("weight", {width});
+        const value h = t.to(x, dtype::float32);
+        const value out = t.mul(h, t.rsqrt(t.add(t.mean(t.pow(h, 2), -1, true))));
+        return t.to(t.mul(out, t.to(weight, dtype::float32)), x.type);
+    }
+};
+constexpr value normed_in_float(const site& here, trace& t, literal name, const value& x) {
+    return t.call(name, float_norm{here.dims.hidden_size, here.type("RMSNorm")}, x);
+}
+
+constexpr value layer(const site& here, trace& t, const value& x) {
+    const value middle = t.add(x, mixed(here, t, normed_in_float(here, t, "input_layernorm", x)));
+    return t.add(middle, here.row.feed(here, t, normed_in_float(here, t, "post_attention_layernorm", middle)));
+}
+
+constexpr value base(const site& here, trace& t) {
+    const value x = here.row.embed(here, t);
+    return normed_in_float(here, t, "norm", describe_layers(here, t, here.row.prepare(here, t), x));
+}
+
 /// Every layer makes rotary tables of its own.
 constexpr value attend(const site& here, trace& t, const value& x) {
     const sizes& dims = here.dims;
@@ -70,7 +99,7 @@ constexpr void read(config_view config, sizes& s) {
 inline constexpr architecture moshi = [](architecture a) {
     a.model_type = "moshi", a.prefix = "Moshi", a.read = moshi_detail::read, a.heads = language_heads;
     a.embed = moshi_detail::embed, a.prepare = masks, a.attend = moshi_detail::attend, a.feed = moshi_detail::feed;
-    a.norm = norm_kind::rms_cast_last;
+    a.base = moshi_detail::base, a.layer = moshi_detail::layer;
     a.keys[0] = {"intermediate_size", "ffn_dim", key_rule::written_only};
     a.keys[1] = no_attention_bias, a.keys[2] = no_mlp_bias;
     a.defaults.vocab_size = 32000, a.defaults.hidden_size = 4096, a.defaults.intermediate_size = 22528;

@@ -75,6 +75,7 @@ private:
 };
 
 constexpr value mixed_by_kind(const site& here, trace& t, const value& x) {
+    if (here.kind.own == dense_only || here.kind.own == experts_only) t.cache_nothing();
     if (here.kind.own == dense_only) return call_mlp(here, t, "mixer", here.dims.intermediate_size, x);
     if (here.kind.own == experts_only) return t.call("mixer", routed_block{here}, x);
     if (here.kind.mixer == mixer_kind::full_attention) return mix_by_attention(here, t, x);

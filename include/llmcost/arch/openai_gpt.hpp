@@ -22,7 +22,8 @@ constexpr value look_up_by_table(const site& here, trace& t, const qkv& of) {
     const bool sparse = t.load().attention == attention_scores::causal;
     value scores = t.div(t.matmul(of.q, of.k.transpose(2, 3), sparse ? where.visible_pairs() : 0));
     if (!sparse) {
-        const value table = trace::buffer({1, 1, sequence, sequence});
+        value table = trace::buffer({1, 1, sequence, sequence});
+        table.type = scores.type;
         const value seen = t.mul(scores, table);
         scores = t.add(seen, t.mul(t.add(table)));
     }
@@ -44,6 +45,8 @@ constexpr value feed(const site& here, trace& t, const value& x) {
     if (here.kind.own == has_activation)
         for (repetition each = t.again(here.dims.num_hidden_layers, h); each.next();)
             h = t.call("act", activation_module{here.dims.hidden_act}, h);
+    else if (here.dims.hidden_act == activation::relu)
+        h.storage = value::no_storage;  // what it returns is kept where it is called
     return dropout(t, "dropout", t.call("c_proj", conv_1d{inner, width}, h));
 }
 

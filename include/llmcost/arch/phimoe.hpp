@@ -14,7 +14,7 @@ constexpr value weight_of_best(trace& t, const value& all, const value& left) {
     {
         const trace::no_grad_guard quiet{t};
         const value best = t.max_over(left, -1, true);
-        const value factor = t.unary(op::compare, t.unary(op::compare, all));  // abs, then at least the best
+        const value factor = t.unary(op::compare, t.abs(all));  // at least the best
         (void)t.div(t.sub(best, all), factor);
     }
     return t.gather(t.softmax(t.where(left)), {all.dim(0), 1});

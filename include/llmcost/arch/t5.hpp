@@ -10,12 +10,14 @@ namespace llmcost::arch {
 
 namespace t5_detail {
 
-enum own : std::uint8_t { buckets, gated, scales_output };
+enum own : std::uint8_t { buckets, gated, scales_output, biases_everywhere };
 inline constexpr own_key keys[]{
     {"relative_attention_num_buckets", 32},
     {.value = own_value::computed},  // a gate in the feed-forward block
     {.value = own_value::computed},  // last hidden states times a constant before the head
+    {.value = own_value::computed},  // each layer makes a bias of its own, not the first one for all
 };
+inline constexpr own_key umt5_keys[]{keys[0], keys[1], keys[2], {.otherwise = 1, .value = own_value::computed}};
 
 constexpr value normed(trace& t, literal name, literal prefix, const value& x) {
     return t.call(name, norm<norm_kind::rms_float_variance>{x.dim(-1), {prefix, "LayerNorm"}}, x);
@@ -107,10 +109,13 @@ struct block {
     [[nodiscard]] constexpr class_name type() const { return {prefix, "Block"}; }
     constexpr value describe(trace& t, const value& x) const {
         const value* mask = stack.decodes ? &stack.mask : nullptr;
-        const attention_part own{dims, prefix, stack.decodes, nullptr, stack.where, mask, stack.bias};
+        value own_bias, own_cross_bias;
+        const bool shared = dims.own[biases_everywhere] == 0;
+        const attention_part own{dims, prefix, stack.decodes, nullptr, stack.where, mask, shared ? stack.bias : own_bias};
         value h = t.call({"layer", 0}, own, x);
         if (stack.decodes) {
-            const attention_part cross{dims, prefix, true, &stack.encoded, stack.across, nullptr, stack.cross_bias};
+            value& bias = shared ? stack.cross_bias : own_cross_bias;
+            const attention_part cross{dims, prefix, true, &stack.encoded, stack.across, nullptr, bias};
             h = t.call({"layer", 1}, cross, h);
         }
         return t.call({"layer", stack.decodes ? 2 : 1}, feed_forward_part{dims, prefix}, h);
@@ -208,18 +213,17 @@ constexpr value describe_t5(const site& here, trace& t) {
     return describe_within({.type = {here.row.prefix, name_of(here.dims.head)}}, t5_detail::describe_whole, here, t);
 }
 
-/// T5 ties its embeddings always; the key says whether outputs are scaled (configuration_t5.py, `__post_init__`).
-constexpr void read_t5(config_view config, sizes& s) {
+/// Both stacks and their feed-forward blocks, with these defaults.
+constexpr void read_t5_stacks(config_view config, sizes& s, std::int64_t layers, string_ref projection) {
     s.encoder.num_hidden_layers = s.num_hidden_layers;
-    s.num_hidden_layers = config.non_negative("num_decoder_layers", config.non_negative("num_layers", 6));
+    s.num_hidden_layers = config.non_negative("num_decoder_layers", config.non_negative("num_layers", layers));
     if (s.num_hidden_layers == 0 && s.head != head_kind::encoder && s.head != head_kind::token_classification)
         fail_value(config, config.contains("num_decoder_layers") ? "num_decoder_layers" : "num_layers",
                    "a decoder with layers");
-    s.own[t5_detail::scales_output] = config.boolean("scale_decoder_outputs", config.boolean("tie_word_embeddings", true));
     if (s.head == head_kind::question_answering && s.num_labels != 2)
         fail_value(config, config.contains("num_labels") ? "num_labels" : "id2label",
                    "two labels under a question-answering head");
-    string_ref kind = config.string("feed_forward_proj", "relu");
+    string_ref kind = config.string("feed_forward_proj", projection);
     bool gated = kind.starts_with("gated-");
     if (gated) kind.remove_prefix(6);
     if (gated && kind == "gelu") kind = "gelu_new";
@@ -227,6 +231,12 @@ constexpr void read_t5(config_view config, sizes& s) {
     s.own[t5_detail::gated] = gated;
     kind = config.string("dense_act_fn", kind);
     s.hidden_act = activation_named(config, "feed_forward_proj", kind);
+}
+
+/// T5 ties its embeddings always; the key says whether outputs are scaled (configuration_t5.py, `__post_init__`).
+constexpr void read_t5(config_view config, sizes& s) {
+    read_t5_stacks(config, s, 6, "relu");
+    s.own[t5_detail::scales_output] = config.boolean("scale_decoder_outputs", config.boolean("tie_word_embeddings", true));
 }
 
 // transformers/models/t5: configuration_t5.py, modeling_t5.py
@@ -253,5 +263,31 @@ inline constexpr architecture t5{
                  .head = head_kind::conditional_generation,
                  .tie_word_embeddings = true},
 };
+
+/// As T5, but outputs are never scaled, and gated blocks are what a file leaves out (configuration_mt5.py).
+constexpr void read_mt5(config_view config, sizes& s) {
+    read_t5_stacks(config, s, 8, "gated-gelu");
+    s.own[t5_detail::scales_output] = false;
+}
+
+// transformers/models/mt5: configuration_mt5.py, modeling_mt5.py
+inline constexpr architecture mt5 = [](architecture a) {
+    a.model_type = "mt5", a.prefix = "MT5", a.read = read_mt5;
+    a.defaults.vocab_size = 250112, a.defaults.intermediate_size = 1024;
+    a.defaults.num_hidden_layers = 8, a.defaults.num_attention_heads = 6;
+    return a;
+}(t5);
+
+/// Outputs are scaled where embeddings are tied, which they always are (configuration_umt5.py, `__post_init__`).
+constexpr void read_umt5(config_view config, sizes& s) {
+    read_mt5(config, s);
+    s.own[t5_detail::scales_output] = true;
+}
+
+// transformers/models/umt5: a bias of relative positions in each layer
+inline constexpr architecture umt5 = [](architecture a) {
+    a.model_type = "umt5", a.prefix = "UMT5", a.read = read_umt5, a.own = t5_detail::umt5_keys;
+    return a;
+}(mt5);
 
 }  // namespace llmcost::arch

@@ -9,10 +9,11 @@ namespace llmcost::arch {
 
 namespace vit_detail {
 
-enum own : std::uint8_t { pooler_act, encoder_stride };
+enum own : std::uint8_t { pooler_act, encoder_stride, tokens };
 inline constexpr own_key keys[]{
     {.otherwise = static_cast<std::int64_t>(activation::tanh), .value = own_value::computed},
-    {"encoder_stride", 16},  // pixels that a head makes of a patch, along each side
+    {"encoder_stride", 16},                          // pixels that a head makes of a patch, along each side
+    {.otherwise = 1, .value = own_value::computed},  // in front of the patches: none, a class, and one to distill
 };
 
 }  // namespace vit_detail
@@ -32,7 +33,7 @@ struct patch_convolution {
     }
 };
 
-/// Patches as tokens behind a class token, with learned positions.
+/// Patches as tokens, behind a class token and one to distill where there are such, with learned positions.
 struct vit_embeddings {
     const sizes& dims;
     literal prefix;
@@ -44,8 +45,11 @@ struct vit_embeddings {
         const vision_sizes& image = dims.vision;
         const std::int64_t width = dims.hidden_size, batch = pixels.dim(0);
         const std::int64_t patches = (image.image_height / image.patch_size) * (image.image_width / image.patch_size);
-        const value token = t.param("cls_token", {1, 1, width}),
-                    places = t.param("position_embeddings", {1, patches + 1, width});
+        const std::int64_t ahead = dims.own[vit_detail::tokens];
+        const extents all{batch, 1, width};
+        const value token = ahead > 0 ? t.param("cls_token", {1, 1, width}) : value{};
+        const value places = t.param("position_embeddings", {1, patches + ahead, width});
+        const value distilled = ahead > 1 ? t.param("distillation_token", {1, 1, width}) : value{};
         if (dims.head == head_kind::masked_image) {
             const recorder::idle_guard nothing_is_masked{t};
             (void)t.param("mask_token", {1, 1, width});
@@ -54,7 +58,10 @@ struct vit_embeddings {
         t.enter(patch_embeddings);
         const value projected = t.call("projection", patch_convolution{image, width}, pixels);
         const value tokens = t.leave(patch_embeddings, projected.view({batch, width, patches}).transpose(1, 2));
-        const value x = t.add(t.cat({token.expand({batch, 1, width}), tokens}, 1), places);
+        value x = tokens;
+        if (ahead == 1) x = t.cat({token.expand(all), tokens}, 1);
+        if (ahead == 2) x = t.cat({token.expand(all), distilled.expand(all), tokens}, 1);
+        x = t.add(x, places);
         return dropout(t, "dropout", x);
     }
 };
@@ -100,7 +107,8 @@ struct vit_layer {
 /// Pixels from patches: a convolution to stride² values per channel, copied to their places by `nn.PixelShuffle`.
 constexpr value describe_pixel_decoder(const sizes& dims, trace& t, const value& x) {
     const vision_sizes& image = dims.vision;
-    const std::int64_t batch = x.dim(0), tokens = x.dim(1) - 1, stride = dims.own[vit_detail::encoder_stride];
+    const std::int64_t batch = x.dim(0), tokens = x.dim(1) - dims.own[vit_detail::tokens],
+                       stride = dims.own[vit_detail::encoder_stride];
     const std::int64_t rows = image.image_height / image.patch_size;
     const value patches = t.reshape(t.slice(x, 1, tokens).permute({0, 2, 1}), {batch, dims.hidden_size, rows, rows});
     const module_info decoder{.name = "decoder", .type = {"", "Sequential"}, .what = role::head};
@@ -127,7 +135,7 @@ constexpr value describe_vit_base(const site& here, trace& t) {
     for (repetition layer = t.repeat(here.dims.num_hidden_layers, x); layer.next();)
         x = t.call({"layers", layer.index()}, vit_layer{here.dims, here.row.prefix}, x);
     x = t.call("layernorm", norm<norm_kind::layer>{here.dims.hidden_size}, x);
-    if (here.dims.head != head_kind::none) return x;
+    if (here.dims.head != head_kind::none || here.dims.own[vit_detail::tokens] == 0) return x;
     const recorder::off_loss_guard unread{t};
     const module_info pooler{.name = "pooler", .type = here.type("Pooler")};
     t.enter(pooler);
@@ -152,7 +160,7 @@ constexpr value describe_vit(const site& here, trace& t) {
     if (here.dims.head == head_kind::none) return describe_within({.type = type}, describe_vit_base, here, t);
     const module_info whole{.type = {here.row.prefix, name_of(here.dims.head)}};
     t.enter(whole);
-    const value x = describe_within({.name = "vit", .type = type}, describe_vit_base, here, t);
+    const value x = describe_within({.name = here.row.names.base, .type = type}, describe_vit_base, here, t);
     return t.leave(whole, t.returns(x, describe_vit_head(here.dims, t, x)));
 }
 
@@ -195,6 +203,7 @@ inline constexpr architecture vit{
     .own = vit_detail::keys,
     .rotated = rotation::none,
     .heads = {head_kind::none, head_kind::image_classification, head_kind::masked_image},
+    .names = {.base = "vit"},
     .defaults = {.hidden_size = 768,
                  .intermediate_size = 3072,
                  .num_hidden_layers = 12,

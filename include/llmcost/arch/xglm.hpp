@@ -59,7 +59,9 @@ struct sinusoids {
     static constexpr bool leaf = true;
     [[nodiscard]] constexpr class_name type() const { return named; }
     constexpr value describe(trace& t, std::int64_t batch, std::int64_t sequence) const {
-        return t.gather(trace::buffer({held, width}), {batch * sequence, width}).view({batch, sequence, width});
+        value table = trace::buffer({held, width});
+        table.type = t.activation_type();
+        return t.gather(table, {batch * sequence, width}).view({batch, sequence, width});
     }
 };
 

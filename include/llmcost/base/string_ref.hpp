@@ -65,6 +65,9 @@ public:
     [[nodiscard]] constexpr bool starts_with(string_ref head) const noexcept {
         return head.size_ <= size_ && substr(0, head.size_) == head;
     }
+    [[nodiscard]] constexpr bool ends_with(string_ref tail) const noexcept {
+        return tail.size_ <= size_ && substr(size_ - tail.size_) == tail;
+    }
 
     friend constexpr bool operator==(string_ref a, string_ref b) noexcept {
         if (a.size_ != b.size_) return false;

@@ -22,20 +22,6 @@ namespace llmcost {
 
 namespace detail {
 
-constexpr char ascii_lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-/// Negative, zero or positive, as `a` stands before, with or behind `b` when the case of ASCII letters does not count.
-constexpr int compare_ignoring_case(std::string_view a, std::string_view b) noexcept {
-    const std::size_t common = a.size() < b.size() ? a.size() : b.size();
-    for (std::size_t i = 0; i < common; ++i) {
-        const char x = ascii_lower(a[i]);
-        const char y = ascii_lower(b[i]);
-        if (x != y) return x < y ? -1 : 1;
-    }
-    if (a.size() == b.size()) return 0;
-    return a.size() < b.size() ? -1 : 1;
-}
-
 /// Whether the names ascend strictly, the case of letters apart; so none stands twice.
 constexpr bool names_ascend(std::span<const bundled_config> configs) noexcept {
     for (std::size_t i = 1; i < configs.size(); ++i)
@@ -71,18 +57,7 @@ static_assert(detail::names_ascend(bundled_configs), "tables stand in the order 
 
 /// The bundled configuration of a repository, or null; the case of letters does not count, and nothing else is guessed.
 [[nodiscard]] constexpr const bundled_config* find_bundled(std::string_view name) noexcept {
-    std::size_t first = 0;
-    std::size_t last = bundled_configs.size();
-    while (first < last) {
-        const std::size_t middle = first + (last - first) / 2;
-        const int order = detail::compare_ignoring_case(bundled_configs[middle].name, name);
-        if (order == 0) return &bundled_configs[middle];
-        if (order < 0)
-            first = middle + 1;
-        else
-            last = middle;
-    }
-    return nullptr;
+    return find_bundled(bundled_configs, name);
 }
 
 }  // namespace llmcost

@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace llmcost {
@@ -17,5 +20,34 @@ struct bundled_config {
     std::string_view json;    ///< one JSON object
     std::int64_t parameters;  ///< what the reference class of `architectures` has, tied tensors once
 };
+
+namespace detail {
+
+constexpr char ascii_lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+/// Negative, zero or positive, as `a` stands before, with or behind `b` when the case of ASCII letters does not count.
+constexpr int compare_ignoring_case(std::string_view a, std::string_view b) noexcept {
+    const std::size_t common = a.size() < b.size() ? a.size() : b.size();
+    for (std::size_t i = 0; i < common; ++i) {
+        const char x = ascii_lower(a[i]);
+        const char y = ascii_lower(b[i]);
+        if (x != y) return x < y ? -1 : 1;
+    }
+    if (a.size() == b.size()) return 0;
+    return a.size() < b.size() ? -1 : 1;
+}
+
+}  // namespace detail
+
+/// The configuration of a repository among those that stand in the order of their names, or null; the case of letters does
+/// not count.
+[[nodiscard]] constexpr const bundled_config* find_bundled(std::span<const bundled_config> known,
+                                                           std::string_view name) noexcept {
+    const auto* const found = std::lower_bound(
+        known.data(), known.data() + known.size(), name,
+        [](const bundled_config& c, std::string_view n) { return detail::compare_ignoring_case(c.name, n) < 0; });
+    const bool there = found != known.data() + known.size() && detail::compare_ignoring_case(found->name, name) == 0;
+    return there ? found : nullptr;
+}
 
 }  // namespace llmcost

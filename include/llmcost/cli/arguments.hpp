@@ -48,11 +48,14 @@ namespace llmcost::cli {
     refuse(where, "expected a number from " + std::string(bounds.data()) + ", found " + in_quotes(text));
 }
 
-/// A command line, read: the options with their values, and the words that are none.
+/// A command line, read: the options of a command with their values, and the words that are none.
 class arguments {
 public:
-    /// Reads `--flag value` and `--flag=value`; `--` ends the options. Throws `usage` for anything that is unknown or twice.
-    explicit arguments(std::span<const std::string_view> args) {
+    /// Reads `--flag value` and `--flag=value`; `--` ends the options, and `_` and `-` inside of names are the same.
+    ///
+    /// Throws `usage` for anything that is unknown, twice, or no value of its kind.
+    arguments(std::string_view command, std::span<const option_row> rows, std::span<const std::string_view> args)
+        : command_(command), rows_(rows), values_(rows.size()) {
         bool options = true;
         for (std::size_t i = 0; i < args.size(); ++i) {
             const std::string_view arg = args[i];
@@ -66,78 +69,92 @@ public:
         }
     }
 
-    [[nodiscard]] bool has(option id) const noexcept { return at(id).has_value(); }
+    [[nodiscard]] bool has(const option_row& o) const noexcept { return !all(o).empty(); }
     /// The value of an option, or the otherwise.
-    [[nodiscard]] std::string_view text(option id, std::string_view otherwise = {}) const {
-        return at(id).value_or(otherwise);
+    [[nodiscard]] std::string_view text(const option_row& o, std::string_view otherwise = {}) const {
+        return has(o) ? all(o).front() : otherwise;
     }
-    [[nodiscard]] std::int64_t number(option id, std::int64_t otherwise, std::int64_t least = 1) const {
-        return has(id) ? read_number(row_of(id).name, *at(id), least) : otherwise;
+    [[nodiscard]] std::int64_t number(const option_row& o, std::int64_t otherwise, std::int64_t least = 1) const {
+        return has(o) ? read_number(o.name, text(o), least) : otherwise;
     }
-    [[nodiscard]] dtype type(option id) const {
-        if (!has(id)) return dtype::unspecified;
-        const dtype type = dtype_from(*at(id));
-        if (type != dtype::unspecified) return type;
-        std::string names;
-        for (const dtype_row& row : dtype_table) names += (names.empty() ? "" : ", ") + std::string(row.name);
-        refuse(row_of(id).name, "expected one of " + names + "; found " + in_quotes(*at(id)));
+    /// A decimal number between two bounds.
+    [[nodiscard]] double real(const option_row& o, double otherwise, double least, double most) const {
+        return has(o) ? read_real(o.name, text(o), least, most) : otherwise;
     }
+    [[nodiscard]] dtype type(const option_row& o) const { return has(o) ? dtype_from(text(o)) : dtype::unspecified; }
     /// The place of an option's value in its list of choices, from 0; `otherwise` where the option is not given.
-    [[nodiscard]] int choice(option id, int otherwise = 0) const {
-        if (!has(id)) return otherwise;
-        int found = -1, i = 0;
-        std::string names;
-        each_choice(row_of(id).value, [&](std::string_view word) {
-            if (word == *at(id)) found = i;
-            names += (i++ == 0 ? "" : ", ") + std::string(word);
-        });
-        if (found < 0) refuse(row_of(id).name, "expected one of " + names + "; found " + in_quotes(*at(id)));
+    [[nodiscard]] int choice(const option_row& o, int otherwise = 0) const {
+        if (!has(o)) return otherwise;
+        int found = 0, i = 0;
+        each_choice(o.value, [&](std::string_view word) { found = word == text(o) ? i++ : (++i, found); });
         return found;
     }
-    /// The values of `--set`, in order.
-    [[nodiscard]] const std::vector<std::string_view>& overrides() const noexcept { return overrides_; }
+    /// The values of an option, in order.
+    [[nodiscard]] const std::vector<std::string_view>& all(const option_row& o) const noexcept {
+        static const std::vector<std::string_view> none;
+        for (std::size_t i = 0; i < rows_.size(); ++i)
+            if (rows_[i].is(o)) return values_[i];
+        return none;
+    }
     [[nodiscard]] const std::vector<std::string_view>& words() const noexcept { return words_; }
+    [[nodiscard]] std::span<const option_row> rows() const noexcept { return rows_; }
+
+    /// Whether what is given names an option.
+    [[nodiscard]] static bool is_name(std::string_view given, std::string_view name) noexcept {
+        if (name.size() != given.size()) return given == "-h" && name == option::help.name;
+        for (std::size_t k = 0; k < name.size(); ++k) {
+            const bool dash = k > 1 && (given[k] == '-' || given[k] == '_') && (name[k] == '-' || name[k] == '_');
+            if (given[k] != name[k] && !dash) return false;
+        }
+        return true;
+    }
 
 private:
-    [[nodiscard]] const std::optional<std::string_view>& at(option id) const noexcept {
-        return values_[static_cast<std::size_t>(id)];
-    }
     /// Takes one option; gives how many of the following arguments it took.
     std::size_t read_option(std::string_view arg, std::optional<std::string_view> next) {
         const std::size_t sign = arg.find('=');
-        const std::string_view name = arg == "-h" ? row_of(option::help).name : arg.substr(0, sign);
-        for (const option_row& row : option_table) {
-            if (row.name != name) continue;
+        const std::string_view name = arg.substr(0, sign);
+        for (std::size_t i = 0; i < rows_.size(); ++i) {
+            const option_row& row = rows_[i];
+            if (!is_name(name, row.name)) continue;
             std::optional<std::string_view> value;
             if (sign != std::string_view::npos) value = arg.substr(sign + 1);
             const bool takes_next = row.kind != value_kind::none && !value;
-            if (row.kind == value_kind::none && value) refuse(name, "takes no value, found " + in_quotes(*value));
+            if (row.kind == value_kind::none && value) refuse(row.name, "takes no value, found " + in_quotes(*value));
             if (takes_next && (!next || looks_like_option(*next)))
-                refuse(name, "needs a value: " + std::string(name) + ' ' + std::string(row.value));
+                refuse(row.name, "needs a value: " + std::string(row.name) + ' ' + std::string(row.value));
             if (takes_next) value = next;
-            keep(row, value.value_or(std::string_view{}));
+            if (!row.repeats && !values_[i].empty()) refuse(row.name, "is given twice");
+            values_[i].push_back(value.value_or(std::string_view{}));
+            check(row, values_[i].back());
             return takes_next ? 1 : 0;
         }
         nearest_names near(name);
-        for (const option_row& row : option_table) near.offer(row.name);
-        refuse({}, "no option " + in_quotes(name) + near.hint(" (see --help)"));
+        for (const option_row& row : rows_) near.offer(row.name);
+        const std::string see = command_.empty() ? "--help" : "llmcost " + std::string(command_) + " --help";
+        refuse(command_, "no option " + in_quotes(name) + near.hint(" (see " + see + ')'));
     }
     /// What begins with a dash, but for `-` alone, which is the standard input, and negative numbers.
     [[nodiscard]] static bool looks_like_option(std::string_view text) noexcept {
         return text.size() > 1 && text[0] == '-' && !(text[1] >= '0' && text[1] <= '9');
     }
-    void keep(const option_row& row, std::string_view value) {
-        if (row.id == option::set) {
-            overrides_.push_back(value);
-            return;
-        }
-        auto& place = values_[static_cast<std::size_t>(row.id)];
-        if (place) refuse(row.name, "is given twice");
-        place = value;
+    /// Refuses a value that is none of a choice's words, and no name of a dtype.
+    static void check(const option_row& row, std::string_view value) {
+        std::string names;
+        bool known = row.kind == value_kind::dtype && dtype_from(value) != dtype::unspecified;
+        const auto add = [&](std::string_view name) {
+            known = known || value == name;
+            names.append(names.empty() ? "" : ", ").append(name);
+        };
+        if (row.kind == value_kind::choice) each_choice(row.value, add);
+        if (row.kind == value_kind::dtype)
+            for (const dtype_row& type : dtype_table) add(type.name);
+        if (!names.empty() && !known) refuse(row.name, "expected one of " + names + "; found " + in_quotes(value));
     }
 
-    std::array<std::optional<std::string_view>, option_count> values_{};
-    std::vector<std::string_view> overrides_;
+    std::string_view command_;
+    std::span<const option_row> rows_;
+    std::vector<std::vector<std::string_view>> values_;
     std::vector<std::string_view> words_;
 };
 

@@ -16,7 +16,7 @@
 #include <llmcost/base/count.hpp>
 #include <llmcost/base/error.hpp>
 #include <llmcost/cli/arguments.hpp>
-#include <llmcost/cli/streams.hpp>
+#include <llmcost/cli/session.hpp>
 #include <llmcost/cli/tables.hpp>
 
 // CSV files as people's tools write them.

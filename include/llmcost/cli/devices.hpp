@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include <llmcost/cli/command.hpp>
 #include <llmcost/cli/tables.hpp>
 #include <llmcost/devices/all.hpp>
 #include <llmcost/devices/device.hpp>
@@ -54,7 +55,8 @@ inline std::string datasheet_number(double n, std::string_view none) {
 }  // namespace detail
 
 /// What `llmcost devices` prints: the datasheets that are compiled in; a figure that a sheet does not have is no number.
-[[nodiscard]] inline std::string devices_text(output_format format) {
+[[nodiscard]] inline answered devices_answer(const arguments& given, const session&) {
+    const auto format = static_cast<output_format>(given.choice(option::format));
     if (format == output_format::json) {
         json_writer json;
         json.object().key("devices").array();
@@ -83,5 +85,14 @@ inline std::string datasheet_number(double n, std::string_view none) {
     if (!text) return written(t, format);
     return plain(t) + "dense TFLOP/s (int8: TOP/s); GB/s of memory, and per direction between devices\n";
 }
+
+inline constexpr std::array devices_options = joined(std::array{option::format}, help_option);
+
+inline constexpr command devices_command{.name = "devices",
+                                         .meaning = "datasheets that are known",
+                                         .usage = "[--format FORMAT]",
+                                         .about = "The datasheets that are compiled in.\n",
+                                         .options = devices_options,
+                                         .answer = devices_answer};
 
 }  // namespace llmcost::cli

@@ -2,205 +2,43 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <initializer_list>
 #include <memory>
 #include <set>
-#include <span>
 #include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
-#include <llmcost/cli/named_options.hpp>
-#include <llmcost/cli/question.hpp>
-#include <llmcost/cli/source.hpp>
-#include <llmcost/cli/word_check.hpp>
+#include <llmcost/cli/placement.hpp>
 #include <llmcost/kernels/library.hpp>
-#include <llmcost/serving/engines.hpp>
-#include <llmcost/serving/execution_of.hpp>
-#include <llmcost/serving/kernels.hpp>
 
-// What `llmcost latency` and `llmcost serve` have in common: a model, a device, and how an engine runs one on the other.
+// Reads how a model is run, by which kernels.
 namespace llmcost::cli {
 
-namespace detail {
-
-// clang-format off
-inline std::vector<named_option> execution_options() {
-    return {
-        {"--device",        "NAME|FILE",   "one of llmcost devices, a device's file, or here: what was measured"},
-        {"--engine",        "ENGINE",      "trtllm, vllm, sglang: its kernels and its own time"},
-        {"--version",       "VERSION",     "of the engine's measured kernels (the newest)"},
-        {"--calibration",   "FILE|FOLDER", "measured kernels, a folder of them, or none"},
-        {"--dtype",         "TYPE",        "of linear layers: bfloat16, fp8, fp8_block, nvfp4 ..."},
-        {"--experts-dtype", "TYPE",        "of routed experts (as linear layers)"},
-        {"--cache-dtype",   "TYPE",        "of the cache (fp8 with fp8 and nvfp4; else 16 bits)"},
-        {"--routing",       "WORD",        "of tokens: balanced, power_law_1.01, power_law_1.2"},
-        {"--execution",     "WORD",        "graph (fused, in a CUDA graph), stream (fused, one by one), eager"},
-        {"--tp",            "N",           "devices that share each layer (1)"},
-        {"--dp",            "N",           "groups of those, each with sequences of its own (1)"},
-        {"--ep",            "N",           "groups of devices that share the routed experts (1)"},
-        {"--price",         "X",           "of a device for an hour, in any currency"},
-        {"--carbon",        "X",           "grams of CO2 per kWh"},
-        {"--format",        "text|json|csv", "csv of a step's kernels"},
-    };
-}
-// clang-format on
-enum execution_option_id : std::size_t {
-    ex_device,
-    ex_engine,
-    ex_version,
-    ex_calibration,
-    ex_dtype,
-    ex_experts_dtype,
-    ex_cache_dtype,
-    ex_routing,
-    ex_execution,
-    ex_tp,
-    ex_dp,
-    ex_ep,
-    ex_price,
-    ex_carbon,
-    ex_format,
-    ex_count
-};
-
-/// What a checkpoint is stored in; where that is not known, `types_by` says the types instead.
-inline stored_types stored_types_of(const config_document& file, const model& subject, std::string_view types_by) {
-    try {
-        return file.read_with([&](config_view root) { return llmcost::stored_types_of(root, subject.dims.type); });
-    } catch (const error& e) {
-        if (e.code() != errc::unsupported) throw;
-        throw error(e.code(), {}, e.what() + (": say " + std::string(types_by)));
-    }
-}
-
-inline issue issue_of(std::string_view word) {
-    for (const auto& [name, issued] :
-         {std::pair<std::string_view, issue>{"graph", issue::graph}, {"stream", issue::stream}, {"eager", issue::eager}})
-        if (word == name) return issued;
-    refuse("--execution", "expected one of graph, stream, eager; found " + in_quotes(word));
-}
-
-inline const engine& engine_of(std::string_view option, std::string_view name) {
-    if (const engine* known = find_engine(name)) return *known;
-    nearest_names near(name);
-    for (const engine& e : engines) near.offer(e.name);
-    refuse(option, "no engine " + in_quotes(name) + near.hint_or_all());
-}
-
-}  // namespace detail
-
-/// Refuses a device that an engine does not run on.
-inline void check_engine(std::string_view option, const engine& by, const device& on) {
-    if (!runs_on(by, on))
-        refuse(option,
-               std::string(by.name) + " runs on devices of " + std::string(by.only_on) + ", not on " + printable(on.title));
-}
-
-/// A model on a device under an engine, as a command line says it.
-struct placement {
-    model subject{};
-    model_identity who{};
-    execution how{};
-    engine by{};
-    std::unique_ptr<kernel_library> kernels{};
-    const device* on = nullptr;
-    std::string on_types{};     ///< what is to be said of them
-    double price_per_hour = 0;  ///< of a device
-    double grams_per_kwh = 0;
-};
-
-/// Refuses what cannot be split as it is asked for.
-inline void check_sharding(const model& m, const sharding& s) {
-    if (const literal problem = sharding_problem(m, s); !is_empty(problem))
-        refuse("--tp", std::to_string(s.tensor) + " with --dp " + std::to_string(s.data) + ", --ep " +
-                           std::to_string(s.expert) + ": " + std::string(problem));
-}
-
-/// Refuses a device whose memory nobody knows: whether a model fits it, and how many requests, is unknown.
-inline void check_memory(const device& on) {
-    if (on.memory_gigabytes <= 0)
-        throw error(errc::usage, printable(on.names[0]),
-                    "no size of memory in its datasheet, which a server needs: how many requests fit is unknown");
-}
-
-/// That a device has less memory than it must hold; nothing where its size is unknown.
-inline std::string note_on_memory(const device& on, double bytes, std::string_view of) {
-    if (on.memory_gigabytes <= 0 || bytes <= on.memory_gigabytes * 1e9) return {};
-    return formatted("does not fit: %.1f GB of ", bytes / 1e9) + std::string(of) +
-           formatted(" on each device of %.0f GB", on.memory_gigabytes);
-}
-
-/// Refuses more stages than a model has layers.
-inline void check_stages(std::string_view where, const model& m, std::int64_t stages) {
-    if (stages > m.dims.num_hidden_layers)
-        refuse(where, std::to_string(stages) + " stages for a model of " + std::to_string(m.dims.num_hidden_layers) +
-                          " layers: each needs one");
-}
-
-/// Refuses what a step of a model does not have: tokens where it reads images, tokens before others where it keeps no cache,
-/// those of an encoder where there is none.
-inline void check_workload(const model& m, const arguments& args, const job& work) {
-    if (reads_pixels(m))
-        for (const option o : {option::sequence, option::past, option::encoder_sequence, option::requests})
-            if (args.has(o))
-                refuse(row_of(o).name, "this model reads images, which have no tokens: say how many by --batch");
-    bool behind = work.base.past > 0;
-    for (const request_group& g : work.groups) behind = behind || g.past > 0;
-    if (behind && count_model(m, {.sequence = 1, .past = 1}).cache == count{})
-        refuse(row_of(args.has(option::requests) ? option::requests : option::past).name,
-               "this model keeps no cache: no tokens stand before those that it reads");
-    check_encoder(m, work);
-}
-
-/// Refuses a model that no server answers with: one without a cache, or with an encoder.
-inline void check_writes(const model& m) {
-    const workload step{.sequence = 1, .past = 1};
-    if (count_model(m, step).cache == count{} || find_scope(m, step, {scope_kind::role, "encoder"}).found)
-        refuse("serve", "is for models that write token by token from a cache and read no encoder (llmcost latency)");
-}
-
-/// In what a model of 32 bits is run, and why, where that is not what its configuration or every engine says.
-inline std::string note_on_types(const model& m, const execution& how, const device& on) {
-    const bool said = m.dims.type == dtype::float32;
-    const bool usual = how.products == find_operand("bfloat16");
-    if (usual && !said) return {};
-    return std::string(said ? "stored in float32" : "no dtype, so float32") + ", run in " + std::string(how.products->name) +
-           ", as " + (usual ? "engines do" : printable(on.title) + " multiplies no bfloat16") + " (--dtype)";
-}
-
-/// Reads a placement; `others` are the options of the model and its workload.
-inline placement read_placement(const named_options& given, const arguments& others, const streams& io) {
-    if (!given.has(detail::ex_device)) refuse("--device", "say which: a name of llmcost devices, or a file");
+/// Reads a placement.
+inline placement read_placement(const arguments& given, const session& io) {
+    if (!given.has(option::device)) refuse("--device", "say which: a name of llmcost devices, or a file");
     placement p;
-    const found_config found = find_config(others, io);
-    p.subject = read_subject_of(found, others, io.err).subject;
-    p.who = found.who;
+    const read_subject read = io.read(given, io);
+    p.subject = read.subject;
+    p.who = read.found.who;
     stored_types types;
-    if (given.has(detail::ex_dtype))
-        types.products = &operand_of("--dtype", given.text(detail::ex_dtype));
+    if (given.has(option::linear_dtype))
+        types.products = &operand_of("--dtype", given.text(option::linear_dtype));
     else
-        types = detail::stored_types_of(found.document, p.subject, "--dtype");
-    if (given.has(detail::ex_experts_dtype))
-        types.experts = &operand_of("--experts-dtype", given.text(detail::ex_experts_dtype));
-    p.by = given.has(detail::ex_engine) ? detail::engine_of("--engine", given.text(detail::ex_engine)) : engine{};
+        types = detail::stored_types_of(read.found.document, p.subject, "--dtype");
+    if (given.has(option::experts_dtype)) types.experts = &operand_of("--experts-dtype", given.text(option::experts_dtype));
+    p.by = given.has(option::engine) ? detail::engine_of("--engine", given.text(option::engine)) : engine{};
     string_ref distribution = p.how.distribution;
-    if (given.has(detail::ex_routing)) {
-        const std::string word = given.text(detail::ex_routing);
+    if (given.has(option::routing)) {
+        const std::string word(given.text(option::routing));
         const std::set<string_ref> words = words_of(*find_family("moe"));
         demand("--routing", not_among(words, word));
         distribution = *words.find(word);
     }
     const bool routes = p.subject.dims.moe.num_experts > 1;
-    for (const std::size_t o : {detail::ex_experts_dtype, detail::ex_routing})
-        if (given.has(o) && !routes)
-            refuse(o == detail::ex_routing ? "--routing" : "--experts-dtype", "this model has no routed experts");
-    const issue issued = detail::issue_of(given.text(detail::ex_execution, "graph"));
-    const sharding s = shared_over(p.subject, given.number(detail::ex_tp, 1), given.number(detail::ex_dp, 1),
-                                   given.number(detail::ex_ep, 1));
+    for (const option_row& o : {option::experts_dtype, option::routing})
+        if (given.has(o) && !routes) refuse(o.name, "this model has no routed experts");
+    const issue issued = static_cast<issue>(given.choice(option::execution));
+    const sharding s =
+        shared_over(p.subject, given.number(option::tp, 1), given.number(option::dp, 1), given.number(option::ep, 1));
     if (s.expert > 1 && !routes) refuse("--ep", "this model has no routed experts that groups could share");
     if (s.devices() % s.expert != 0)
         refuse("--ep", std::to_string(s.expert) + " groups do not divide the " + std::to_string(s.devices()) +
@@ -208,65 +46,28 @@ inline placement read_placement(const named_options& given, const arguments& oth
     check_sharding(p.subject, s);
     if (issued == issue::eager && s.devices() > 1 && routes)
         refuse("--execution", "eager runs all experts of a token on one device: expected --tp 1 --dp 1");
-    p.kernels = std::make_unique<kernel_library>(given.text(detail::ex_device), std::string(p.by.software),
-                                                 given.text(detail::ex_version), given.text(detail::ex_calibration));
-    p.kernels->types_said_by("--dtype", given.has(detail::ex_experts_dtype) ? "--experts-dtype" : "--dtype");
+    const std::string calibration(given.text(option::calibration)), measured_version(given.text(option::engine_version));
+    p.kernels = std::make_shared<kernel_library>(std::string(given.text(option::device)), std::string(p.by.software),
+                                                 measured_version, calibration);
+    p.kernels->types_said_by("--dtype", given.has(option::experts_dtype) ? "--experts-dtype" : "--dtype");
     p.on = &p.kernels->on("--device");
     check_engine("--engine", p.by, *p.on);
-    if (given.has(detail::ex_version)) {
+    if (given.has(option::engine_version)) {
         if (p.by.name.empty()) refuse("--version", "needs --engine: whose it is");
-        demand("--version", known_kernels(given.text(detail::ex_calibration))
-                                .version_problem(p.by.software, given.text(detail::ex_version), nullptr, p.on));
+        demand("--version", known_kernels(calibration).version_problem(p.by.software, measured_version, nullptr, p.on));
     }
-    if (given.has(detail::ex_cache_dtype)) {
+    if (given.has(option::kept_dtype)) {
         if (count_model(p.subject, {.sequence = 1, .past = 1}).cache == count{})
             refuse("--cache-dtype", "this model keeps no cache");
-        types.cache = &operand_of("--cache-dtype", given.text(detail::ex_cache_dtype));
+        types.cache = &operand_of("--cache-dtype", given.text(option::kept_dtype));
         demand("--cache-dtype", not_among(words_of(*find_family("generation_attention")), types.cache->name));
     }
     p.how = execution_of(p.by, *p.on, types, s, issued);
     if (types.products == nullptr) p.on_types = note_on_types(p.subject, p.how, *p.on);
     p.how.distribution = distribution;
-    p.price_per_hour = given.real(detail::ex_price, p.on->price_per_hour, 0, 1e9);
-    p.grams_per_kwh = given.real(detail::ex_carbon, 0, 0, 1e6);
+    p.price_per_hour = given.real(option::price, p.on->price_per_hour, 0, 1e9);
+    p.grams_per_kwh = given.real(option::carbon, 0, 0, 1e6);
     return p;
-}
-
-/// Which of its kernels nobody measured on a placement's device, as a line; empty where all were.
-inline std::string line_on_measurements(const placement& p) {
-    if (p.kernels->found_nothing()) return "without measurements: estimated from the datasheet (see --calibration)\n";
-    std::string words;
-    for (const std::string& kernel : p.kernels->unmeasured())  // all that are fused without a name are a map
-        words += (words.empty() ? "" : ", ") + kernel.substr(0, kernel.size() - (kernel.ends_with(" map") ? 4 : 0));
-    return words.empty() ? words
-                         : "not measured on this device: " + words + "; estimated from another device or the datasheet\n";
-}
-inline void put_unmeasured(json_writer& json, const placement& p) {
-    json.key("not_measured").array();
-    for (const std::string& kernel : p.kernels->unmeasured()) json.value(kernel);
-    json.end_array();
-}
-
-/// Says, once there is an answer, in what the model was run, which other software's kernels stand in for the engine's, and
-/// that so many tokens are beyond the model's context.
-inline void put_notes(const placement& p, std::int64_t tokens, const streams& io) {
-    if (!p.on_types.empty()) io.err << "llmcost: " << p.who.name << ": " << p.on_types << '\n';
-    note_on_context(io.err, p.who.name, p.subject, tokens);
-    for (const std::string& note : p.kernels->notes()) io.err << "llmcost: --engine: " << note << '\n';
-}
-
-/// The options of a model and its workload among those that a command does not know itself; `allowed` besides the model's.
-inline arguments model_arguments(std::string_view command, std::span<const std::string_view> rest,
-                                 std::initializer_list<option> allowed) {
-    const arguments args(rest);
-    for (const option_row& row : option_table) {
-        bool good = row.id <= option::offline;
-        for (const option o : allowed) good = good || o == row.id;
-        if (!good && args.has(row.id))
-            refuse(row.name, "is no option of llmcost " + std::string(command) + " (see its --help)");
-    }
-    if (!args.words().empty()) refuse(command, "expected options, found " + in_quotes(args.words().front()));
-    return args;
 }
 
 }  // namespace llmcost::cli

@@ -7,14 +7,15 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <llmcost/base/version.hpp>
-#include <llmcost/cli/options.hpp>
+#include <llmcost/cli/command.hpp>
 #include <llmcost/cli/text.hpp>
 #include <llmcost/report/metrics.hpp>
 #include <llmcost/trace/scope.hpp>
 
-// What the program says of itself; all of it is made from the tables of options, metrics and roles.
+// What the program says of itself; all of it is made from the tables of commands, metrics and roles.
 namespace llmcost::cli {
 
 namespace detail {
@@ -35,28 +36,11 @@ inline constexpr std::array<exit_row, 9> exit_rows{{
     {"70", "a bug in llmcost"},
 }};
 
-struct example_row {
-    std::string_view command;
-    std::string_view meaning;
-};
-inline constexpr std::array<example_row, 5> example_rows{{
-    {"llmcost --model meta-llama/Llama-3.2-1B", "the front page: parameters, bytes, counts"},
-    {"llmcost --config config.json --batch 16 --sequence 200 mult attn", "multiplications of attention"},
-    {"llmcost --model Qwen/Qwen3-0.6B --tree --depth 3 params flops", "the module tree with two columns"},
-    {"llmcost --model google/gemma-2-2b --input 1000 --output 200", "a whole request"},
-    {"llmcost --config - --set num_hidden_layers=2 --format json --scopes", "every module, for a script"},
-}};
-
 /// An option with its value, as the help writes it.
 inline std::string spelled(const option_row& row) {
     return std::string(row.name) + (row.value.empty() ? "" : " " + std::string(row.value));
 }
 
-inline std::string words_of_metrics(std::string_view between) {
-    std::string out;
-    for (const metric& m : metrics) out += (out.empty() ? "" : std::string(between)) + std::string(m.name);
-    return out;
-}
 inline std::string words_of_roles(std::string_view between) {
     std::string out;
     for (const std::string_view name : role_names)
@@ -66,22 +50,47 @@ inline std::string words_of_roles(std::string_view between) {
 
 }  // namespace detail
 
-/// The help: 80 columns, 40 lines.
-[[nodiscard]] inline std::string help_text() {
-    std::string out =
-        "Usage: llmcost (--model NAME | --config FILE) [option]... [metric]... [scope]\n"
-        "       llmcost models | devices                what is known\n"
-        "       llmcost op | latency | serve --help     times: operators, a step, serving\n"
-        "What a transformer costs, exactly, from its config.json. With neither metric\n"
-        "nor scope: the front page. metric: add mult div sqrt exp ... flops params cache\n"
-        "act; scope: attn mlp norm ... all, torch.nn.Linear, model.layers.*.mlp\n\n";
-    for (const option_row& row : option_table)
-        out += left(row.section, 9) + left(detail::spelled(row) + "  ", 28) + std::string(row.help) + '\n';
-    out += "\nexit code: ";
+/// How a command is called, a line for each way.
+[[nodiscard]] inline std::string usage_text(const command& c) {
+    std::string out;
+    for (std::string_view rest = c.usage; !rest.empty();) {
+        const std::size_t end = std::min(rest.find('\n'), rest.size());
+        out.append(out.empty() ? "Usage: llmcost " : "       llmcost ").append(c.name).append(c.name.empty() ? "" : " ");
+        out.append(rest.substr(0, end)).append("\n");
+        rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    return out;
+}
+
+/// The help of a command.
+[[nodiscard]] inline std::string help_text(const command& c) {
+    std::string out = usage_text(c);
+    out.append(c.about).append(c.options.front().section.empty() ? "\n" : "");
+    std::size_t widest = 0;
+    for (const option_row& row : c.options) widest = std::max(widest, detail::spelled(row).size());
+    for (const option_row& row : c.options) {
+        if (!row.section.empty()) out.append("\n").append(row.section).append(":\n");
+        out.append("  ").append(left(detail::spelled(row), widest + 1)).append(row.help).append("\n");
+    }
+    return c.more_help == nullptr ? out : out + c.more_help();
+}
+
+/// The help of the program: 80 columns, 40 lines.
+[[nodiscard]] inline std::string help_text(const session& io) {
+    const command& page = *io.commands.front();
+    std::string out = usage_text(page);
+    std::string line = "       llmcost COMMAND --help; commands:";
+    for (const command* c : io.commands.subspan(1)) {
+        if (line.size() + 1 + c->name.size() > 80) out += std::exchange(line, std::string(14, ' ')) + '\n';
+        line.append(" ").append(c->name);
+    }
+    out.append(line).append("\n").append(page.about).append("\n");
+    for (const option_row& row : page.options)
+        out.append(left(row.section, 9)).append(left(detail::spelled(row) + "  ", 28)).append(row.help).append("\n");
+    out += "\nexit code: 0 ok";
     for (const detail::exit_row& row : detail::exit_rows)
-        if (row.code.size() == 1 && row.code != "1")
-            out += (row.code == "0" ? "0 " : ", " + std::string(row.code) + ' ') +
-                   (row.code == "0" ? "ok" : std::string(row.meaning.substr(0, row.meaning.find(':'))));
+        if (row.code.size() == 1 && row.code > "1")
+            out.append(", ").append(row.code).append(" ").append(row.meaning.substr(0, row.meaning.find(':')));
     return out + '\n';
 }
 

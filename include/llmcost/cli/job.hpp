@@ -49,7 +49,7 @@ struct job {
 /// Reads `512@0x4,1@8000x60`: new tokens, tokens in the cache before (0), how many (1).
 [[nodiscard]] inline std::vector<request_group> read_requests(std::string_view list) {
     std::vector<request_group> groups;
-    const std::string_view name = row_of(option::requests).name;
+    const std::string_view name = option::requests.name;
     for (bool more = true; more;) {
         const std::size_t comma = list.find(',');
         std::string_view item = list.substr(0, comma);
@@ -74,10 +74,10 @@ struct job {
 
 namespace detail {
 
-inline void refuse_together(const arguments& args, option given, std::initializer_list<option> others) {
+inline void refuse_together(const arguments& args, const option_row& given, std::initializer_list<option_row> others) {
     if (!args.has(given)) return;
-    for (const option other : others)
-        if (args.has(other)) refuse(row_of(given).name, "cannot stand together with " + std::string(row_of(other).name));
+    for (const option_row& other : others)
+        if (args.has(other)) refuse(given.name, "cannot stand together with " + std::string(other.name));
 }
 
 }  // namespace detail
@@ -89,7 +89,7 @@ inline void refuse_together(const arguments& args, option given, std::initialize
         {option::batch, option::sequence, option::past, option::input, option::output, option::training});
     detail::refuse_together(args, option::input, {option::sequence, option::training});
     detail::refuse_together(args, option::output, {option::sequence, option::training});
-    if (args.has(option::output) && !args.has(option::input)) refuse(row_of(option::output).name, "needs --input");
+    if (args.has(option::output) && !args.has(option::input)) refuse(option::output.name, "needs --input");
 
     job j;
     j.base.batch = args.number(option::batch, 1);
@@ -101,7 +101,7 @@ inline void refuse_together(const arguments& args, option given, std::initialize
     j.base.activations = args.type(option::activation_dtype);
     j.base.cache = args.type(option::cache_dtype);
     j.training = args.has(option::training);
-    if (j.training && j.base.past > 0) refuse(row_of(option::training).name, "a training step has no past");
+    if (j.training && j.base.past > 0) refuse(option::training.name, "a training step has no past");
     if (args.has(option::requests)) {
         j.kind = job_kind::requests;
         j.groups = read_requests(args.text(option::requests));
@@ -110,7 +110,7 @@ inline void refuse_together(const arguments& args, option given, std::initialize
         j.input = j.base.sequence = args.number(option::input, 1);
         j.output = args.number(option::output, 1);
         if (j.base.past + j.input > largest_input - j.output)
-            refuse(row_of(option::output).name, "past, input and output are more than 2147483647 tokens together");
+            refuse(option::output.name, "past, input and output are more than 2147483647 tokens together");
     }
     const logits usual = j.kind == job_kind::generation ? logits::last : logits::all;
     j.base.head = static_cast<logits>(args.choice(option::logits, static_cast<int>(usual)));

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include <llmcost/cli/execution.hpp>
 #include <llmcost/cli/job.hpp>
 #include <llmcost/cli/op.hpp>
+#include <llmcost/cli/placement.hpp>
 #include <llmcost/cli/size_names.hpp>
 #include <llmcost/cli/tables.hpp>
 #include <llmcost/serving/power.hpp>
@@ -263,45 +263,32 @@ inline std::string training_text(const placement& p, const workload& load, const
     return out + line_on_measurements(p) + "nothing is recomputed; gradients are not summed over replicas\n";
 }
 
-inline std::string latency_help() {
-    std::string out =
-        "Usage: llmcost latency (--model NAME | --config FILE) --device NAME [option]...\n"
-        "The time of one step, kernel by kernel, as an engine fuses them.\n\n";
-    for (const named_option& o : execution_options()) out += "  " + left(o.name + ' ' + o.value, 28) + o.help + '\n';
-    return out +
-           "\nand of the workload, which each of --dp groups has: --batch --sequence --past --encoder-sequence --requests\n"
-           "--logits (last) --training (forward, backward, AdamW); of the model: --set --part --revision --offline (llmcost "
-           "--help)\n";
-}
-
 }  // namespace detail
 
-/// What `llmcost latency` takes of the front page's workload.
-inline constexpr std::initializer_list<option> latency_workload_options{
-    option::batch,    option::sequence, option::past,    option::encoder_sequence,
-    option::requests, option::logits,   option::training};
+inline constexpr std::array latency_options = joined(
+    execution_options, std::array{option_row{"--format", value_kind::choice, "text|json|csv", "csv of a step's kernels"}},
+    help_option,
+    titled("Workload, which each of --dp groups has",
+           std::array{option::batch, option_row{"--sequence", value_kind::number, "N", "new tokens per sequence (1)"},
+                      option::past, option::encoder_sequence, option::requests,
+                      option_row{"--logits", value_kind::choice, "all|last|none", "positions that the head computes (last)"},
+                      option_row{"--training", value_kind::none, "", "forward, backward and AdamW, instead"}}),
+    model_options);
 
 /// What `llmcost latency …` prints.
-[[nodiscard]] inline std::string latency_answer(std::span<const std::string_view> args, const streams& io) {
-    for (const std::string_view arg : args)
-        if (arg == "--help" || arg == "-h") return detail::latency_help();
-    std::vector<std::string_view> rest;
-    const named_options given("latency", detail::execution_options(), args, &rest);
-    const arguments others = model_arguments("latency", rest, latency_workload_options);
-    const std::string format = given.text(detail::ex_format, "text");
-    const bool lists = format == "csv" && !others.has(option::training);
-    if (format != "text" && format != "json" && !lists)
-        refuse("--format", std::string("expected one of text, json") + (others.has(option::training) ? "" : ", csv") +
-                               "; found " + in_quotes(format));
-    job work = read_job(others);
-    work.base.head = static_cast<logits>(others.choice(option::logits, static_cast<int>(logits::last)));
-    if (!others.has(option::sequence) && !others.has(option::requests)) work.base.sequence = 1;
-    const placement p = read_placement(given, others, io);
-    check_workload(p.subject, others, work);
-    if (others.has(option::training)) {
-        if (others.has(option::logits) && work.base.head != logits::all)
+[[nodiscard]] inline answered latency_answer(const arguments& given, const session& io) {
+    const std::string_view format = given.text(option::format, "text");
+    const bool lists = format == "csv";
+    if (lists && given.has(option::training)) refuse("--format", "expected one of text, json; found 'csv'");
+    job work = read_job(given);
+    work.base.head = static_cast<logits>(given.choice(option::logits, static_cast<int>(logits::last)));
+    if (!given.has(option::sequence) && !given.has(option::requests)) work.base.sequence = 1;
+    const placement p = io.place(given, io);
+    check_workload(p.subject, given, work);
+    if (given.has(option::training)) {
+        if (given.has(option::logits) && work.base.head != logits::all)
             refuse("--logits", "a training step computes those of all positions");
-        if (!others.has(option::sequence)) work.base.sequence = 1024;
+        if (!given.has(option::sequence)) work.base.sequence = 1024;
         const training_cost t = training_of(p.subject, work.base, p.how, *p.on, *p.kernels);
         put_notes(p, work.base.sequence, io);
         step_cost all = t.forward;
@@ -325,5 +312,18 @@ inline constexpr std::initializer_list<option> latency_workload_options{
     const double watts = watts_of(*p.on, *p.how.products, step.done, step.seconds);
     return format == "json" ? detail::latency_json(p, work, step, watts) : detail::latency_text(p, asked, step, watts);
 }
+
+inline constexpr std::array<example_row, 2> latency_examples{{
+    {"llmcost latency --model Qwen/Qwen3-8B --device h200 --engine vllm --batch 16 --past 1000", "a step of 16 sequences"},
+    {"llmcost latency --model Qwen/Qwen3-8B --device h200 --training --batch 4", "a training step"},
+}};
+
+inline constexpr command latency_command{.name = "latency",
+                                         .meaning = "how long a step takes, kernel by kernel",
+                                         .usage = "(--model NAME | --config FILE) --device NAME [option]...",
+                                         .about = "The time of one step, kernel by kernel, as an engine fuses them.\n",
+                                         .options = latency_options,
+                                         .answer = latency_answer,
+                                         .examples = latency_examples};
 
 }  // namespace llmcost::cli

@@ -7,18 +7,26 @@
 #include <string_view>
 #include <vector>
 
-#include <llmcost/cli/run.hpp>
+#include <llmcost/cli/session.hpp>
 
 #include <unistd.h>
 
 namespace llmcost::cli {
 
-/// Runs the program with the streams, the environment and the arguments of this process.
-[[nodiscard]] inline int run_main(int argc, const char* const* argv) {
-    const std::vector<std::string_view> args(argv + (argc > 0 ? 1 : 0), argv + argc);
+/// The arguments of this process without the program's own name.
+[[nodiscard]] inline std::vector<std::string_view> own_arguments(int argc, const char* const* argv) {
+    return {argv + (argc > 0 ? 1 : 0), argv + argc};
+}
+
+/// The streams, the environment and the terminal of this process.
+[[nodiscard]] inline streams own_streams() {
     std::ios::sync_with_stdio(false);
-    return run(args, {std::cout, std::cerr, std::cin, [](const char* name) { return std::getenv(name); },
-                      isatty(STDOUT_FILENO) == 1, isatty(STDIN_FILENO) == 1});
+    return {std::cout,
+            std::cerr,
+            std::cin,
+            [](const char* name) { return std::getenv(name); },
+            isatty(STDOUT_FILENO) == 1,
+            isatty(STDIN_FILENO) == 1};
 }
 
 }  // namespace llmcost::cli

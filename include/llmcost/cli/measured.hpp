@@ -198,23 +198,25 @@ inline std::string measured_json(const placement& p, const workload& load, const
 
 }  // namespace detail
 
+inline constexpr std::array measured_options =
+    joined(execution_options,
+           std::array{option_row{"--format", value_kind::choice, "text|json|csv", "csv of the kernels"}, option::batch,
+                      option::sequence, option::past, option::logits},
+           model_options);
+
 /// What `llmcost-calibrate --model NAME …` prints; options are those of `llmcost latency`, eager where `--execution` says
 /// nothing, on one device.
 [[nodiscard]] inline std::string measured_answer(std::span<const std::string_view> args, const operator_timer& run,
-                                                 const streams& io) {
-    std::vector<std::string_view> rest;
-    const named_options given("llmcost-calibrate", detail::execution_options(), args, &rest);
-    const arguments others =
-        model_arguments("llmcost-calibrate", rest, {option::batch, option::sequence, option::past, option::logits});
-    const std::string format = given.text(detail::ex_format, "text");
-    if (format != "text" && format != "json" && format != "csv")
-        refuse("--format", "expected one of text, json, csv; found " + in_quotes(format));
-    const job work = read_job(others);
+                                                 const session& io) {
+    const arguments given("llmcost-calibrate", measured_options, args);
+    if (!given.words().empty()) refuse("llmcost-calibrate", "expected options, found " + in_quotes(given.words().front()));
+    const std::string_view format = given.text(option::format, "text");
+    const job work = read_job(given);
     workload load = work.base;
-    load.head = static_cast<logits>(others.choice(option::logits, static_cast<int>(logits::all)));
-    placement p = read_placement(given, others, io);
-    check_workload(p.subject, others, work);
-    if (!given.has(detail::ex_execution)) p.how.issued = issue::eager;
+    load.head = static_cast<logits>(given.choice(option::logits, static_cast<int>(logits::all)));
+    placement p = io.place(given, io);
+    check_workload(p.subject, given, work);
+    if (!given.has(option::execution)) p.how.issued = issue::eager;
     if (p.how.shards.devices() > 1) refuse("--tp", "one device is measured: expected no --tp and no --dp");
     const measured_model m = measured_on(p, kernels_of(p.subject, load, p.how), run);
     put_notes(p, load.past + load.sequence, io);

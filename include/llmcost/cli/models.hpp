@@ -2,25 +2,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
-#include <llmcost/bundled/all.hpp>
+#include <llmcost/cli/command.hpp>
 #include <llmcost/cli/front_page_model.hpp>
 #include <llmcost/cli/tables.hpp>
-#include <llmcost/registry.hpp>
 #include <llmcost/report/json_writer.hpp>
 
 namespace llmcost::cli {
 
 /// What `llmcost models` prints: the model types that a row describes, and the configurations that are compiled in.
-[[nodiscard]] inline std::string models_text(output_format format) {
+[[nodiscard]] inline answered models_answer(const arguments& given, const session& io) {
+    const auto format = static_cast<output_format>(given.choice(option::format));
     if (format == output_format::json) {
         json_writer json;
         json.object().key("model_types").array();
-        for (const architecture* a : architectures) json.value(a->model_type);
+        for (const architecture* a : io.models) json.value(a->model_type);
         json.end_array().key("bundled").array();
-        for (const bundled_config& b : bundled_configs)
+        for (const bundled_config& b : io.bundled)
             json.object().member("name", b.name).member("params", b.parameters).member("source", b.source).end_object();
         json.end_array().end_object();
         return json.text() + "\n";
@@ -32,11 +33,11 @@ namespace llmcost::cli {
     else
         t.columns = {{"kind"}, {"name"}, {"params", true}, {"source"}};
     std::vector<std::string> types;
-    for (const architecture* a : architectures) {
+    for (const architecture* a : io.models) {
         types.emplace_back(a->model_type);
         if (!text) t.rows.push_back({"model_type", std::string(a->model_type), "", ""});
     }
-    for (const bundled_config& b : bundled_configs) {
+    for (const bundled_config& b : io.bundled) {
         const std::string parameters = digits(count(b.parameters));
         if (text)
             t.rows.push_back({std::string(b.name), parameters});
@@ -47,5 +48,15 @@ namespace llmcost::cli {
     return std::to_string(types.size()) + " model types, in the file's \"model_type\":\n" + wrapped(types, 80) + '\n' +
            plain(t);
 }
+
+inline constexpr std::array models_options = joined(std::array{option::format}, help_option);
+
+inline constexpr command models_command{
+    .name = "models",
+    .meaning = "types and configurations that are known",
+    .usage = "[--format FORMAT]",
+    .about = "The model types that are known, and the configurations that are compiled in.\n",
+    .options = models_options,
+    .answer = models_answer};
 
 }  // namespace llmcost::cli

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
-#include <optional>
+#include <map>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,9 +14,10 @@
 #include <vector>
 
 #include <llmcost/cli/arguments.hpp>
-#include <llmcost/cli/named_options.hpp>
+#include <llmcost/cli/command.hpp>
+#include <llmcost/cli/device_options.hpp>
 #include <llmcost/cli/op_table.hpp>
-#include <llmcost/cli/streams.hpp>
+#include <llmcost/cli/session.hpp>
 #include <llmcost/cli/text.hpp>
 #include <llmcost/cli/word_check.hpp>
 #include <llmcost/kernels/shelf.hpp>
@@ -26,25 +29,58 @@ namespace llmcost::cli {
 
 namespace detail {
 
+inline std::vector<std::string_view> software_words(const session&) { return {"trtllm", "vllm", "sglang", "torch"}; }
+
+}  // namespace detail
+
+namespace option {
+
 // clang-format off
-/// The options of `llmcost op FAMILY`: the common ones, then the family's sizes and words by their columns.
-inline std::vector<named_option> op_options(const operator_family* family) {
-    std::vector<named_option> all{
-        {"--device",      "NAME|FILE",   "one of llmcost devices, a device's file, or here: what was measured"},
-        {"--calibration", "FILE|FOLDER", "measured kernels, a folder of them, or none"},
-        {"--kernels",     "SOFTWARE",    "whose: trtllm, vllm, sglang, torch ..."},
-        {"--version",     "VERSION",     "of that software"},
-        {"--dtype",       "TYPE",        "bfloat16, float16, fp8, fp8_block, int8, nvfp4 ..."},
-        {"--format",      "text|json",   "of one operator"},
-    };
-    if (family == nullptr) return all;
-    for (std::size_t i = 0; i < family->size_count; ++i)
-        all.push_back({"--" + std::string(family->sizes[i].name), "N", ""});
-    if (!family->variant_column.empty()) all.push_back({"--" + std::string(family->variant_column), "WORD", ""});
-    return all;
-}
+inline constexpr option_row
+    kernels        {"--kernels", value_kind::text,   "SOFTWARE", "whose: trtllm, vllm, sglang, torch ...", {}, detail::software_words},
+    kernels_version{"--version", value_kind::text,   "VERSION",  "of that software"},
+    operand        {"--dtype",   value_kind::text,   "TYPE",     "bfloat16, float16, fp8, fp8_block, int8, nvfp4 ...", {}, detail::operand_words},
+    one_format     {"--format",  value_kind::choice, "text|json", "of one operator"};
 // clang-format on
-enum op_option_id : std::size_t { op_device, op_calibration, op_kernels, op_version, op_dtype, op_format, op_sizes };
+
+}  // namespace option
+
+inline constexpr std::array op_options = joined(std::array{option::device, option::calibration, option::kernels,
+                                                           option::kernels_version, option::operand, option::one_format},
+                                                help_option);
+
+namespace detail {
+
+/// The options of `llmcost op FAMILY`: the common ones, then the family's sizes and its word by their columns.
+class family_options {
+public:
+    explicit family_options(const operator_family& family) : rows_(op_options.begin(), op_options.end()) {
+        names_.reserve(family.size_count + 1);  // rows look at them
+        for (std::size_t i = 0; i < family.size_count; ++i) add(family.sizes[i].name, value_kind::number, "N");
+        if (!family.variant_column.empty()) add(family.variant_column, value_kind::text, "WORD");
+    }
+    [[nodiscard]] const std::vector<option_row>& rows() const noexcept { return rows_; }
+    [[nodiscard]] const option_row& size(std::size_t i) const { return rows_[op_options.size() + i]; }
+    /// Of the family's word, behind its sizes.
+    [[nodiscard]] const option_row& variant() const { return rows_.back(); }
+
+private:
+    void add(std::string_view column, value_kind kind, std::string_view value) {
+        names_.push_back("--" + std::string(column));
+        rows_.push_back({names_.back(), kind, value, ""});
+    }
+
+    std::vector<std::string> names_;
+    std::vector<option_row> rows_;
+};
+
+/// The same for all time: made when they are first asked for.
+inline const family_options& options_of_family(const operator_family& family) {
+    static std::map<std::string_view, family_options> made;
+    static std::mutex one_at_a_time;
+    const std::lock_guard hold(one_at_a_time);
+    return made.try_emplace(family.name, family).first->second;
+}
 
 inline std::string_view name_of(bound_by b) {
     return b == bound_by::launch ? "launch" : b == bound_by::compute ? "compute" : "memory";
@@ -108,14 +144,8 @@ inline std::string op_text(const operator_shape& shape, const chosen_kernel& fou
            (c.residual.has(shape.site()) ? "shapes" : "layers") + " left out of the fit\n";
 }
 
-inline std::string op_help() {
-    std::string out =
-        "Usage: llmcost op FAMILY --device NAME --SIZE N... [option]...\n"
-        "       llmcost op FAMILY [option]... < SHAPES.csv\n"
-        "The time of an operator. Without a size, of every row of a CSV file or a pipe, whose\n"
-        "columns are the family's sizes and words, and system, backend, version and kernel_source\n"
-        "where rows choose them; it gives predicted_us, lower_us, upper_us and error behind them.\n\n";
-    for (const named_option& o : op_options(nullptr)) out += "  " + left(o.name + ' ' + o.value, 27) + o.help + '\n';
+inline std::string op_families() {
+    std::string out;
     out += "\nFamilies, their words and sizes (in brackets: may be left out):\n";
     for (const operator_family& f : operator_families) {
         out += "  " + left(std::string(f.name), 22) + std::string(f.help) + "\n     ";
@@ -137,31 +167,35 @@ inline const operator_family& family_of(std::string_view word) {
     refuse("op", "no operator " + in_quotes(word) + near.hint_or_all() + " (see llmcost op --help)");
 }
 
+inline std::vector<std::string_view> family_words(const session&) { return names_in(operator_families); }
+inline std::span<const option_row> op_options_of(std::string_view family) {
+    return options_of_family(family_of(family)).rows();
+}
+
 }  // namespace detail
 
-/// What `llmcost op FAMILY …` prints; `args` begins with the family.
-[[nodiscard]] inline answered op_answer(std::span<const std::string_view> args, const streams& io) {
-    const auto asks_help = [](std::string_view arg) { return arg == "--help" || arg == "-h"; };
-    if (args.empty() || std::any_of(args.begin(), args.end(), asks_help)) return detail::op_help();
-    const operator_family& family = detail::family_of(args[0]);
-    const named_options given("op", detail::op_options(&family), args.subspan(1));
-    const std::size_t variant = detail::op_sizes + family.size_count;
-    const std::string format = given.text(detail::op_format, "text");
-    if (format != "text" && format != "json") refuse("--format", "expected one of text, json; found " + in_quotes(format));
-    kernel_shelf shelf(family, calibrations_at(given.text(detail::op_calibration)));
-    const kernel_choice asked{given.text(detail::op_device),
-                              given.text(detail::op_kernels),
-                              given.text(detail::op_version),
+/// What `llmcost op FAMILY …` prints.
+[[nodiscard]] inline answered op_answer(const arguments& given, const session& io) {
+    if (given.words().size() != 1)
+        refuse("op", given.words().empty() ? "needs a family of operators, which comes first (see llmcost op --help)"
+                                           : "takes one word, found " + in_quotes(given.words()[1]));
+    const operator_family& family = detail::family_of(given.words().front());
+    const detail::family_options& sizes = detail::options_of_family(family);
+    const std::string calibration(given.text(option::calibration));
+    kernel_shelf shelf(family, calibrations_at(calibration));
+    const kernel_choice asked{std::string(given.text(option::device)),
+                              std::string(given.text(option::kernels)),
+                              std::string(given.text(option::kernels_version)),
                               "",
-                              given.text(detail::op_dtype),
-                              family.variant_column.empty() ? "" : given.text(variant),
+                              std::string(given.text(option::operand)),
+                              std::string(family.variant_column.empty() ? "" : given.text(sizes.variant())),
                               {}};
-    word_check words(family, given.text(detail::op_calibration), io.err);
+    word_check words(family, calibration, io.err);
     if (!asked.operand.empty()) (void)operand_of("--dtype", asked.operand);
     bool one = io.in_is_terminal;  // nobody types a table: defaults are an answer, and a size that is missing is said
-    for (std::size_t i = 0; i < family.size_count; ++i) one = one || given.has(detail::op_sizes + i);
+    for (std::size_t i = 0; i < family.size_count; ++i) one = one || given.has(sizes.size(i));
     if (!one) {
-        if (given.has(detail::op_format)) refuse("--format", "needs the sizes of one operator: rows stay CSV");
+        if (given.has(option::one_format)) refuse("--format", "needs the sizes of one operator: rows stay CSV");
         words.options(asked, asked.device.empty() ? nullptr : &shelf.device_of(asked.device, "--device"));
         shelf.read_ahead();
         return op_table(shelf, asked, words).priced(io.in, io.err);
@@ -171,10 +205,9 @@ inline const operator_family& family_of(std::string_view word) {
     shape.family = &family;
     for (std::size_t i = 0; i < family.size_count; ++i) {
         const operator_size& size = family.sizes[i];
-        const std::size_t id = detail::op_sizes + i;
-        if (size.required && !given.has(id)) refuse("op", "needs " + given.name(id));
-        shape.sizes[i] =
-            given.has(id) ? read_number(given.name(id), given.text(id), least_of(size), size.most) : size.otherwise;
+        const option_row& o = sizes.size(i);
+        if (size.required && !given.has(o)) refuse("op", "needs " + std::string(o.name));
+        shape.sizes[i] = given.has(o) ? read_number(o.name, given.text(o), least_of(size), size.most) : size.otherwise;
     }
     check_sizes(shape, [](const std::string& name) { return "--" + name; });
     kernel_choice choice = asked;
@@ -187,7 +220,27 @@ inline const operator_family& family_of(std::string_view word) {
     words.nodes("--", shape, found);
     kernel_shelf::check_priced(*found.on, shape, "--dtype");
     const latency_estimate e = estimate(*found.on, shape, found.kernel);
-    return format == "json" ? detail::op_json(shape, found, e) : detail::op_text(shape, found, e);
+    return given.text(option::one_format) == "json" ? detail::op_json(shape, found, e) : detail::op_text(shape, found, e);
 }
+
+inline constexpr std::array<example_row, 2> op_examples{{
+    {"llmcost op gemm --device h200 --m 64 --n 4096 --k 4096 --dtype fp8", "one product"},
+    {"llmcost op gemm --device h200 < shapes.csv", "a row with its time for each row"},
+}};
+
+inline constexpr command op_command{
+    .name = "op",
+    .meaning = "how long an operator takes; its sizes are options, too",
+    .usage = "FAMILY --device NAME --SIZE N... [option]...\nFAMILY [option]... < SHAPES.csv",
+    .about =
+        "The time of an operator. Without a size, of every row of a CSV file or a pipe, whose\n"
+        "columns are the family's sizes and words, and system, backend, version and kernel_source\n"
+        "where rows choose them; it gives predicted_us, lower_us, upper_us and error behind them.\n",
+    .options = op_options,
+    .answer = op_answer,
+    .examples = op_examples,
+    .words = detail::family_words,
+    .options_of = detail::op_options_of,
+    .more_help = detail::op_families};
 
 }  // namespace llmcost::cli

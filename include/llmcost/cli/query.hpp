@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <climits>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <llmcost/cli/arguments.hpp>
+#include <llmcost/cli/command.hpp>
+#include <llmcost/cli/find_metric.hpp>
 #include <llmcost/cli/selection.hpp>
 #include <llmcost/report/listing.hpp>
 #include <llmcost/report/metrics.hpp>
@@ -23,14 +25,6 @@ struct query {
 
     [[nodiscard]] bool empty() const noexcept { return asked.empty() && !scope; }
 };
-
-/// The metric of a name in any case, or null.
-[[nodiscard]] inline const metric* find_metric(std::string_view name) {
-    const std::string lowered = lower(name);
-    for (const metric& m : metrics)
-        if (m.name == lowered) return &m;
-    return nullptr;
-}
 
 /// The scope that a word names in a model: a role, else a class, else a path or pattern, else a parameter.
 [[nodiscard]] inline std::optional<scope_word> find_word(const model& m, const workload& load, std::string_view word) {
@@ -136,9 +130,10 @@ inline void check_parameter(const query& q, const model& m, const workload& load
 
 }  // namespace detail
 
-/// Understands the words of a command line; throws `usage` with the nearest names for one that names nothing.
+/// Understands the words of a command line; throws `usage` with the nearest names for one that names nothing, and for one of
+/// the commands, which come first.
 [[nodiscard]] inline query read_query(const std::vector<std::string_view>& words, const model& m, std::string_view name,
-                                      const workload& load) {
+                                      const workload& load, std::span<const command* const> commands = {}) {
     query q;
     std::vector<std::string_view> unknown;
     for (const std::string_view word : words) {
@@ -157,8 +152,7 @@ inline void check_parameter(const query& q, const model& m, const workload& load
         return q;
     }
     const std::string_view word = unknown.front();
-    for (const std::string_view command : {"op", "latency", "serve", "models", "devices"})
-        if (word == command) refuse({}, in_quotes(word) + " is a command, which comes first: llmcost " + std::string(word));
+    refuse_command(commands, word);
     if (role_from(word) != role::none && !q.scope)
         refuse({}, "no scope " + in_quotes(word) + " in " + printable(name) + "; its roles: " + detail::roles_in(m, load));
     nearest_names near(word);

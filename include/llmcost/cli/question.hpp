@@ -71,7 +71,7 @@ inline void note_on_context(std::ostream& notes, std::string_view name, const mo
 /// Refuses tokens of an encoder where no decoder stands behind one.
 inline void check_encoder(const model& m, const job& work) {
     if (work.base.encoder_sequence > 0 && !has_encoder(m))
-        refuse(row_of(option::encoder_sequence).name, "this model has no encoder beside a decoder: say --sequence");
+        refuse(option::encoder_sequence.name, "this model has no encoder beside a decoder: say --sequence");
 }
 
 /// Reads every scope of a model, always in the order in which they were first met.

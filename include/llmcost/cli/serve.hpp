@@ -12,53 +12,42 @@
 #include <utility>
 #include <vector>
 
-#include <llmcost/cli/execution.hpp>
 #include <llmcost/cli/latency.hpp>
+#include <llmcost/cli/placement.hpp>
 #include <llmcost/cli/serve_table.hpp>
 #include <llmcost/serving/server.hpp>
 
 // `llmcost serve`: how many tokens a second, and how soon.
 namespace llmcost::cli {
 
-namespace detail {
+namespace option {
 
 // clang-format off
-inline std::vector<named_option> serve_options() {
-    std::vector<named_option> all = execution_options();
-    all[ex_format] = {"--format", "text|json", "numbers of json are exact"};
-    for (named_option more : {
-             named_option{"--input",       "N",    "tokens of a prompt (1024)"},
-             named_option{"--output",      "N",    "tokens written for it (1024)"},
-             named_option{"--concurrency", "N",    "requests in the system (1)"},
-             named_option{"--rate",        "X",    "requests that arrive in a second, instead"},
-             named_option{"--slo",         "LIST", "ttft=0.5s,tpot=30ms: the most requests under it"},
-             named_option{"--sweep",       "",     "1, 2, 4 ... requests, as many as memory holds"},
-             named_option{"--pp",          "N",    "devices that hold layers one behind the other (1)"},
-             named_option{"--chunk",       "N",    "new tokens of a prompt per step (all)"},
-             named_option{"--prefix-hit",  "X",    "share of prompts that is cached already (0)"},
-             named_option{"--draft",       "N",    "tokens proposed per step, at no cost (0)"},
-             named_option{"--acceptance",  "X",    "chance that a proposed token is kept (0.7)"},
-             named_option{"--batch-wait",  "N",    "steps that a prompt waits for others (0)"},
-             named_option{"--configs",     "DIR",  "of rows from the standard input: org__name.json"}})
-        all.push_back(std::move(more));
-    return all;
-}
+inline constexpr option_row
+    concurrency{"--concurrency", value_kind::number, "N",    "requests in the system (1)"},
+    rate       {"--rate",        value_kind::number, "X",    "requests that arrive in a second, instead"},
+    slo        {"--slo",         value_kind::text,   "LIST", "ttft=0.5s,tpot=30ms: the most requests under it"},
+    sweep      {"--sweep",       value_kind::none,   "",     "1, 2, 4 ... requests, as many as memory holds"},
+    pp         {"--pp",          value_kind::number, "N",    "devices that hold layers one behind the other (1)"},
+    chunk      {"--chunk",       value_kind::number, "N",    "new tokens of a prompt per step (all)"},
+    prefix_hit {"--prefix-hit",  value_kind::number, "X",    "share of prompts that is cached already (0)"},
+    draft      {"--draft",       value_kind::number, "N",    "tokens proposed per step, at no cost (0)"},
+    acceptance {"--acceptance",  value_kind::number, "X",    "chance that a proposed token is kept (0.7)"},
+    batch_wait {"--batch-wait",  value_kind::number, "N",    "steps that a prompt waits for others (0)"},
+    configs    {"--configs",     value_kind::folder, "DIR",  "of rows from the standard input: org__name.json"};
 // clang-format on
-enum serve_option_id : std::size_t {
-    sv_input = ex_count,
-    sv_output,
-    sv_concurrency,
-    sv_rate,
-    sv_slo,
-    sv_sweep,
-    sv_pp,
-    sv_chunk,
-    sv_prefix_hit,
-    sv_draft,
-    sv_acceptance,
-    sv_batch_wait,
-    sv_configs
-};
+
+}  // namespace option
+
+inline constexpr std::array serve_options =
+    joined(std::array{option_row{"--input", value_kind::number, "N", "tokens of a prompt (1024)"},
+                      option_row{"--output", value_kind::number, "N", "tokens written for it (1024)"}, option::concurrency,
+                      option::rate, option::slo, option::sweep, option::pp, option::chunk, option::prefix_hit, option::draft,
+                      option::acceptance, option::batch_wait, option::configs,
+                      option_row{"--format", value_kind::choice, "text|json", "numbers of json are exact"}},
+           help_option, titled("Device", execution_options), model_options);
+
+namespace detail {
 
 /// Bounds that a service keeps to; 0: none.
 struct service_level {
@@ -195,11 +184,11 @@ inline std::string sweep_text(const placement& p, const std::vector<std::pair<se
 }
 
 /// The answer for one load, for as many requests as keep to a level, or for more and more of them.
-inline std::string served(const named_options& given, const placement& p, serving_load load, server& on) {
-    const bool text = given.text(ex_format, "text") == "text";
+inline std::string served(const arguments& given, const placement& p, serving_load load, server& on) {
+    const bool text = given.text(option::format, "text") == "text";
     const double room = on.capacity(load.input + load.output / 2, load.pipeline);
     json_writer json;
-    if (given.has(sv_sweep)) {
+    if (given.has(option::sweep)) {
         std::vector<std::pair<serving_load, serving_figures>> all;
         const double most = std::floor(room * static_cast<double>(on.groups()));
         for (double n = 1;; n = n * 2 < most ? n * 2 : most) {
@@ -215,8 +204,8 @@ inline std::string served(const named_options& given, const placement& p, servin
         return json.end_object().text() + '\n';
     }
     serving_figures f;
-    if (given.has(sv_slo)) {
-        load.concurrency = most_under(on, load, read_service_level(given.text(sv_slo)));
+    if (given.has(option::slo)) {
+        load.concurrency = most_under(on, load, read_service_level(given.text(option::slo)));
         if (load.concurrency == 0) {
             load.concurrency = 1;
             const serving_figures one = on(load);
@@ -224,8 +213,8 @@ inline std::string served(const named_options& given, const placement& p, servin
                                 duration(one.tpot) + " for each after it");
         }
         f = on(load);
-    } else if (given.has(sv_rate)) {
-        const double rate = given.real(sv_rate, 1, 1e-9, 1e9);
+    } else if (given.has(option::rate)) {
+        const double rate = given.real(option::rate, 1, 1e-9, 1e9);
         const auto steady = on.at_rate(load, rate);
         if (!steady)
             refuse("--rate", "requests arrive faster than they can be answered: at most " +
@@ -245,52 +234,31 @@ inline std::string served(const named_options& given, const placement& p, servin
     return json.end_object().text() + '\n';
 }
 
-inline std::string serve_help() {
-    std::string out =
-        "Usage: llmcost serve (--model NAME | --config FILE) --device NAME [option]...\n"
-        "       llmcost serve --configs DIR [option]... < RUNS.csv\n"
-        "Time to first token, time per output token and throughput of continuous batching.\n"
-        "RUNS.csv: model_path, system, backend, isl, osl, batch_size, tp_size ...; behind\n"
-        "each row predicted_ttft_ms, predicted_tpot_ms and error (docs/cli.md).\n\n";
-    for (const named_option& o : serve_options()) out += "  " + left(o.name + ' ' + o.value, 28) + o.help + '\n';
-    return out + "\nof the model: --set --part --revision --offline (llmcost --help)\n";
-}
-
 }  // namespace detail
 
 /// What `llmcost serve …` prints.
-[[nodiscard]] inline answered serve_answer(std::span<const std::string_view> args, const streams& io) {
-    for (const std::string_view arg : args)
-        if (arg == "--help" || arg == "-h") return detail::serve_help();
-    std::vector<std::string_view> rest;
-    const named_options given("serve", detail::serve_options(), args, &rest);
-    const arguments others = model_arguments("serve", rest, {});
-    const std::string format = given.text(detail::ex_format, "text");
-    if (format != "text" && format != "json") refuse("--format", "expected one of text, json; found " + in_quotes(format));
-    if (given.has(detail::sv_configs)) {
-        for (std::size_t id = 0; id < given.rows().size(); ++id)
-            if (id != detail::sv_configs && id != detail::ex_calibration && given.has(id))
-                refuse(given.name(id), "cannot stand together with --configs, whose rows say what is asked");
-        for (const option_row& row : option_table)
-            if (row.id != option::offline && (others.has(row.id) || (row.id == option::set && !others.overrides().empty())))
-                refuse(row.name, "cannot stand together with --configs, whose rows say what is asked");
-        return serve_table(given.text(detail::sv_configs), given.text(detail::ex_calibration)).priced(io.in, io.err);
+[[nodiscard]] inline answered serve_answer(const arguments& given, const session& io) {
+    if (given.has(option::configs)) {
+        for (const option_row& o : given.rows())
+            if (!o.is(option::configs) && !o.is(option::calibration) && !o.is(option::offline) && given.has(o))
+                refuse(o.name, "cannot stand together with --configs, whose rows say what is asked");
+        return serve_table(std::string(given.text(option::configs)), std::string(given.text(option::calibration)), io.models)
+            .priced(io.in, io.err);
     }
     serving_load load;
-    load.input = given.number(detail::sv_input, 1024), load.output = given.number(detail::sv_output, 1024);
-    load.concurrency = given.real(detail::sv_concurrency, 1, 1, 1e9);
-    load.pipeline = given.number(detail::sv_pp, 1), load.chunk = given.number(detail::sv_chunk, 0);
-    load.prefix_hit = given.real(detail::sv_prefix_hit, 0, 0, 1);
-    load.draft = given.number(detail::sv_draft, 0, 0);
-    load.acceptance = given.real(detail::sv_acceptance, 0.7, 0, 1);
-    load.batch_wait = given.number(detail::sv_batch_wait, 0, 0);
+    load.input = given.number(option::input, 1024), load.output = given.number(option::output, 1024);
+    load.concurrency = given.real(option::concurrency, 1, 1, 1e9);
+    load.pipeline = given.number(option::pp, 1), load.chunk = given.number(option::chunk, 0);
+    load.prefix_hit = given.real(option::prefix_hit, 0, 0, 1);
+    load.draft = given.number(option::draft, 0, 0);
+    load.acceptance = given.real(option::acceptance, 0.7, 0, 1);
+    load.batch_wait = given.number(option::batch_wait, 0, 0);
     if (load.draft > 64) refuse("--draft", "expected a number up to 64");
-    if (load.draft == 0 && given.has(detail::sv_acceptance)) refuse("--acceptance", "needs --draft: tokens to keep");
-    const bool several = given.has(detail::sv_slo) + given.has(detail::sv_sweep) + given.has(detail::sv_rate) +
-                             given.has(detail::sv_concurrency) >
-                         1;
+    if (load.draft == 0 && given.has(option::acceptance)) refuse("--acceptance", "needs --draft: tokens to keep");
+    const bool several =
+        given.has(option::slo) + given.has(option::sweep) + given.has(option::rate) + given.has(option::concurrency) > 1;
     if (several) refuse("--concurrency", "one of --concurrency, --rate, --slo and --sweep at a time");
-    placement p = read_placement(given, others, io);
+    placement p = io.place(given, io);
     check_memory(*p.on);
     check_stages("--pp", p.subject, load.pipeline);
     check_writes(p.subject);
@@ -302,5 +270,22 @@ inline std::string serve_help() {
     put_notes(p, load.input + load.output, io);
     return text;
 }
+
+inline constexpr std::array<example_row, 2> serve_examples{{
+    {"llmcost serve --model Qwen/Qwen3-8B --device h200 --engine vllm --concurrency 16", "sixteen requests at a time"},
+    {"llmcost serve --model Qwen/Qwen3-8B --device h200 --engine vllm --slo ttft=0.5s,tpot=30ms", "as many as keep to it"},
+}};
+
+inline constexpr command serve_command{
+    .name = "serve",
+    .meaning = "how many tokens a second a server gives, and how soon",
+    .usage = "(--model NAME | --config FILE) --device NAME [option]...\n--configs DIR [option]... < RUNS.csv",
+    .about =
+        "Time to first token, time per output token and throughput of continuous batching.\n"
+        "RUNS.csv: model_path, system, backend, isl, osl, batch_size, tp_size ...; behind\n"
+        "each row predicted_ttft_ms, predicted_tpot_ms and error (docs/cli.md).\n",
+    .options = serve_options,
+    .answer = serve_answer,
+    .examples = serve_examples};
 
 }  // namespace llmcost::cli

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include <llmcost/cli/csv_input.hpp>
-#include <llmcost/cli/execution.hpp>
+#include <llmcost/cli/placement.hpp>
 #include <llmcost/serving/server.hpp>
 
 namespace llmcost::cli {
@@ -52,8 +52,8 @@ inline std::string no_room(server& on, const serving_load& load, const device& w
 class serve_table {
 public:
     /// `folder` has `org__name.json` for each model_path.
-    serve_table(std::string folder, std::string calibration)
-        : folder_(std::move(folder)), calibration_(std::move(calibration)) {}
+    serve_table(std::string folder, std::string calibration, const known_models& known)
+        : folder_(std::move(folder)), calibration_(std::move(calibration)), known_(known) {}
 
     /// The rows with `predicted_ttft_ms`, `predicted_tpot_ms` and `error` behind them (`answer_rows`); that a model does not
     /// fit its devices is an answer, which `error` and a note say.
@@ -158,7 +158,7 @@ private:
         for (std::size_t slash = name.find('/'); slash != std::string::npos; slash = name.find('/', slash))
             name.replace(slash, 1, "__");
         config_document file = read_regular_file((std::filesystem::path(folder_) / (name + ".json")).string());
-        const model subject = file.read_with([](config_view root) { return read_model(root); });
+        const model subject = file.read_with([&](config_view root) { return known_.read(root); });
         const stored_types stored = detail::stored_types_of(file, subject, "gemm_quant_mode");
         return models_.emplace(path, known_model{std::move(file), subject, stored}).first->second;
     }
@@ -218,6 +218,7 @@ private:
     using server_key = std::tuple<std::string, std::string, std::string, const operand_row*, const operand_row*,
                                   std::array<std::int64_t, 4>>;
     std::string folder_, calibration_;
+    known_models known_;
     csv_input rows_;
     std::map<std::string, std::size_t, std::less<>> places_;
     std::map<std::string, known_model> models_;

@@ -4,31 +4,26 @@
 
 #include <filesystem>
 #include <ostream>
+#include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
 
-#include <llmcost/bundled/all.hpp>
+#include <llmcost/bundled/bundled_config.hpp>
 #include <llmcost/cli/arguments.hpp>
-#include <llmcost/cli/query.hpp>
-#include <llmcost/cli/streams.hpp>
+#include <llmcost/cli/command.hpp>
+#include <llmcost/cli/session.hpp>
+#include <llmcost/cli/subject.hpp>
 #include <llmcost/hub.hpp>
 #include <llmcost/json.hpp>
-#include <llmcost/registry.hpp>
-#include <llmcost/report/json_report.hpp>
+#include <llmcost/reading/known_models.hpp>
+#include <llmcost/reading/reader.hpp>
 #include <llmcost/report/unused_keys.hpp>
 
 // Finds the configuration that a command line names.
 namespace llmcost::cli {
-
-/// A configuration and where it was found.
-struct found_config {
-    config_document document;
-    model_identity who;       ///< printable
-    bool remarkable = false;  ///< found elsewhere than the words of the command line tell
-};
 
 namespace detail {
 
@@ -63,17 +58,17 @@ inline std::pair<repo_id, bool> repo_of(const arguments& args) {
 }
 
 /// Adds the bundled names that are near to the error of a name that was found nowhere.
-[[noreturn]] inline void refuse_name(const error& e, std::string_view name) {
+[[noreturn]] inline void refuse_name(const error& e, std::string_view name, std::span<const bundled_config> bundled) {
     const auto part = [](std::string_view text) { return text.substr(text.find('/') + 1); };
     nearest_names near(part(name));
-    for (const bundled_config& b : bundled_configs) {
+    for (const bundled_config& b : bundled) {
         const int d = near.distance(part(b.name));
         if (d <= 2) near.offer(b.name, d);
     }
     throw error(e.code(), {}, std::string(e.what()) + near.hint("", "; bundled under a near name: "));
 }
 
-inline found_config from_name(const arguments& args, const streams& io) {
+inline found_config from_name(const arguments& args, const session& io) {
     const std::string_view name = args.text(option::model);
     const std::string path(name);
     std::error_code none;
@@ -94,7 +89,7 @@ inline found_config from_name(const arguments& args, const streams& io) {
                 {shown, "cached configuration of commit " + printable(cached->commit)},
                 true};
     // a revision of the hub is asked for: what is bundled may be another one
-    if (const bundled_config* known = revised ? nullptr : find_bundled(id.name))
+    if (const bundled_config* known = revised ? nullptr : find_bundled(io.bundled, id.name))
         return {
             parse_config(known->json, std::string(known->name)), {std::string(known->name), "bundled configuration"}, false};
     // a person who has such a folder means it: its name is not the hub's business
@@ -107,7 +102,7 @@ inline found_config from_name(const arguments& args, const streams& io) {
                 {shown, "configuration from the hub, commit " + printable(file.commit)},
                 true};
     } catch (const error& e) {
-        refuse_name(e, id.name);
+        refuse_name(e, id.name, io.bundled);
     }
 }
 
@@ -115,16 +110,16 @@ inline found_config from_name(const arguments& args, const streams& io) {
 
 /// Reads the configuration: the file or standard input of `--config`, or what `--model` names: a file, else the cache of
 /// the Hugging Face tools, else a bundled one, else the hub. `--set` is applied.
-[[nodiscard]] inline found_config find_config(const arguments& args, const streams& io) {
+[[nodiscard]] inline found_config find_config(const arguments& args, const session& io) {
     if (args.has(option::model) == args.has(option::config)) {
         if (args.has(option::model)) refuse("--model", "cannot stand together with --config");
         std::string hint = "say which model: --model org/name or --config FILE (see llmcost --help)";
         const std::string_view first = args.words().empty() ? std::string_view{} : args.words().front();
         if (!first.empty() && first.find('.') == std::string_view::npos && find_metric(first) == nullptr &&
             role_from(first) == role::none)
-            hint = "no command " + in_quotes(first) + ", which are models, devices, op, latency, serve; or " + hint;
+            hint = "no command " + in_quotes(first) + ", which are " + names_of(io.commands) + "; or " + hint;
         for (const std::string_view word : args.words())
-            if (word.find('/') != std::string_view::npos || find_bundled(word) != nullptr)
+            if (word.find('/') != std::string_view::npos || find_bundled(io.bundled, word) != nullptr)
                 hint = "say --model " + printable(word);
         refuse({}, hint);
     }
@@ -135,7 +130,7 @@ inline found_config from_name(const arguments& args, const streams& io) {
                                                       {"standard input", "configuration from the standard input"},
                                                       false}
                                                  : detail::from_file(std::string(path), path);
-    for (const std::string_view change : args.overrides()) {
+    for (const std::string_view change : args.all(option::set)) {
         const std::size_t sign = change.find('=');
         if (sign == std::string_view::npos || sign == 0) refuse("--set", "expected key=value, found " + in_quotes(change));
         found.document.set(change.substr(0, sign), change.substr(sign + 1));
@@ -145,32 +140,25 @@ inline found_config from_name(const arguments& args, const streams& io) {
 }
 
 /// The key under which a configuration of an unknown type holds one of a known type; empty where there is none.
-[[nodiscard]] inline std::string_view known_part(config_view root) {
+[[nodiscard]] inline std::string_view known_part(config_view root, const known_models& models) {
     for (const config_view child : root) {
         if (!child.is_object()) continue;
         const auto type = child.find("model_type");
-        if (type && type->is_string() && find_architecture(type->as_string()) != nullptr) return child.key();
+        if (type && type->is_string() && models.find(type->as_string()) != nullptr) return child.key();
     }
     return {};
 }
 
-/// A model, and what of its configuration no figure follows.
-struct read_subject {
-    model subject;
-    std::vector<unused_key> unused;
-    bool declines_cache = false;  ///< `use_cache` is false
-};
-
 /// The model of a configuration, or of the part that `--part` names; errors name the file and the place in it.
 ///
-/// A key that is nearly one that is read is told to `notes`: it is more likely misspelt than meant for others.
-[[nodiscard]] inline read_subject read_subject_of(const found_config& found, const arguments& args, std::ostream& notes) {
-    const config_document& document = found.document;
+/// A key that is nearly one that is read is told to `io.err`: it is more likely misspelt than meant for others.
+[[nodiscard]] inline read_subject read_subject_of(const arguments& args, const session& io) {
+    read_subject out{find_config(args, io)};
+    const config_document& document = out.found.document;
     key_usage usage;
-    read_subject out{};
     const auto read = [&](config_view object) {
         const config_view place = object.heard_by(usage);
-        out.subject = read_model(place);
+        out.subject = io.models.read(place);
         out.declines_cache = !place.boolean("use_cache", true);
         out.unused = usage.unused(place);
     };
@@ -185,15 +173,15 @@ struct read_subject {
             document.read_with(read);
         } catch (const error& e) {
             const std::string_view part =
-                e.code() == errc::unknown_model_type ? known_part(document.root()) : std::string_view{};
+                e.code() == errc::unknown_model_type ? known_part(document.root(), io.models) : std::string_view{};
             if (part.empty()) throw;
             throw error(e.code(), {}, std::string(e.what()) + "; known is what it holds: --part " + printable(part));
         }
     }
     for (const unused_key& key : out.unused)
         if (!key.nearest.empty())
-            notes << "llmcost: " << found.who.name << ": " << printable(key.pointer)
-                  << ": nothing reads this key; nearest: " << key.nearest << '\n';
+            io.err << "llmcost: " << out.found.who.name << ": " << printable(key.pointer)
+                   << ": nothing reads this key; nearest: " << key.nearest << '\n';
     return out;
 }
 

@@ -247,7 +247,9 @@ inline parsed_json parse_json(std::string_view text, std::string_view name, cons
     std::vector<special_number> specials;
     json_builder plain(shortened, name, limits, specials);
     const auto read = [](std::string_view all, json_builder& into) {
-        return nlohmann::json::sax_parse(all.data(), all.data() + all.size(), &into);
+        // json::sax_parse would compile the readers of five binary formats, too
+        auto adapter = nlohmann::detail::input_adapter(all.data(), all.data() + all.size());
+        return nlohmann::detail::parser<nlohmann::json, decltype(adapter)>(std::move(adapter)).sax_parse(&into);
     };
     if (read(shortened.view(), plain)) return plain.take();
     std::string replaced;

@@ -21,6 +21,7 @@ enum class activation : std::uint8_t {
     quick_gelu,
     relu,
     relu2,
+    relu6,
     tanh,
     sigmoid
 };
@@ -42,6 +43,7 @@ inline constexpr activation_row activation_table[]{
     {activation::quick_gelu,        "quick_gelu",        "QuickGELUActivation"},
     {activation::relu,              "relu",              "ReLU"},
     {activation::relu2,             "relu2",             "ReLUSquaredActivation"},
+    {activation::relu6,             "relu6",             "ReLU6"},
     {activation::tanh,              "tanh",              "Tanh"},
     {activation::sigmoid,           "sigmoid",           "Sigmoid"},
 };
@@ -65,6 +67,7 @@ constexpr value activate(trace& t, activation kind, const value& x) {
         case activation::quick_gelu: return t.mul(x, t.sigmoid(t.mul(x)));
         case activation::relu: return t.unary(op::relu, x);
         case activation::relu2: return t.pow(t.unary(op::relu, x), 2);
+        case activation::relu6: return t.unary(op::clamp, x);
         case activation::tanh: return t.tanh(x);
         case activation::sigmoid: break;
     }
@@ -79,6 +82,14 @@ struct activation_module {
     static constexpr bool leaf = true;
     [[nodiscard]] constexpr class_name type() const { return {"", activation_table[static_cast<std::size_t>(kind)].type}; }
     constexpr value describe(trace& t, const value& x) const { return activate(t, kind, x); }
+};
+
+/// `nn.GELU`, which no configuration names.
+struct gelu_module {
+    static constexpr role what = role::none;
+    static constexpr bool leaf = true;
+    [[nodiscard]] constexpr class_name type() const { return {"", "GELU"}; }
+    constexpr value describe(trace& t, const value& x) const { return t.unary(op::gelu, x); }
 };
 
 /// A module that hands on what it is given: dropout outside of training, `nn.Identity`.

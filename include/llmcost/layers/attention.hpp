@@ -77,8 +77,9 @@ constexpr value eager_mask(trace& t, const context& c, std::int64_t batch) {
 /// Appends new keys or values (batch, heads, sequence, dim) to what the cache holds and returns all of them.
 ///
 /// A window leaves its last window − 1 positions in the cache (transformers/cache_utils.py, `DynamicSlidingWindowLayer`).
+/// A training step asks for no cache, but of heads that cannot be asked.
 constexpr value update_cache(trace& t, const value& fresh, const context& c) {
-    if (t.training()) return fresh;
+    if (t.training() && !t.drops_cache()) return fresh;
     const recorder::fused_guard appended{t, {.kind = fused_kind::cache}};
     extents sizes{fresh.dim(0), fresh.dim(1), c.past, fresh.dim(3)};
     const value all = c.past > 0 ? t.cat({trace::buffer(sizes), fresh}, 2) : t.cat({fresh}, 2);

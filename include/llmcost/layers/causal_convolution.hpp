@@ -15,11 +15,12 @@ namespace llmcost {
 
 /// A state that the cache keeps: zeros of its own when it is new, overwritten in place from then on.
 ///
-/// Source: transformers/cache_utils.py, `LinearAttentionLayer`.
-constexpr void cache_recurrent_state(trace& t, const extents& sizes) {
+/// `tells` says so to the cache at once; what lies behind other parts of it is told later, by `t.cache`. Source:
+/// transformers/cache_utils.py, `LinearAttentionLayer`.
+constexpr void cache_recurrent_state(trace& t, const extents& sizes, bool tells = true) {
     if (t.training()) return;
     if (!has_recurrent_state(t)) (void)t.constant(sizes);
-    t.cache(trace::buffer(sizes));
+    if (tells) t.cache(trace::buffer(sizes));
 }
 
 /// Declares the weight, and perhaps the bias, of an `nn.Conv1d` per channel that a mixer applies by itself.
@@ -37,11 +38,12 @@ constexpr value declare_convolution(trace& t, literal name, std::int64_t channel
 /// where the cache is new; S + 2·kernel - 1 where it brings its state, but 2 for a single token. The activation works on
 /// those that are not behind the last position. Source: transformers/models/mamba/modeling_mamba.py, `causal_conv1d_fn`,
 /// `causal_conv1d_update`; transformers/cache_utils.py, `LinearAttentionLayer.update_conv_state`.
-constexpr value causal_convolution(trace& t, const value& x, const value& weight, bool bias, maybe<activation> act) {
+constexpr value causal_convolution(trace& t, const value& x, const value& weight, bool bias, maybe<activation> act,
+                                   bool tells = true) {
     const std::int64_t channels = x.dim(1), sequence = x.dim(2), kernel = weight.dim(2);
     const extents state{x.dim(0), channels, kernel};
     const bool follows = has_recurrent_state(t), steps = follows && sequence == 1;
-    cache_recurrent_state(t, state);
+    cache_recurrent_state(t, state, tells);
     if (!t.training() && !follows) t.edge(axis::sequence, kernel);  // shorter ones are padded
     value all = x;
     if (follows)

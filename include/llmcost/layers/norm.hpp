@@ -15,6 +15,7 @@ enum class norm_kind : std::uint8_t {
     rms_float_variance,  ///< T5: only the variance in float32
     rms_plus_one,        ///< Gemma: all in float32, with (1 + weight)
     rms_float_weight,    ///< Helium: all in float32, the weight too
+    rms_power,           ///< Gemma 3n: the same with the power of -1/2
     rms_weightless,      ///< nanochat: as Llama's without a weight
     layer,               ///< `nn.LayerNorm`, one fused call
     layer_weightless,    ///< OLMo: the same in float32 without weight and bias
@@ -53,7 +54,12 @@ struct any_norm {
             const value out = t.mul(t.sub(h, mean), t.rsqrt(t.add(variance)));
             return t.to(t.mul(t.to(w, dtype::float32), out), x.type);
         }
-        const value scale = t.rsqrt(t.add(t.mean(t.pow(h, 2), -1, true)));
+        const value mean_square = t.add(t.mean(t.pow(h, 2), -1, true));
+        if (kind == norm_kind::rms_power) {
+            const value out = t.mul(h, t.unary(op::inverse_root_power, mean_square));
+            return t.to(weight ? t.mul(out, t.to(w, dtype::float32)) : out, x.type);
+        }
+        const value scale = t.rsqrt(mean_square);
         const value out = t.mul(kind == norm_kind::rms_float_variance ? x : h, scale);
         if (kind == norm_kind::rms_cast_last) return t.to(t.mul(w, out), x.type);
         if (kind == norm_kind::rms_float_weight) return t.to(t.mul(t.to(w, dtype::float32), out), x.type);

@@ -135,6 +135,7 @@ struct component_row {
     const architecture* missing = nullptr;    ///< where the whole part is left out; none: `otherwise`
     bool ties = false;                        ///< ties its embeddings to the head where its own configuration says so, too
     bool flat = false;                        ///< without the key, what it would hold stands beside it (older files)
+    literal also = "";                        ///< another `model_type` that means `otherwise`
 };
 
 /// How many others a model may hold beside its text model: towers for images and sound, a model that drafts.

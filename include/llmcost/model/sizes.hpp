@@ -16,7 +16,8 @@ namespace llmcost {
 /// Which head sits on the base model; the class in `architectures` chooses it.
 enum class head_kind : std::uint8_t {
     none, causal_lm, masked_lm, conditional_generation, sequence_classification, token_classification,
-    question_answering, image_classification, pretraining, encoder, next_sentence, multiple_choice, masked_image
+    question_answering, image_classification, pretraining, encoder, next_sentence, multiple_choice, masked_image,
+    image_classification_with_teacher
 };
 // clang-format on
 
@@ -34,6 +35,7 @@ enum class head_kind : std::uint8_t {
         case head_kind::encoder: return "EncoderModel";
         case head_kind::next_sentence: return "ForNextSentencePrediction";
         case head_kind::multiple_choice: return "ForMultipleChoice";
+        case head_kind::image_classification_with_teacher: return "ForImageClassificationWithTeacher";
         case head_kind::masked_image: return "ForMaskedImageModeling";
         case head_kind::pretraining: break;
     }
@@ -145,7 +147,7 @@ struct sizes {
     bool clips_qkv = false;  ///< queries, keys and values clamped in place
     frequency_rule frequencies = frequency_rule::kept;
     frequency_rule sliding_frequencies = frequency_rule::kept;  ///< of layers with tables of their own
-    bool rope_interleave = false;  ///< even and odd elements of a head are rotated together
+    bool rope_interleave = false;                               ///< even and odd elements of a head are rotated together
     bool parallel_residual = false;
     bool looks_ahead = false;  ///< tokens attend to later ones
     bool attention_soft_cap = false;

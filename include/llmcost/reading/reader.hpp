@@ -41,6 +41,7 @@ inline constexpr head_name head_names[] = {
     {"LMHeadModel", head_kind::causal_lm},
     {"ForMaskedLM", head_kind::masked_lm},
     {"ForConditionalGeneration", head_kind::conditional_generation},
+    {"MTModel", head_kind::conditional_generation},
     {"ForSequenceClassification", head_kind::sequence_classification},
     {"ForTokenClassification", head_kind::token_classification},
     {"ForQuestionAnswering", head_kind::question_answering},
@@ -49,6 +50,7 @@ inline constexpr head_name head_names[] = {
     {"EncoderModel", head_kind::encoder},
     {"ForNextSentencePrediction", head_kind::next_sentence},
     {"ForMultipleChoice", head_kind::multiple_choice},
+    {"ForImageClassificationWithTeacher", head_kind::image_classification_with_teacher},
     {"ForMaskedImageModeling", head_kind::masked_image},
 };
 
@@ -66,9 +68,12 @@ constexpr head_kind read_head(const architecture& row, config_view config) {
         string_ref name = entry.as_string();
         if (!name.starts_with(row.prefix)) continue;
         name.remove_prefix(string_ref(row.prefix).size());
+        // what others called the class before the reference had the type: `LlavaLlamaForCausalLM`
+        if (!is_empty(row.text.key) && !name.starts_with("For") && name.ends_with("ForCausalLM")) continue;
         if (name == row.names.model_type && row.heads.has(head_kind::none)) return head_kind::none;
         if (name == row.names.causal_lm_type && row.heads.has(head_kind::causal_lm)) return head_kind::causal_lm;
-        if (name.starts_with("Text")) name.remove_prefix(4);  // beside classes of the same name that see pictures, too
+        // beside classes of the same name that see pictures, too
+        if (is_empty(row.text.key) && name.starts_with("Text")) name.remove_prefix(4);
         for (const head_name& h : head_names)
             if (h.suffix == name && row.heads.has(h.head)) return h.head;
         fail_unsupported(config, "architectures", "no row describes this class");
@@ -185,27 +190,10 @@ constexpr sizes read_sizes(const architecture& row, config_view config, bool is_
     return s;
 }
 
-/// Finds a row by its `model_type`; null where there is none.
-using row_finder = const architecture* (*)(string_ref);
-
 namespace detail {
 
+/// A configuration that says nothing.
 inline constexpr config_node no_keys{.type = config_node::kind::object, .end = 1};
-
-/// The configuration of a part, and its row.
-constexpr component read_component(const component_row& part, config_view config, row_finder find) {
-    const auto given = config.optional_object(part.key);
-    const config_view place = given ? *given : part.flat ? config : config_view{&no_keys, 0};
-    const architecture* kind = !given && part.missing != nullptr ? part.missing : part.otherwise;
-    if (!part.always && (kind == nullptr || (given && place.contains("model_type")))) {
-        if (!given) (void)config.object(part.key);
-        const string_ref type = place.string("model_type");
-        if (kind == nullptr || type != kind->model_type) kind = find(type);  // else the row with this type's own defaults
-        if (kind == nullptr || kind->base == nullptr || !is_empty(kind->text.key))
-            fail_unsupported(place, "model_type", "no row describes this type as a part of another");
-    }
-    return {kind, read_sizes(*kind, place, true)};
-}
 
 }  // namespace detail
 
@@ -214,25 +202,6 @@ constexpr component read_component(const component_row& part, config_view config
 constexpr void weigh_balance_of_text(config_view config, model& m) {
     const auto text = config.optional_object(m.kind->text.key);
     m.dims.moe.weighs_balance = text && text->boolean("output_router_logits", false) && m.dims.moe.num_experts > 0;
-}
-
-/// The model that a configuration describes by a row: a text model, or one that holds a text model and others.
-constexpr model read_model_of(const architecture& row, config_view config, row_finder find) {
-    if (is_empty(row.text.key)) return {&row, read_sizes(row, config)};
-    const component text = detail::read_component(row.text, config, find);
-    model m{.kind = &row, .dims = text.dims, .text = text.kind};
-    m.dims.head = detail::read_head(row, config);
-    if (const dtype type = detail::read_dtype(config); type != dtype::unspecified) m.dims.type = type;
-    m.dims.quantized = m.dims.quantized || config.optional_object("quantization_config").has_value();
-    const bool ties = config.boolean("tie_word_embeddings", row.defaults.tie_word_embeddings);
-    m.dims.tie_word_embeddings = ties || (row.text.ties && text.dims.tie_word_embeddings);
-    m.dims.num_labels = detail::read_labels(keys{row, config}, row.defaults.num_labels);
-    m.dims.head_bias = m.dims.logits_soft_cap = m.dims.moe.weighs_balance = false;  // of the text model's own head
-    read_own_keys(config, row, m.own);
-    for (std::size_t i = 0; i < most_components && !is_empty(row.beside[i].key); ++i)
-        m.beside[i] = detail::read_component(row.beside[i], config, find);
-    if (row.read_whole != nullptr) row.read_whole(config, m);
-    return m;
 }
 
 }  // namespace llmcost

@@ -53,7 +53,7 @@ constexpr void check_rope_of_kinds(config_view config, bool tables_apart) {
         if (!kind.is_object()) continue;
         if (!tables_apart && frequency_rule_of(kind) != frequency_rule::kept)
             fail_unsupported(kind, "frequencies of one kind of layers that follow the input");
-        if (kind.real("partial_rotary_factor", 1) != 1)
+        if (kind.real("partial_rotary_factor", 1) != 1 && !has_type_of_rope(kind, "proportional"))
             fail_unsupported(kind, "partial_rotary_factor", "rotates a part of the heads of one kind of layers");
     }
 }

@@ -58,16 +58,18 @@ public:
 
     void enter(const recorder& r, const module_info& m) override {
         std::ptrdiff_t parent = open_.empty() ? -1 : open_.back().scope;
-        if (m.index >= 0) parent = container_of(parent, m.name);
+        if (m.index >= 0 && !is_empty(m.name)) parent = container_of(parent, m.name);
         const std::string segment = m.index >= 0 ? std::to_string(m.index) : std::string(m.name);
         const std::ptrdiff_t at = scope_at(parent, segment, std::string(m.type.prefix) + std::string(m.type.base), m.what);
         open_.push_back({at, parent, r.sums(), m.index >= 0});
+        lists_ += m.index >= 0 ? 1 : 0;
     }
     void leave(const recorder& r, const module_info&) override {
         const open_scope top = open_.back();
         open_.pop_back();
         const ledger own = r.sums().since(top.before);
         scope(top.scope).sums += own;
+        if (top.in_list && --lists_ == 0) in_layer_ = false;
         const std::ptrdiff_t outer = open_.empty() ? -1 : open_.back().scope;
         if (top.parent != outer) scope(top.parent).sums += own;  // a list counts what its items count
     }
@@ -80,14 +82,19 @@ public:
             out_.tensors.push_back({std::move(full), {v.size, v.size + v.rank}});
     }
     void cached(const recorder&, const value& v) override {
+        open_cached_layer();
+        out_.cache.back().tensors.emplace_back(v.size, v.size + v.rank);
+    }
+    void cached_nothing(const recorder&) override { open_cached_layer(); }
+
+private:
+    void open_cached_layer() {
         std::string path;
         for (const open_scope& s : open_)
             if (path.empty() && s.in_list) path = scope(s.scope).path;
-        if (out_.cache.empty() || out_.cache.back().path != path) out_.cache.push_back({path, {}});
-        out_.cache.back().tensors.emplace_back(v.size, v.size + v.rank);
+        if (!in_layer_ || out_.cache.empty() || out_.cache.back().path != path) out_.cache.push_back({path, {}});
+        in_layer_ = true;
     }
-
-private:
     static constexpr std::size_t most_scopes = 131072;  // a quarter of a GiB
 
     struct open_scope {
@@ -115,6 +122,8 @@ private:
 
     model_listing& out_;
     std::vector<open_scope> open_;
+    int lists_ = 0;
+    bool in_layer_ = false;  ///< the same call of a layer has cached something before
     std::unordered_map<std::string, std::ptrdiff_t> index_;
 };
 
@@ -131,13 +140,17 @@ public:
         if (m.index >= 0 && lists_++ == 0) in_list_ = path_;
     }
     void leave(const recorder&, const module_info&) override {
-        if (open_.back().in_list && --lists_ == 0) in_list_.clear();
+        if (open_.back().in_list && --lists_ == 0) in_list_.clear(), in_layer_ = false;
         path_.resize(open_.back().outside);
         open_.pop_back();
     }
-    void cached(const recorder&, const value& v) override {
-        if (out_.empty() || out_.back().path != in_list_) out_.push_back({in_list_, {}});
+    void cached(const recorder& r, const value& v) override {
+        cached_nothing(r);
         out_.back().tensors.emplace_back(v.size, v.size + v.rank);
+    }
+    void cached_nothing(const recorder&) override {
+        if (!in_layer_ || out_.empty() || out_.back().path != in_list_) out_.push_back({in_list_, {}});
+        in_layer_ = true;
     }
 
 private:
@@ -150,6 +163,7 @@ private:
     std::string path_;
     std::string in_list_;
     int lists_ = 0;
+    bool in_layer_ = false;  ///< the same call of a layer has cached something before
 };
 
 }  // namespace detail

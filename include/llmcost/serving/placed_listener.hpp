@@ -105,9 +105,10 @@ protected:
     }
 
     void lengthen(const module_info& m) {
-        if (is_empty(m.name)) return;
-        if (!path_.empty()) path_ += '.';
-        path_ += m.name;
+        if (!is_empty(m.name)) {
+            if (!path_.empty()) path_ += '.';
+            path_ += m.name;
+        }
         if (m.index >= 0) path_ += ".*";
     }
     [[nodiscard]] std::size_t depth_of_parent() const noexcept {

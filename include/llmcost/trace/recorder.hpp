@@ -39,6 +39,8 @@ public:
     /// How often what is described now happens.
     [[nodiscard]] constexpr count times() const noexcept { return times_; }
     [[nodiscard]] constexpr bool idle() const noexcept { return idle_ != 0; }
+    /// Whether nobody holds what is cached when the run is over.
+    [[nodiscard]] constexpr bool drops_cache() const noexcept { return dropped_cache_ != 0; }
     [[nodiscard]] constexpr bool training() const noexcept { return load_.training; }
     /// The type that activations have: the workload's, float32 where it leaves it open.
     [[nodiscard]] constexpr dtype activation_type() const noexcept {
@@ -217,6 +219,11 @@ public:
         if (idle_ != 0 || dropped_cache_ != 0) return;
         if (active_) sums_.cache += count(v.elements) * times_;
         if (listener_ != nullptr) listener_->cached(*this, v);
+    }
+
+    /// A layer that keeps nothing has a place in the cache all the same.
+    constexpr void cache_nothing() const {
+        if (idle_ == 0 && dropped_cache_ == 0 && listener_ != nullptr) listener_->cached_nothing(*this);
     }
 
     // ---- operations

@@ -45,6 +45,8 @@ struct module_place {
 
     constexpr module_place(literal own) noexcept : name(own) {}
     constexpr module_place(literal own, std::int64_t number) noexcept : name(own), index(number) {}
+    /// A numbered child of the module that the walk is in (`nn.Sequential`), of no list with a name of its own.
+    [[nodiscard]] static constexpr module_place item(std::int64_t number) noexcept { return {"", number}; }
 };
 
 /// A module at the moment it is entered: its name in its parent, its place in a list (or -1), its class and role.

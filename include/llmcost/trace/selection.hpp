@@ -45,8 +45,8 @@ public:
     constexpr void leave(const module_info& m) {
         if (switched_at_ == depth_) active_ = !active_, switched_at_ = 0;
         --depth_;
-        if (follows_paths() && !is_empty(m.name)) {
-            segments_ -= m.index >= 0 ? 2 : 1;
+        if (follows_paths()) {
+            segments_ -= (is_empty(m.name) ? 0 : 1) + (m.index >= 0 ? 1 : 0);
             if (matched_ > segments_) matched_ = segments_;
         }
     }
@@ -68,16 +68,20 @@ private:
         const string_ref type = class_in(query_.word()), prefix = m.type.prefix, base = m.type.base;
         if (type.size() == prefix.size() + base.size() && type.starts_with(prefix) && type.substr(prefix.size()) == base)
             return !type.empty();
-        return m.index >= 0 && type == "ModuleList";  // lists are entered nowhere: they are met in their items
+        return m.index >= 0 && !is_empty(m.name) &&
+               type == "ModuleList";  // lists are entered nowhere: they are met in their items
     }
     [[nodiscard]] constexpr bool at_the_end() const noexcept {
         return segments_ == query_.segments() && matched_ == segments_;
     }
     /// Goes one module further; says whether the path ends there.
     constexpr bool step_into(const module_info& m) {
-        if (is_empty(m.name)) return false;  // the root has no name
-        step_into(string_ref(m.name));
-        const bool hit = at_the_end();  // a list is the sum of its items
+        if (is_empty(m.name) && m.index < 0) return false;  // the root has no name
+        bool hit = false;
+        if (!is_empty(m.name)) {
+            step_into(string_ref(m.name));
+            hit = at_the_end();  // a list is the sum of its items
+        }
         if (m.index >= 0) step_into(count_text{count(m.index)}.view());
         return hit || at_the_end();
     }

@@ -23,6 +23,7 @@ public:
     constexpr value sub(const value& a, const value& b) { return binary(op::sub, a, b); }
     constexpr value mul(const value& a, const value& b) { return binary(op::mul, a, b); }
     constexpr value div(const value& a, const value& b) { return binary(op::div, a, b); }
+    constexpr value abs(const value& a) { return unary(op::absolute, a); }
     constexpr value maximum(const value& a, const value& b) { return binary(op::maximum, a, b); }
     constexpr value add(const value& a) { return unary(op::add, a); }
     constexpr value mul(const value& a) { return unary(op::mul, a); }
@@ -31,6 +32,14 @@ public:
     constexpr value softplus(const value& a) { return unary(op::softplus, a); }
     constexpr value exp(const value& a) { return unary(op::exp, a); }
     constexpr value sigmoid(const value& a) { return unary(op::sigmoid, a); }
+    /// `F.logsigmoid`: its backward reads a second result, as large as the first.
+    constexpr value log_sigmoid(const value& a) {
+        const value out = unary(op::log_sigmoid, a);
+        value second = zeros_like(a);
+        second.requires_grad = a.requires_grad;
+        save_for_backward(second);
+        return out;
+    }
     constexpr value silu(const value& a) { return unary(op::silu, a); }
     constexpr value tanh(const value& a) { return unary(op::tanh, a); }
     constexpr value rsqrt(const value& a) { return unary(op::rsqrt, a); }
@@ -67,9 +76,18 @@ public:
 
     constexpr value sum(const value& a, int along, bool keepdim = false) { return reduce(op::sum, a, along, keepdim); }
     constexpr value mean(const value& a, int along, bool keepdim = false) { return reduce(op::mean, a, along, keepdim); }
+    constexpr value std(const value& a, int along, bool keepdim = false) { return reduce(op::std, a, along, keepdim); }
+    /// `Tensor.var(unbiased=False)`.
+    constexpr value variance(const value& a, int along, bool keepdim = false) {
+        return reduce(op::variance, a, along, keepdim);
+    }
     constexpr value max_over(const value& a, int along, bool keepdim = false) { return reduce(op::max, a, along, keepdim); }
     constexpr value logsumexp(const value& a, int along, bool keepdim = false) {
         return reduce(op::logsumexp, a, along, keepdim);
+    }
+    /// `Tensor.norm(p=2)`.
+    constexpr value vector_norm(const value& a, int along, bool keepdim = false) {
+        return reduce(op::vector_norm, a, along, keepdim);
     }
     constexpr value cumsum(const value& a, int along) {
         value out = contiguous_like(a);
@@ -84,6 +102,61 @@ public:
         const op kind = parts == 0 ? op::layer_norm : parts == 1 ? op::layer_norm_weight : op::layer_norm_affine;
         written(2 * rows_of(a).to_64());  // mean and reciprocal deviation of every row
         return over_rows(kind, a);
+    }
+
+    /// `F.batch_norm` over (batch, channels, …); its rows are the channels.
+    constexpr value batch_norm(const value& a, bool affine = true) {
+        written(2 * static_cast<std::uint64_t>(a.dim(1)));  // mean and reciprocal deviation of every channel
+        value out = contiguous_like(a);
+        note(affine ? op::batch_norm_affine : op::batch_norm, count(a.elements), count(static_cast<std::uint64_t>(a.dim(1))),
+             out, a);
+        return out;
+    }
+    /// `F.max_pool2d`, `F.avg_pool2d` with a square window over (batch, channels, height, width); `ceil` lets the last one
+    /// reach beyond.
+    constexpr value pool(op kind, const value& a, std::int64_t kernel, std::int64_t stride, std::int64_t padding = 0,
+                         bool ceil = false) {
+        extents to{a.dim(0), a.dim(1)};
+        for (int i = 2; i < a.rank; ++i) {
+            const std::int64_t steps = a.size[i] + 2 * padding - kernel + (ceil ? stride - 1 : 0);
+            if (steps < 0) report_description("pool: the window is larger than its input");
+            to.size[to.rank++] = steps / stride + 1;
+        }
+        value out = dense(to, a.type);
+        note(kind, count(out.elements) * count(kernel) * count(kernel), count(out.elements), out, a);
+        return out;
+    }
+    /// Means of images, (batch, channels, height, width) -> (batch, channels): `mean([-2, -1])`, pooling to one element.
+    constexpr value mean_of_images(const value& a) {
+        value out = dense({a.dim(0), a.dim(1)}, a.type);
+        note(op::mean, count(a.elements), count(out.elements), out, a);
+        return out;
+    }
+    /// `F.interpolate(mode="bilinear")` of (batch, channels, height, width): four products for each element it makes.
+    constexpr value bilinear(const value& a, std::int64_t rows, std::int64_t columns) {
+        value out = dense({a.dim(0), a.dim(1), rows, columns}, a.type);
+        note(op::bilinear, count(out.elements), {}, out, a);
+        return out;
+    }
+    /// `torch.linalg.vector_norm` over the places of (batch, height, width, channels), which are kept as one.
+    constexpr value norm_over_places(const value& a) {
+        value out = dense({a.dim(0), 1, 1, a.dim(3)}, a.type);
+        note(op::vector_norm, count(a.elements), count(out.elements), out, a);
+        return out;
+    }
+    /// `F.group_norm` with weight and bias over (batch, channels, …): each group of channels is a row.
+    constexpr value group_norm(const value& a, std::int64_t groups) {
+        const std::uint64_t rows = static_cast<std::uint64_t>(a.dim(0) * groups);
+        written(2 * rows);
+        value out = contiguous_like(a);
+        note(op::layer_norm_affine, count(a.elements), count(rows), out, a);
+        return out;
+    }
+    /// `F.pad` of images with zeros on all sides: so many rows and columns more; none is a copy all the same.
+    constexpr value pad_images(const value& a, std::int64_t rows, std::int64_t columns) {
+        value out = dense({a.dim(0), a.dim(1), a.dim(2) + rows, a.dim(3) + columns}, a.type);
+        note(op::copy, {}, {}, out, a);
+        return out;
     }
 
     // ---- copies
@@ -167,6 +240,11 @@ public:
         value out = dense(to, from.type);
         note(op::gather, count(out.elements), {}, out, from);
         return out;
+    }
+    /// `Tensor.gather`: the same, but what it picks from is kept, whose sizes its backward reads.
+    constexpr value gather_along(const value& from, extents to) {
+        save_for_backward(from);
+        return gather(from, to);
     }
     /// A new tensor that needs no gradient: zeros, ones, float positions, a mask.
     constexpr value constant(extents to, dtype type = dtype::float32) {

@@ -112,22 +112,22 @@ public:
         solve_back(a, b, out);
         return out;
     }
-    /// `F.conv1d`, `F.conv2d`: x (batch, channels, length…), weight (out, channels / groups, kernel…); one stride and
-    /// padding for all dimensions. Per output MULT K, ADD K − 1 with K = channels / groups · kernel.
+    /// `F.conv1d`, `F.conv2d`: x (batch, channels, length…), weight (out, channels / groups, kernel…); one stride,
+    /// padding and dilation for all dimensions. Per output MULT K, ADD K − 1 with K = channels / groups · kernel.
     constexpr value convolution(const value& x, const value& weight, bool bias, std::int64_t groups = 1,
-                                std::int64_t stride = 1, std::int64_t padding = 0) {
+                                std::int64_t stride = 1, std::int64_t padding = 0, std::int64_t dilation = 1) {
         extents around;
         for (int i = 2; i < x.rank; ++i) around.size[around.rank++] = padding;
-        return convolution_padded(x, weight, bias, groups, stride, around);
+        return convolution_padded(x, weight, bias, groups, stride, around, dilation);
     }
     /// The same with a padding of its own for each dimension.
     constexpr value convolution_padded(const value& x, const value& weight, bool bias, std::int64_t groups,
-                                       std::int64_t stride, const extents& padding) {
+                                       std::int64_t stride, const extents& padding, std::int64_t dilation = 1) {
         extents to{x.dim(0), weight.dim(0)};
         for (int i = 2; i < x.rank; ++i) {
-            const std::int64_t padded = x.size[i] + 2 * padding.size[i - 2];
-            if (padded < weight.size[i]) report_description("convolution: the kernel is larger than its input");
-            to.size[to.rank++] = (padded - weight.size[i]) / stride + 1;
+            const std::int64_t padded = x.size[i] + 2 * padding.size[i - 2], reach = dilation * (weight.size[i] - 1) + 1;
+            if (padded < reach) report_description("convolution: the kernel is larger than its input");
+            to.size[to.rank++] = (padded - reach) / stride + 1;
         }
         value out = dense(to, x.type);
         const value* const in[2] = {&x, &weight};

@@ -56,12 +56,11 @@ constexpr decoder_context masks(const site& here, trace& t) {
     return c;
 }
 
-/// Masks, then rotary tables: one for all layers, or one for each kind of attention.
-constexpr decoder_context masks_and_tables(const site& here, trace& t) {
+/// Rotary tables beside masks: one for all layers, or one for each kind of attention.
+constexpr decoder_context with_tables(const site& here, trace& t, decoder_context c) {
     const architecture& row = here.row;
     const layer_plan& plan = here.dims.layers;
     const std::int64_t layers = here.dims.num_hidden_layers;
-    decoder_context c = masks(here, t);
     if (row.rotated == rotation::none) return c;
     const bool full = plan.has(mixer_kind::full_attention, layers), slides = plan.has(mixer_kind::sliding_attention, layers);
     if (full || !row.rotary_per_mixer) make_rotary_tables(here, t, c.full);
@@ -89,5 +88,8 @@ constexpr decoder_context masks_and_tables_by_kind(const site& here, trace& t, r
     make(c.sliding, of.sliding, mixer_kind::sliding_attention);
     return c;
 }
+
+/// Masks, then rotary tables.
+constexpr decoder_context masks_and_tables(const site& here, trace& t) { return with_tables(here, t, masks(here, t)); }
 
 }  // namespace llmcost

@@ -98,6 +98,14 @@ constexpr value feed_by_mixture(const site& here, trace& t, layer_part mixture, 
     return call_mlp(here, t, name, here.kind.inner != 0 ? here.kind.inner : here.dims.intermediate_size, x);
 }
 
+/// How evenly routers pick that cast their logits to float32: for rows whose `finish` says it, where a file asks for it.
+constexpr void weigh_float_balance(const site& here, trace& t, bool asked) {
+    if (!asked) return;
+    const recorder::off_loss_guard unread{t};
+    const std::int64_t routers = here.dims.layers.with_experts(here.dims.num_hidden_layers);
+    weigh_balance(t, routers, t.load().batch * t.load().sequence, here.dims.moe, dtype::float32);
+}
+
 /// The feed-forward block of a layer: experts where the layer has them, else a dense one.
 constexpr value feed_forward(const site& here, trace& t, const value& x) {
     const literal name = here.row.names.feed_forward;

@@ -1,0 +1,14 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include <llmcost/cli/main.hpp>
+#include <llmcost/cli/program.hpp>
+
+#include "parts.hpp"
+
+int main(int argc, char** argv) {
+    static constexpr const llmcost::cli::command* all[]{&parts::page, &parts::models,  &parts::devices,
+                                                        &parts::op,   &parts::latency, &parts::serve};
+    return llmcost::cli::run_commands(
+        llmcost::cli::own_arguments(argc, argv),
+        {llmcost::cli::own_streams(), parts::rows, parts::configurations, all, parts::read, parts::place});
+}

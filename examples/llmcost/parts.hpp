@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+
+#include <llmcost/bundled/bundled_config.hpp>
+#include <llmcost/cli/command.hpp>
+#include <llmcost/reading/known_models.hpp>
+
+// The program's parts, each compiled by itself: what is changed is compiled, and nothing else.
+namespace parts {
+
+extern const llmcost::cli::command page, models, devices, op, latency, serve;
+extern const llmcost::known_models rows;
+extern const std::span<const llmcost::bundled_config> configurations;
+llmcost::cli::read_subject read(const llmcost::cli::arguments& given, const llmcost::cli::session& io);
+llmcost::cli::placement place(const llmcost::cli::arguments& given, const llmcost::cli::session& io);
+
+}  // namespace parts

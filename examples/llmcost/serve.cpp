@@ -1,0 +1,13 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include <llmcost/cli/execution.hpp>
+#include <llmcost/cli/serve.hpp>
+
+#include "parts.hpp"
+
+const llmcost::cli::command parts::serve = llmcost::cli::serve_command;
+
+// rows of serve have kernels of their own: both compile them once
+llmcost::cli::placement parts::place(const llmcost::cli::arguments& given, const llmcost::cli::session& io) {
+    return llmcost::cli::read_placement(given, io);
+}

@@ -1,0 +1,9 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include <llmcost/cli/source.hpp>
+
+#include "parts.hpp"
+
+llmcost::cli::read_subject parts::read(const llmcost::cli::arguments& given, const llmcost::cli::session& io) {
+    return llmcost::cli::read_subject_of(given, io);
+}

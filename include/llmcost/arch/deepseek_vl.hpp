@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <llmcost/arch/llama.hpp>
+#include <llmcost/arch/sam.hpp>
+#include <llmcost/arch/siglip.hpp>
+#include <llmcost/walks/composite.hpp>
+
+namespace llmcost::arch {
+
+namespace deepseek_vl_detail {
+
+struct aligner {
+    site here;
+
+    static constexpr role what = role::none;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return here.type("Aligner"); }
+    constexpr value describe(trace& t, const value& x) const {
+        const std::int64_t width = here.dims.hidden_size;
+        const value h = t.call("activation", gelu_module{}, t.call("linear1", linear{x.dim(-1), width, true}, x));
+        return t.call("linear2", linear{width, width, true}, h);
+    }
+};
+
+constexpr value base(const site& here, trace& t) {
+    {
+        const recorder::idle_guard no_pixels{t};
+        (void)t.call("aligner", aligner{here}, describe_tower(here, t, 0, "vision_model", role::vision));
+    }
+    return describe_text(here, t, "language_model");
+}
+
+/// Both towers' states, projected to half of the width each.
+struct hybrid_aligner {
+    site here;
+
+    static constexpr role what = role::none;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return here.type("Aligner"); }
+    constexpr value describe(trace& t, const value& x, const value& sharp) const {
+        const std::int64_t width = here.dims.hidden_size, half = width / 2;
+        const value low = t.call("vision_proj", linear{x.dim(-1), half, true}, x);
+        const value high = t.call("high_res_vision_proj", linear{sharp.dim(-1), half, true}, sharp);
+        const value both = t.call("act", gelu_module{}, t.cat({high, low}, -1));
+        return t.call("proj", linear{width, width, true}, both);
+    }
+};
+
+/// SAM's states of its first layer that sees everything and of its last one, each through necks, and SigLIP's.
+constexpr value base_hybrid(const site& here, trace& t) {
+    {
+        const recorder::idle_guard no_pixels{t};
+        const value alpha = t.param("high_res_vision_alpha", {1});
+        const sizes& sam = here.whole.beside[1].dims;
+        const std::int64_t channels = sam.own[sam_detail::output_channels];
+        const value last = describe_tower(here, t, 1, "high_res_vision_model", role::vision);
+        const value inner = t.constant({last.dim(0), last.dim(2), last.dim(3), sam.hidden_size}, last.type);
+        const value first = sam_detail::describe_neck(t, "high_res_vision_neck", {"DeepseekVL", "SamVisionNeck"},
+                                                      here.type("LayerNorm"), channels, inner);
+        (void)t.add(last, t.mul(first, alpha));
+        const value plain = describe_tower(here, t, 0, "vision_model", role::vision);
+        const vision_sizes& image = here.whole.beside[0].dims.vision;
+        const std::int64_t side = 4 * (image.image_height / image.patch_size);
+        const module_info narrowing{.name = "high_res_vision_proj", .type = {"DeepseekVL", "SamVisionProj"}};
+        t.enter(narrowing);
+        value h = t.constant({last.dim(0), channels, side, side}, last.type);  // resized to SigLIP's grid
+        h = t.call("conv1", convolution_2d{channels, 2 * channels, 3, 2, 1, 1, false}, h);
+        h = t.leave(narrowing, t.call("conv2", convolution_2d{2 * channels, 4 * channels, 3, 2, 1, 1, false}, h));
+        (void)t.call("aligner", hybrid_aligner{here}, plain, as_tokens(h));
+    }
+    return describe_text(here, t, "language_model");
+}
+
+/// The two halves of the width are put together for a projection of the whole.
+constexpr void read_hybrid(config_view config, model& m) {
+    if (m.dims.hidden_size % 2 != 0) fail_unsupported(config, "text_config", "halves of an odd width do not make a whole");
+}
+
+}  // namespace deepseek_vl_detail
+
+// transformers/models/deepseek_vl: SigLIP in front of Llama
+inline constexpr architecture deepseek_vl = [](architecture a) {
+    a.model_type = "deepseek_vl", a.prefix = "DeepseekVL", a.base = deepseek_vl_detail::base;
+    a.text = {.key = "text_config", .otherwise = &llama};
+    a.beside[0] = {.key = "vision_config", .otherwise = &siglip_vision_model};
+    a.defaults.tie_word_embeddings = true;
+    return a;
+}(shared_composite);
+
+// transformers/models/deepseek_vl_hybrid: SAM's encoder beside SigLIP
+inline constexpr architecture deepseek_vl_hybrid = [](architecture a) {
+    a.model_type = "deepseek_vl_hybrid", a.prefix = "DeepseekVLHybrid", a.base = deepseek_vl_detail::base_hybrid;
+    a.read_whole = deepseek_vl_detail::read_hybrid;
+    a.beside[1] = {.key = "high_res_vision_config", .otherwise = &sam_vision_model};
+    return a;
+}(deepseek_vl);
+
+}  // namespace llmcost::arch

@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <llmcost/arch/gemma.hpp>
+#include <llmcost/arch/siglip.hpp>
+#include <llmcost/walks/composite.hpp>
+
+namespace llmcost::arch {
+
+namespace gemma3_detail {
+
+enum own : std::uint8_t { tokens_per_image };
+inline constexpr own_key keys[]{{"mm_tokens_per_image", 256}};
+
+/// `nn.AvgPool2d` over kernels that do not meet: (batch, channels, side, side) -> (batch, channels, out, out).
+struct average_pool {
+    std::int64_t kernel;
+
+    static constexpr role what = role::none;
+    static constexpr bool leaf = true;
+    [[nodiscard]] constexpr class_name type() const { return {"", "AvgPool2d"}; }
+    constexpr value describe(trace& t, const value& x) const {
+        const std::int64_t out = x.dim(2) / kernel;
+        const value windows = trace::buffer({x.dim(0), x.dim(1), out, out, kernel * kernel});
+        return t.mean(windows, -1);
+    }
+};
+
+/// Patches averaged to fewer tokens, normed, brought to the width of the text.
+struct projector_of_pools {
+    site here;
+
+    static constexpr role what = role::none;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return here.type("MultiModalProjector"); }
+    constexpr value describe(trace& t, const value& x) const {
+        const sizes& tower = here.whole.beside[0].dims;
+        const std::int64_t side = tower.vision.image_height / tower.vision.patch_size, width = tower.hidden_size;
+        const value weight = t.param("mm_input_projection_weight", {width, here.dims.hidden_size});
+        const value grid = t.gather(x.transpose(1, 2), {x.dim(0), width, side, side});
+        const std::int64_t kernel = side / root(here.whole.own[tokens_per_image]);
+        const value pooled = as_tokens(t.call("avg_pool", average_pool{kernel}, grid));
+        const norm<norm_kind::rms_plus_one> scale{width, here.type("RMSNorm")};
+        return t.matmul(t.call("mm_soft_emb_norm", scale, pooled), weight);
+    }
+    /// The side of a square of so many tokens.
+    [[nodiscard]] static constexpr std::int64_t root(std::int64_t tokens) {
+        std::int64_t n = 1;
+        while ((n + 1) * (n + 1) <= tokens) ++n;
+        return n;
+    }
+};
+
+constexpr value base(const site& here, trace& t) {
+    {
+        const recorder::idle_guard no_pixels{t};
+        (void)t.call("multi_modal_projector", projector_of_pools{here},
+                     describe_tower(here, t, 0, "vision_tower", role::vision));
+    }
+    return describe_masked_text(here, t, "language_model");
+}
+
+constexpr void read_whole(config_view config, model& m) {
+    const vision_sizes& image = m.beside[0].dims.vision;
+    if (projector_of_pools::root(m.own[tokens_per_image]) > image.image_height / image.patch_size)
+        fail_value(config, "mm_tokens_per_image", "at most the patches of an image");
+}
+
+/// Inside of a model with a tower, which makes the masks of those kinds of layers that there are.
+inline constexpr architecture text = [](architecture a) {
+    a.masks = mask_rule::present;
+    return a;
+}(gemma3_text);
+
+}  // namespace gemma3_detail
+
+// transformers/models/gemma3: SigLIP in front of Gemma 3, patches averaged to fewer tokens
+inline constexpr architecture gemma3 = [](architecture a) {
+    a.model_type = "gemma3", a.prefix = "Gemma3", a.base = gemma3_detail::base, a.own = gemma3_detail::keys;
+    a.read_whole = gemma3_detail::read_whole;
+    a.heads = {head_kind::none, head_kind::conditional_generation, head_kind::sequence_classification};
+    a.text = {.key = "text_config", .otherwise = &gemma3_detail::text, .always = true};
+    a.beside[0] = {.key = "vision_config", .otherwise = &siglip_vision_model};
+    a.defaults.tie_word_embeddings = true;
+    return a;
+}(shared_composite);
+
+}  // namespace llmcost::arch

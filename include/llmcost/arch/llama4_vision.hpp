@@ -1,0 +1,137 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <llmcost/arch/llama4.hpp>
+#include <llmcost/reading/image.hpp>
+#include <llmcost/walks/composite.hpp>
+#include <llmcost/walks/tower.hpp>
+
+namespace llmcost::arch {
+
+namespace llama4_detail {
+
+enum tower_own : std::uint8_t { output_width, adapter_in, adapter_out };
+inline constexpr own_key tower_keys[]{
+    {"vision_output_dim", 7680},
+    {"projector_input_dim", 4096},
+    {"projector_output_dim", 4096},
+};
+
+/// Attention whose queries and keys are turned as complex numbers by row and column.
+constexpr value attend_in_tower(const site& here, trace& t, const value& x) {
+    qkv of = project_qkv(here, t, x);
+    split_heads(here, of);
+    const value unit = here.shared->cos.unsqueeze(2);
+    for (value* const each : {&of.q, &of.k}) *each = rotate_pairs(t, *each, unit);
+    heads_first(of);
+    const value mixed = eager_attention(t, of.q, of.k, of.v, here.shared->where, {.float_softmax = false});
+    return join(here, t, t.contiguous(t.reshape(mixed, {x.dim(0), x.dim(1), -1})));
+}
+
+struct tower_layer {
+    site here;
+
+    static constexpr role what = role::none;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return here.type("VisionEncoderLayer"); }
+    constexpr value describe(trace& t, const value& x) const {
+        const std::int64_t width = here.dims.hidden_size, inner = here.dims.intermediate_size;
+        const norm<norm_kind::layer> layer_norm{width};
+        const value middle = t.add(x, t.call("self_attn", attention_module{here}, t.call("input_layernorm", layer_norm, x)));
+        const value h = t.call("post_attention_layernorm", layer_norm, middle);
+        const module_info block{.name = "mlp", .type = here.type("VisionMLP"), .what = role::mlp};
+        t.enter(block);
+        const value up = t.call("activation_fn", gelu_module{}, t.call("fc1", linear{width, inner, true}, h));
+        return t.add(middle, t.leave(block, t.call("fc2", linear{inner, width, true}, up)));
+    }
+};
+
+/// Squares of patches side by side through two projections, of inner width `intermediate_size`.
+constexpr value adapt(const site& here, trace& t, const value& x) {
+    const sizes& dims = here.dims;
+    const module_info adapter{.name = "vision_adapter", .type = here.type("VisionPixelShuffleMLP")};
+    const module_info block{.name = "mlp", .type = here.type("VisionMLP2")};
+    t.enter(adapter), t.enter(block);
+    const value squares = t.constant({x.dim(0), (x.dim(1) + 3) / 4, dims.intermediate_size}, x.type);
+    value h = t.call("fc1", linear{dims.intermediate_size, dims.own[adapter_in]}, squares);
+    h = t.call("activation_fn", gelu_module{}, h);
+    const value wide = t.constant({h.dim(0), h.dim(1), dims.own[adapter_out]}, h.type);
+    h = t.call("activation_fn", gelu_module{}, t.call("fc2", linear{dims.own[adapter_out], dims.own[adapter_out]}, wide));
+    return t.leave(adapter, t.leave(block, h));
+}
+
+/// Patches in front of a class token, with learned positions; layers; the adapter.
+constexpr value tower_base(const site& here, trace& t) {
+    const vision_sizes& image = here.dims.vision;
+    const std::int64_t width = here.dims.hidden_size, batch = t.load().batch, n = patches_of(image);
+    const std::int64_t pixels = image.num_channels * image.patch_size * image.patch_size;
+    const norm<norm_kind::layer> layer_norm{width};
+    const module_info patches{.name = "patch_embedding", .type = here.type("UnfoldConvolution"), .what = role::embedding};
+    const module_info unfold{.name = "unfold", .type = {"", "Unfold"}, .leaf = true};
+    t.enter(patches), t.enter(unfold);
+    const value cut = t.leave(unfold, t.gather(pixels_of(here, t), {batch, pixels, n}));
+    value x = t.leave(patches, t.call("linear", linear{pixels, width}, cut.permute({0, 2, 1})));
+    const value token = t.param("class_embedding", {width}).view({1, 1, width}).expand({batch, 1, width});
+    x = t.add(t.cat({x, token}, 1), t.param("positional_embedding_vlm", {n + 1, width}));
+    x = t.call("layernorm_pre", layer_norm, x);
+    const module_info rotary{
+        .name = "rotary_embedding", .type = here.type("VisionRotaryEmbedding"), .what = role::rotary, .leaf = true};
+    t.enter(rotary), t.leave(rotary);
+    shared_values made;
+    made.where = {.sequence = n + 1, .causal = false};
+    made.cos = trace::buffer({1, n + 1, here.dims.head_dim / 2});
+    const module_info encoder{.name = "model", .type = here.type("VisionEncoder")};
+    t.enter(encoder);
+    for (repetition each = t.repeat(here.dims.num_hidden_layers, x); each.next();)
+        x = t.call({"layers", each.index()}, tower_layer{here.at(each, made)}, x);
+    x = t.call("layernorm_post", layer_norm, t.leave(encoder, x));
+    return adapt(here, t, t.slice(x, 1, n));
+}
+
+constexpr void read_tower(config_view config, sizes& s) {
+    read_square_image(config, s, 448, 14);
+    share_among_heads(config, s, {"num_attention_heads"});
+}
+
+inline constexpr architecture tower = [](architecture a) {
+    a.prefix = "Llama4", a.base = tower_base, a.read = read_tower, a.own = tower_keys, a.heads = {};
+    a.attend = attend_in_tower, a.names.attention_type = "VisionAttention", a.names.o = "o_proj";
+    a.keys[3] = {"hidden_act", "", key_rule::absent};  // its activations are `nn.GELU` whatever it says
+    a.defaults.intermediate_size = 5632, a.defaults.num_hidden_layers = 34, a.defaults.num_attention_heads = 16;
+    return a;
+}(shared_tower);
+
+/// The text model under its own head, in a module of its own; the tower stands in front of it.
+constexpr value describe(const site& here, trace& t) {
+    const site text = here.text();
+    const module_info whole{.type = here.type(name_of(here.dims.head))};
+    const module_info language{.name = "language_model", .type = here.type("ForCausalLM")};
+    t.enter(whole);
+    {
+        const recorder::idle_guard no_pixels{t};
+        const std::int64_t width = here.whole.beside[0].dims.own[output_width];
+        const value seen = describe_tower(here, t, 0, "vision_model", role::vision);
+        const module_info projector{.name = "multi_modal_projector", .type = here.type("MultiModalProjector")};
+        t.enter(projector);
+        const value rows = t.constant({seen.dim(0) * seen.dim(1), width}, seen.type);
+        t.leave(projector, t.call("linear_1", linear{width, here.dims.hidden_size}, rows));
+    }
+    t.enter(language);
+    const value x = describe_text(here, t, "model");
+    return t.leave(whole, t.leave(language, t.returns(x, describe_head(text, t, x))));
+}
+
+}  // namespace llama4_detail
+
+// transformers/models/llama4: a tower in front of the text model and its head, which is tied as the text says
+inline constexpr architecture llama4 = [](architecture a) {
+    a.model_type = "llama4", a.prefix = "Llama4", a.describe = llama4_detail::describe;
+    a.heads = {head_kind::conditional_generation};
+    a.text = {.key = "text_config", .otherwise = &llama4_text, .always = true, .ties = true};
+    a.beside[0] = {.key = "vision_config", .otherwise = &llama4_detail::tower, .always = true};
+    a.keys[0] = {"tie_word_embeddings", "", key_rule::absent};
+    return a;
+}(shared_composite);
+
+}  // namespace llmcost::arch

@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <llmcost/arch/mistral.hpp>
+#include <llmcost/arch/pixtral.hpp>
+#include <llmcost/walks/composite.hpp>
+
+namespace llmcost::arch {
+
+namespace mistral3_detail {
+
+enum own : std::uint8_t { projector_bias, projector_act, feature_layers, merged_side };
+inline constexpr own_key keys[]{
+    {"multimodal_projector_bias", 0, own_value::boolean},
+    {.otherwise = static_cast<std::int64_t>(activation::gelu), .value = own_value::computed},
+    {.otherwise = 1, .value = own_value::computed},  // layers of the tower whose states are read side by side
+    {"spatial_merge_size", 2},                       // patches along a side that become one
+};
+
+/// Squares of patches become one.
+struct patch_merger {
+    site here;
+
+    static constexpr role what = role::none;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return here.type("PatchMerger"); }
+    constexpr value describe(trace& t, const value& x) const {
+        const std::int64_t side = here.whole.own[merged_side], width = x.dim(-1), n = side * side * width;
+        const value squares = t.constant({x.dim(1) / (side * side), n}, x.type);
+        return t.call("merging_layer", linear{n, width}, squares);
+    }
+};
+
+/// A norm, the merger, two projections.
+struct merging_projector {
+    site here;
+
+    static constexpr role what = role::none;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return here.type("MultiModalProjector"); }
+    constexpr value describe(trace& t, const value& states) const {
+        const own_sizes& own = here.whole.own;
+        const norm<norm_kind::rms> scale{states.dim(-1), here.type("RMSNorm")};
+        const value merged = t.call("patch_merger", patch_merger{here}, t.call("norm", scale, states));
+        const std::int64_t in = states.dim(-1) * own[feature_layers];
+        const projector both{type(),
+                             in,
+                             here.dims.hidden_size,
+                             here.dims.hidden_size,
+                             own[projector_bias] != 0,
+                             static_cast<activation>(own[projector_act])};
+        return both.describe(t, own[feature_layers] == 1 ? merged : t.constant({merged.dim(0), in}, merged.type));
+    }
+};
+
+constexpr value base(const site& here, trace& t) {
+    {
+        const recorder::idle_guard no_pixels{t};
+        (void)t.call("multi_modal_projector", merging_projector{here},
+                     describe_tower(here, t, 0, "vision_tower", role::vision));
+    }
+    return describe_text(here, t, "language_model");
+}
+
+/// The norm and the merger are as wide as one layer's states, so that the reference cannot run several, only hold them.
+constexpr void read_whole(config_view config, model& m) {
+    if (const auto name = config.optional_string("projector_hidden_act"))
+        m.own[projector_act] = static_cast<std::int64_t>(activation_named(config, "projector_hidden_act", *name));
+    m.own[feature_layers] = count_layers(config, "vision_feature_layer");
+}
+
+// what it takes where it names no text model and no tower (configuration_mistral3.py, `sub_configs_defaults`)
+inline constexpr architecture text = [](architecture a) {
+    a.defaults.vocab_size = 131072, a.defaults.hidden_size = 5120, a.defaults.intermediate_size = 32768;
+    a.defaults.num_hidden_layers = 40, a.defaults.head_dim = 128, a.defaults.sliding_window = 0;
+    return a;
+}(mistral);
+inline constexpr architecture tower = [](architecture a) {
+    a.read = [](config_view config, sizes& s) {
+        pixtral_detail::read(config, s);
+        s.vision.image_height = s.vision.image_width = 1540, s.vision.patch_size = 14;
+    };
+    return a;
+}(pixtral);
+
+}  // namespace mistral3_detail
+
+// transformers/models/mistral3: Pixtral in front of a text model, squares of patches merged
+inline constexpr architecture mistral3 = [](architecture a) {
+    a.model_type = "mistral3", a.prefix = "Mistral3", a.base = mistral3_detail::base;
+    a.read_whole = mistral3_detail::read_whole, a.own = mistral3_detail::keys;
+    a.text = {.key = "text_config", .otherwise = &mistral, .missing = &mistral3_detail::text};
+    a.beside[0] = {.key = "vision_config", .otherwise = &pixtral, .missing = &mistral3_detail::tower};
+    a.defaults.tie_word_embeddings = true;
+    return a;
+}(shared_composite);
+
+}  // namespace llmcost::arch

@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include <llmcost/json.hpp>
+#include <llmcost/model/architecture.hpp>
+#include <llmcost/report/json_report.hpp>
+#include <llmcost/report/unused_keys.hpp>
+
+// What a command line that names a model is understood as; source.hpp reads it.
+namespace llmcost::cli {
+
+/// A configuration and where it was found.
+struct found_config {
+    config_document document;
+    model_identity who;       ///< printable
+    bool remarkable = false;  ///< found elsewhere than the words of the command line tell
+};
+
+/// A model, and what of its configuration no figure follows.
+struct read_subject {
+    found_config found;
+    model subject{};
+    std::vector<unused_key> unused{};
+    bool declines_cache = false;  ///< `use_cache` is false
+};
+
+}  // namespace llmcost::cli

@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include <llmcost/layers/activation.hpp>
+
+namespace llmcost {
+
+/// `nn.Conv2d` with a square kernel: (B, in, height, width) -> (B, out, rows, columns).
+struct convolution_2d {
+    std::int64_t in;
+    std::int64_t out;
+    std::int64_t kernel = 1;
+    std::int64_t stride = 1;
+    std::int64_t padding = 0;
+    std::int64_t groups = 1;
+    bool bias = true;
+    std::int64_t dilation = 1;
+
+    static constexpr role what = role::none;
+    static constexpr bool leaf = true;
+    [[nodiscard]] constexpr class_name type() const { return {"", "Conv2d"}; }
+    constexpr value describe(trace& t, const value& x) const {
+        const value weight = t.param("weight", {out, in / groups, kernel, kernel});
+        if (bias) (void)t.param("bias", {out});
+        return t.convolution(x, weight, bias, groups, stride, padding, dilation);
+    }
+};
+
+/// `nn.Conv1d`: (B, in, length) -> (B, out, length).
+struct convolution_1d {
+    std::int64_t in;
+    std::int64_t out;
+    std::int64_t kernel = 1;
+    std::int64_t stride = 1;
+    std::int64_t padding = 0;
+    std::int64_t groups = 1;
+    bool bias = true;
+
+    static constexpr role what = role::none;
+    static constexpr bool leaf = true;
+    [[nodiscard]] constexpr class_name type() const { return {"", "Conv1d"}; }
+    constexpr value describe(trace& t, const value& x) const {
+        const value weight = t.param("weight", {out, in / groups, kernel});
+        if (bias) (void)t.param("bias", {out});
+        return t.convolution(x, weight, bias, groups, stride, padding);
+    }
+};
+
+/// `nn.BatchNorm2d` in evaluation: its statistics are buffers.
+struct batch_norm_2d {
+    std::int64_t channels;
+    literal named = "BatchNorm2d";
+
+    static constexpr role what = role::norm;
+    static constexpr bool leaf = true;
+    [[nodiscard]] constexpr class_name type() const { return {"", named}; }
+    constexpr value describe(trace& t, const value& x) const {
+        (void)t.param("weight", {channels});
+        (void)t.param("bias", {channels});
+        return t.batch_norm(x);
+    }
+};
+
+/// `nn.MaxPool2d`.
+struct max_pool_2d {
+    std::int64_t kernel;
+    std::int64_t stride;
+    std::int64_t padding = 0;
+
+    static constexpr role what = role::none;
+    static constexpr bool leaf = true;
+    [[nodiscard]] constexpr class_name type() const { return {"", "MaxPool2d"}; }
+    constexpr value describe(trace& t, const value& x) const { return t.pool(op::max_pool, x, kernel, stride, padding); }
+};
+
+/// `nn.AvgPool2d`.
+struct average_pool_2d {
+    std::int64_t kernel;
+    std::int64_t stride;
+    std::int64_t padding = 0;
+
+    static constexpr role what = role::none;
+    static constexpr bool leaf = true;
+    [[nodiscard]] constexpr class_name type() const { return {"", "AvgPool2d"}; }
+    constexpr value describe(trace& t, const value& x) const { return t.pool(op::average_pool, x, kernel, stride, padding); }
+};
+
+/// `nn.AdaptiveAvgPool2d((1, 1))`: (B, channels, height, width) -> (B, channels, 1, 1).
+struct global_average_pool {
+    static constexpr role what = role::none;
+    static constexpr bool leaf = true;
+    [[nodiscard]] constexpr class_name type() const { return {"", "AdaptiveAvgPool2d"}; }
+    constexpr value describe(trace& t, const value& x) const { return t.mean_of_images(x).unsqueeze(2).unsqueeze(3); }
+};
+
+/// `nn.Flatten`: all dimensions but the first become one.
+struct flatten {
+    static constexpr role what = role::none;
+    static constexpr bool leaf = true;
+    [[nodiscard]] constexpr class_name type() const { return {"", "Flatten"}; }
+    constexpr value describe(trace& t, const value& x) const { return t.reshape(x, {x.dim(0), -1}); }
+};
+
+/// (batch, channels, rows, columns) -> (batch, rows · columns, channels), a view.
+constexpr value as_tokens(const value& x) { return x.view({x.dim(0), x.dim(1), x.dim(2) * x.dim(3)}).transpose(1, 2); }
+
+}  // namespace llmcost

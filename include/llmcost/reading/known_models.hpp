@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+
+#include <llmcost/base/string_ref.hpp>
+#include <llmcost/model/architecture.hpp>
+#include <llmcost/reading/config.hpp>
+
+namespace llmcost {
+
+/// The rows that a program knows: those of registry.hpp, or fewer, in the order of their `model_type`.
+struct known_models {
+    const architecture* const* rows = nullptr;
+    std::size_t count = 0;
+    /// `read_model`, which whoever has rows need not compile
+    model (*reads)(const known_models&, config_view) = nullptr;
+
+    [[nodiscard]] constexpr const architecture* const* begin() const noexcept { return rows; }
+    [[nodiscard]] constexpr const architecture* const* end() const noexcept { return rows + count; }
+    /// The row of a `model_type`, or null.
+    [[nodiscard]] constexpr const architecture* find(string_ref model_type) const noexcept {
+        for (const architecture* a : *this)
+            if (a->model_type == model_type) return a;
+        return nullptr;
+    }
+    /// The model that a configuration describes; throws `config_error` where no row can.
+    [[nodiscard]] constexpr model read(config_view config) const { return reads(*this, config); }
+};
+
+}  // namespace llmcost
