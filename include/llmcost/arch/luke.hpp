@@ -74,7 +74,9 @@ constexpr value score_words(const site& here, trace& t, const two_values& out) {
     (void)t.leave(entity_head, t.call("decoder", linear{narrow, n, false, here.dims.tie_word_embeddings}, e));
     return h;
 }
-constexpr value score(const site& here, trace& t, const two_values& out) { return score_states(here, t, out, score_words); }
+constexpr value score(const site& here, trace& t, const two_values& out) {
+    return score_states(here, t, out, score_words, false);
+}
 inline constexpr head_set pooled{head_kind::none, head_kind::masked_lm, head_kind::sequence_classification,
                                  head_kind::multiple_choice};
 constexpr value describe(const site& here, trace& t) { return describe_encoder(here, t, {score, pooled}); }

@@ -56,7 +56,7 @@ constexpr value score(const site& here, trace& t, const two_values& out) {
     if (here.dims.head == head_kind::sequence_classification)
         return classify_first_state(here, t, out.first, here.dims.hidden_act);
     if (here.dims.head == head_kind::multiple_choice) return choose(here, t, out.first);
-    return score_states(here, t, out, score_words);
+    return score_states(here, t, out, score_words, false);
 }
 constexpr value describe(const site& here, trace& t) { return describe_encoder(here, t, {.score = score}); }
 

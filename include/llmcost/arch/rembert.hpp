@@ -37,7 +37,9 @@ constexpr value score_words(const site& here, trace& t, const two_values& out) {
     h = t.call("LayerNorm", norm<norm_kind::layer>{width}, h);
     return t.leave(cls, t.leave(predictions, t.call("decoder", linear{width, here.dims.vocab_size, true}, h)));
 }
-constexpr value score(const site& here, trace& t, const two_values& out) { return score_states(here, t, out, score_words); }
+constexpr value score(const site& here, trace& t, const two_values& out) {
+    return score_states(here, t, out, score_words, false);
+}
 inline constexpr head_set pooled{head_kind::none, head_kind::sequence_classification, head_kind::multiple_choice};
 constexpr value describe(const site& here, trace& t) { return describe_encoder(here, t, {score, pooled}); }
 

@@ -56,7 +56,9 @@ constexpr value score_words(const site& here, trace& t, const two_values& out) {
     t.enter(cls);
     return t.leave(cls, transform_and_score(here, t, out.first));
 }
-constexpr value score(const site& here, trace& t, const two_values& out) { return score_states(here, t, out, score_words); }
+constexpr value score(const site& here, trace& t, const two_values& out) {
+    return score_states(here, t, out, score_words, false);
+}
 constexpr value describe(const site& here, trace& t) {
     return describe_encoder(here, t, {score, bert_detail::heads.pooled});
 }

@@ -76,7 +76,7 @@ constexpr value score(const site& here, trace& t, const two_values& out) {
     if (here.dims.head == head_kind::sequence_classification)
         return classify_first_state(here, t, out.first, here.dims.hidden_act);
     if (here.dims.head == head_kind::multiple_choice) return choose_by_summary(here, t, out.first, here.dims.own[summary]);
-    return score_states(here, t, out, score_in_cls);
+    return score_states(here, t, out, score_in_cls, false);
 }
 constexpr value describe(const site& here, trace& t) { return describe_encoder(here, t, {.score = score}); }
 

@@ -42,9 +42,7 @@ constexpr value score(const site& here, trace& t, const two_values& out) {
     const value x = t.call("head", identity{"Identity"}, sequences ? pool(here, t, out.first) : out.first);
     return t.call("classifier", head_linear{{here.dims.hidden_size, here.dims.num_labels, true}}, dropout(t, "drop", x));
 }
-constexpr value describe(const site& here, trace& t) {
-    return describe_encoder(here, t, {.score = score, .base_under_answers = "transformer"});
-}
+constexpr value describe(const site& here, trace& t) { return describe_encoder(here, t, {.score = score}); }
 
 /// Older files list the window of each layer; without a list every third layer sees all.
 constexpr void plan(config_view config, sizes& s) {

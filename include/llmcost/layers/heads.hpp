@@ -29,11 +29,12 @@ struct classification_head {
     }
 };
 
-/// Scores of an answer's start and end, each copied out of their common product: (B, S, width) -> (B, S).
+/// Scores of an answer's start and end, each copied out of their common product or left in it: (B, S, width) -> (B, S).
 ///
 /// The start's are what is returned first, and all that a loss of what is returned reads; its gradient is as large as both.
-constexpr value answer_scores(trace& t, const value& x, literal name = "qa_outputs") {
+constexpr value answer_scores(trace& t, const value& x, literal name = "qa_outputs", bool copied = true) {
     const value both = t.call(name, head_linear{{x.dim(-1), 2, true}}, x);
+    if (!copied) return t.slice(both, -1, 1).squeeze(-1);
     const value start = t.contiguous(t.slice(both, -1, 1).squeeze(-1));
     const recorder::off_loss_guard unread{t};
     (void)t.contiguous(both.slice(-1, 1).squeeze(-1));

@@ -166,9 +166,8 @@ using score_part = value (*)(const site&, trace&, const two_values&);
 /// What stands on an encoder.
 struct encoder_heads {
     score_part score = nullptr;
-    head_set pooled{};                ///< heads whose base model has a pooler
-    layer_part pool = pool_first;     ///< (B, S, width) -> (B, width)
-    literal base_under_answers = "";  ///< the model under a question-answering head, where it has another name there
+    head_set pooled{};             ///< heads whose base model has a pooler
+    layer_part pool = pool_first;  ///< (B, S, width) -> (B, width)
 };
 
 /// Dropout and scores of labels.
@@ -192,12 +191,13 @@ constexpr value choose_by_summary(const site& here, trace& t, const value& x, st
 constexpr two_values kept_states(trace& t, const two_values& out) { return {kept_positions(t, out.first), out.second}; }
 
 /// Labels of sequences and choices from what the pooler gives, of tokens and answers from hidden states; else words.
-constexpr value score_states(const site& here, trace& t, const two_values& out, score_part words) {
+constexpr value score_states(const site& here, trace& t, const two_values& out, score_part words,
+                             bool copies_answers = true) {
     switch (here.dims.head) {
         case head_kind::sequence_classification: return classify(here, t, here.dims.num_labels, out.second);
         case head_kind::token_classification: return classify(here, t, here.dims.num_labels, out.first);
         case head_kind::multiple_choice: return classify(here, t, 1, out.second);
-        case head_kind::question_answering: return answer_scores(t, out.first);
+        case head_kind::question_answering: return answer_scores(t, out.first, "qa_outputs", copies_answers);
         default: return words(here, t, kept_states(t, out));
     }
 }
@@ -265,9 +265,7 @@ constexpr value describe_encoder(const site& here, trace& t, const encoder_heads
     const bool bare = head == head_kind::none;
     const literal type = head == head_kind::causal_lm ? here.row.names.causal_lm_type : name_of(head);
     const module_info whole{.type = here.type(type)};
-    const bool renamed = head == head_kind::question_answering && !is_empty(heads.base_under_answers);
-    const literal under_head = renamed ? heads.base_under_answers : here.row.names.base;
-    const module_info base{.name = bare ? "" : under_head, .type = here.type(here.row.names.model_type)};
+    const module_info base{.name = bare ? "" : here.row.names.base, .type = here.type(here.row.names.model_type)};
     if (!bare) t.enter(whole);
     t.enter(base);
     two_values out{here.row.base(here, t), {}};
