@@ -182,12 +182,13 @@ struct experts<expert_kind::clamped_swiglu> : routed_rows {
 /// How evenly the routers of all layers pick: a softmax of each one's logits again, summed over tokens.
 ///
 /// Source: transformers/models/mixtral/modeling_mixtral.py, `load_balancing_loss_func`. The result is returned beside the
-/// logits; counts of picks are integers.
-constexpr void weigh_balance(trace& t, std::int64_t routers, std::int64_t tokens, const moe_sizes& m) {
+/// logits; counts of picks are integers. `type` is that of the routers' logits, the activations' where nothing is said.
+constexpr void weigh_balance(trace& t, std::int64_t routers, std::int64_t tokens, const moe_sizes& m,
+                             dtype type = dtype::unspecified) {
     const extents per_expert{m.num_experts};
     value picks = t.constant(per_expert), sums = t.constant(per_expert);
     value logits = trace::buffer({tokens, m.num_experts});
-    logits.type = t.activation_type();
+    logits.type = type == dtype::unspecified ? t.activation_type() : type;
     logits.requires_grad = t.training();
     for (repetition layer = t.steps(routers, sums); layer.next();) {
         const value probabilities = t.softmax(logits);
