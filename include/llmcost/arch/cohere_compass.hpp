@@ -64,10 +64,10 @@ constexpr void read(config_view config, sizes& s) {
 // transformers/models/cohere_compass: Cohere with positions of three axes, tables per kind of layer, some without
 inline constexpr architecture cohere_compass_text = [](architecture a) {
     a.model_type = "cohere_compass_text", a.prefix = "CohereCompass", a.read = cohere_compass_detail::read;
-    a.own = cohere_compass_detail::keys, a.prepare = cohere_compass_detail::prepare;
+    a.describe = describe_text_decoder, a.own = cohere_compass_detail::keys, a.prepare = cohere_compass_detail::prepare;
     a.attend = cohere_compass_detail::attend, a.rotated = rotation::half, a.axes = rotary_axes::interleaved;
     a.masks = mask_rule::full_and_sliding, a.heads = classifying_decoder_heads;
-    a.names.model_type = "TextModel", a.names.base_under_answers = "model";
+    a.names.model_type = "TextModel";
     a.defaults.sliding_window = 4096;
     return a;
 }(cohere);
