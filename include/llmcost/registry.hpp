@@ -63,6 +63,7 @@ inline constexpr const architecture* architectures[]{
     &arch::bert,
     &arch::bloom,
     &arch::cohere,
+    &arch::cohere_compass,
     &arch::cohere_compass_text,
     &arch::deepseek_v2,
     &arch::deepseek_v3,
