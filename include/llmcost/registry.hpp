@@ -240,6 +240,7 @@ inline constexpr const architecture* architectures[]{
     &arch::cohere,
     &arch::cohere2,
     &arch::cohere2_moe,
+    &arch::cohere_compass,
     &arch::cohere_compass_text,
     &arch::convbert,
     &arch::convnext,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/arch/cohere.hpp>
+#include <llmcost/arch/qwen3_vl.hpp>
 #include <llmcost/reading/rope.hpp>
 
 namespace llmcost::arch {
@@ -59,17 +60,41 @@ constexpr void read(config_view config, sizes& s) {
         fail_unsupported(config, "pooling", "no row describes a classifier over another token than the last");
 }
 
+enum whole : std::uint8_t { scales };
+inline constexpr own_key whole_keys[]{{.value = own_value::computed}};
+
+/// Logits are scaled where the text model's part says by how much.
+constexpr void read_whole(config_view config, model& m) {
+    const auto text = config.optional_object(m.kind->text.key);
+    m.own[scales] = text && text->optional_real("logit_scale") ? 1 : 0;
+}
+constexpr value finish(const site& here, trace& t, const value& logits) {
+    return here.whole.own[scales] != 0 ? t.mul(logits) : logits;
+}
+
 }  // namespace cohere_compass_detail
 
 // transformers/models/cohere_compass: Cohere with positions of three axes, tables per kind of layer, some without
 inline constexpr architecture cohere_compass_text = [](architecture a) {
     a.model_type = "cohere_compass_text", a.prefix = "CohereCompass", a.read = cohere_compass_detail::read;
-    a.own = cohere_compass_detail::keys, a.prepare = cohere_compass_detail::prepare;
+    a.describe = describe_text_decoder, a.own = cohere_compass_detail::keys, a.prepare = cohere_compass_detail::prepare;
     a.attend = cohere_compass_detail::attend, a.rotated = rotation::half, a.axes = rotary_axes::interleaved;
     a.masks = mask_rule::full_and_sliding, a.heads = classifying_decoder_heads;
-    a.names.model_type = "TextModel", a.names.base_under_answers = "model";
+    a.names.model_type = "TextModel";
     a.defaults.sliding_window = 4096;
     return a;
 }(cohere);
+
+// transformers/models/cohere_compass: what sees is Qwen3-VL's
+inline constexpr architecture cohere_compass_vision = [](architecture a) {
+    a.model_type = "cohere_compass_vision", a.prefix = "CohereCompass";
+    return a;
+}(qwen3_vl_vision);
+inline constexpr architecture cohere_compass = [](architecture a) {
+    a.model_type = "cohere_compass", a.prefix = "CohereCompass", a.own = cohere_compass_detail::whole_keys;
+    a.read_whole = cohere_compass_detail::read_whole, a.finish = cohere_compass_detail::finish;
+    a.text.otherwise = &cohere_compass_text, a.beside[0].otherwise = &cohere_compass_vision;
+    return a;
+}(qwen3_vl);
 
 }  // namespace llmcost::arch

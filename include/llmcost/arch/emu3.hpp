@@ -191,8 +191,7 @@ constexpr value base(const site& here, trace& t) {
 }
 
 constexpr void read_whole(config_view config, model&) {
-    if (!config.optional_object("vocabulary_map"))
-        fail_missing(config, "vocabulary_map", "words of images by their names");
+    if (!config.optional_object("vocabulary_map")) fail_missing(config, "vocabulary_map", "words of images by their names");
 }
 
 }  // namespace emu3_detail

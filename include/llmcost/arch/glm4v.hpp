@@ -11,11 +11,11 @@ namespace glm4v_detail {
 
 enum own : std::uint8_t { patch, frames, channels, merge, out_width, image, heads };
 inline constexpr own_key keys[]{
-    {"patch_size", 14},         {"temporal_patch_size", 2}, {"in_channels", 3}, {"spatial_merge_size", 2},
+    {"patch_size", 14},        {"temporal_patch_size", 2}, {"in_channels", 3}, {"spatial_merge_size", 2},
     {"out_hidden_size", 4096}, {"image_size", 336},        {"num_heads", 12},
 };
 inline constexpr own_key keys_of_ocr[]{
-    {"patch_size", 14},         {"temporal_patch_size", 2}, {"in_channels", 3}, {"spatial_merge_size", 2},
+    {"patch_size", 14},        {"temporal_patch_size", 2}, {"in_channels", 3}, {"spatial_merge_size", 2},
     {"out_hidden_size", 1536}, {"image_size", 336},        {"num_heads", 16},
 };
 
@@ -61,7 +61,8 @@ constexpr value see(const site& here, trace& t) {
             held.linear("proj", in, in, Ocr && bias);
             if (Ocr) held.norm("q_norm", d, norm), held.norm("k_norm", d, norm);
         });
-        held.within("mlp", {is_empty(n.mlp_prefix) ? here.row.prefix : n.mlp_prefix, n.mlp_type}, [&] { describe_mlp(here, held, in, inner, Ocr && bias); });
+        held.within("mlp", {is_empty(n.mlp_prefix) ? here.row.prefix : n.mlp_prefix, n.mlp_type},
+                    [&] { describe_mlp(here, held, in, inner, Ocr && bias); });
     });
     const std::int64_t wide = Ocr ? out * own[channels] : here.dims.intermediate_size;
     held.within("merger", here.type("VisionPatchMerger"), [&] { describe_merger(here, held, out, wide); });
@@ -77,6 +78,26 @@ constexpr value moe_base(const site& here, trace& t) {
     const decoder_context shared = here.row.prepare(here, t);
     return call_norm(t, "norm", norm_kind::rms, here.dims.hidden_size, here.type("RMSNorm"),
                      describe_layers(here, t, shared, x));
+}
+
+// what the head over experts needs of the text model's part
+enum whole : std::uint8_t { weighs_balance };
+inline constexpr own_key whole_keys[]{{.value = own_value::computed}};
+
+constexpr void read_whole(config_view config, model& m) {
+    weigh_balance_of_text(config, m);
+    m.own[weighs_balance] = m.dims.moe.weighs_balance ? 1 : 0;
+    m.dims.moe.weighs_balance = false;
+}
+
+/// How evenly the routers pick is weighed from logits in float32, as they hand them out.
+constexpr value finish(const site& here, trace& t, const value& logits) {
+    const sizes& s = here.dims;
+    const recorder::off_loss_guard unread{t};  // added to a loss over labels
+    if (here.whole.own[weighs_balance] != 0)
+        weigh_balance(t, s.layers.with_experts(s.num_hidden_layers), t.load().batch * t.load().sequence, s.moe,
+                      dtype::float32);
+    return logits;
 }
 
 /// A part of each head is rotated, by frequencies that three axes share.
@@ -107,8 +128,8 @@ constexpr void read_ocr_text(config_view config, sizes& s) {
 constexpr void read_moe_text(config_view config, sizes& s) {
     read_experts(config, s, config.contains("num_local_experts") ? "num_local_experts" : "n_routed_experts");
     check_experts(config, s);
-    s.moe.shared_intermediate_size = checked_width(config, "n_shared_experts", config.positive("n_shared_experts", 1),
-                                                   s.moe.intermediate_size);
+    s.moe.shared_intermediate_size =
+        checked_width(config, "n_shared_experts", config.positive("n_shared_experts", 1), s.moe.intermediate_size);
     s.moe.n_group = config.positive("n_group", 1), s.moe.topk_group = config.positive("topk_group", 1);
     s.moe.limits_groups = true;
     check_groups(config, s);
@@ -156,8 +177,7 @@ inline constexpr architecture glm4v_moe_text = [](architecture a) {
     a.defaults.vocab_size = 151424, a.defaults.intermediate_size = 10944, a.defaults.num_hidden_layers = 46;
     a.defaults.num_attention_heads = 96, a.defaults.num_key_value_heads = 8, a.defaults.max_position_embeddings = 65536;
     a.defaults.attention_bias = true;
-    a.defaults.moe = {
-        .num_experts = 128, .num_experts_per_tok = 8, .intermediate_size = 1408, .norm_topk_prob = true};
+    a.defaults.moe = {.num_experts = 128, .num_experts_per_tok = 8, .intermediate_size = 1408, .norm_topk_prob = true};
     return a;
 }(glm4v_text);
 
@@ -203,7 +223,8 @@ inline constexpr architecture glm4v = [](architecture a) {
 
 // transformers/models/glm4v_moe
 inline constexpr architecture glm4v_moe = [](architecture a) {
-    a.model_type = "glm4v_moe", a.prefix = "Glm4vMoe", a.read_whole = weigh_balance_of_text;
+    a.model_type = "glm4v_moe", a.prefix = "Glm4vMoe";
+    a.own = glm4v_detail::whole_keys, a.read_whole = glm4v_detail::read_whole, a.finish = glm4v_detail::finish;
     a.text.otherwise = &glm4v_moe_text, a.beside[0].otherwise = &glm4v_moe_vision;
     return a;
 }(glm4v);

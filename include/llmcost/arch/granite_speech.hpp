@@ -12,7 +12,7 @@ namespace granite_speech_detail {
 
 enum own : std::uint8_t { mels, inner_times, labels, reach, kernel, conv_times };
 inline constexpr own_key keys[]{
-    {"input_dim", 160},    {"feedforward_mult", 4},  {"output_dim", 42},
+    {"input_dim", 160},   {"feedforward_mult", 4},  {"output_dim", 42},
     {"max_pos_emb", 512}, {"conv_kernel_size", 15}, {"conv_expansion_factor", 2},
 };
 
@@ -35,8 +35,9 @@ constexpr void describe_convolution(const site& here, idle_modules& held) {
     held.layer_norm("norm", in);
     held.weighted("up_conv", {"", "Conv1d"}, {2 * inner, in, 1});
     held.plain("glu", {"", "GLU"});
-    held.within("depth_conv", here.type("ConformerDepthWiseConv1d"),
-                [&] { held.weighted("conv", {"", "Conv1d"}, {inner, 1, here.dims.own[kernel]}, false); });
+    held.within("depth_conv", here.type("ConformerDepthWiseConv1d"), [&] {
+        held.weighted("conv", {"", "Conv1d"}, {inner, 1, here.dims.own[kernel]}, false);
+    });
     held.plain("silu", {"", "SiLU"});
     held.batch_norm("batch_norm", inner);
     held.weighted("down_conv", {"", "Conv1d"}, {in, inner, 1});

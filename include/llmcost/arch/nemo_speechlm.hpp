@@ -98,8 +98,9 @@ constexpr void describe_diarization(const own_sizes& own, idle_modules& held) {
         held.within("audio_tower", {diarization, "AudioModel"},
                     [&] { describe_encoder(held, e, diarization, "AudioLayer", false); });
         held.linear("proj", e[width], in);
-        held.within("upsampler", {diarization, "SubpixelUpsampler"},
-                    [&] { held.weighted("conv", {"", "Conv1d"}, {in * e[stacked], in, 3}); });
+        held.within("upsampler", {diarization, "SubpixelUpsampler"}, [&] {
+            held.weighted("conv", {"", "Conv1d"}, {in * e[stacked], in, 3});
+        });
     });
     held.within("classifier", {diarization, "ClassificationHead"}, [&] {
         held.linear("dense", in, in);
@@ -113,8 +114,7 @@ constexpr value hear(const site& here, trace& t) {
     idle_modules held{t};
     held.within("asr_encoder", here.type("AsrAudioModel"),
                 [&] { describe_encoder(held, own.values + speech, here.row.prefix, "AsrAudioLayer", true); });
-    held.within("diarization_model", {diarization, "ForAudioFrameClassification"},
-                [&] { describe_diarization(own, held); });
+    held.within("diarization_model", {diarization, "ForAudioFrameClassification"}, [&] { describe_diarization(own, held); });
     held.layer_norm("asr_norm", own[speech + width]);
     held.layer_norm("speaker_norm", own[speakers]);
     held.plain("speaker_embedding", here.type("SpeakerEmbedding"));

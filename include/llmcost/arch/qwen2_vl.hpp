@@ -24,16 +24,12 @@ namespace qwen2_vl_detail {
 
 enum own : std::uint8_t { patch, frames, channels, merge, width, mlp_ratio };
 inline constexpr own_key keys[]{
-    {"patch_size", 14}, {"temporal_patch_size", 2}, {"in_channels", 3}, {"spatial_merge_size", 2}, {"embed_dim", 1280},
-    {"mlp_ratio", 4},
+    {"patch_size", 14},        {"temporal_patch_size", 2}, {"in_channels", 3},
+    {"spatial_merge_size", 2}, {"embed_dim", 1280},        {"mlp_ratio", 4},
 };
 // 2.5: as wide as `hidden_size`, onto `out_hidden_size`
 inline constexpr own_key keys_2_5[]{
-    {"patch_size", 14},
-    {"temporal_patch_size", 2},
-    {"in_channels", 3},
-    {"spatial_merge_size", 2},
-    {"out_hidden_size", 3584},
+    {"patch_size", 14}, {"temporal_patch_size", 2}, {"in_channels", 3}, {"spatial_merge_size", 2}, {"out_hidden_size", 3584},
 };
 constexpr std::uint8_t out_width = width;
 

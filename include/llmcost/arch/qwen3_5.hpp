@@ -10,9 +10,8 @@ namespace llmcost::arch {
 namespace qwen3_5_detail {
 
 inline constexpr own_key vision_keys[]{
-    {"patch_size", 16},      {"temporal_patch_size", 2},
-    {"in_channels", 3},      {"spatial_merge_size", 2},
-    {"out_hidden_size", 3584}, {"num_position_embeddings", 2304},
+    {"patch_size", 16},        {"temporal_patch_size", 2}, {"in_channels", 3},
+    {"spatial_merge_size", 2}, {"out_hidden_size", 3584},  {"num_position_embeddings", 2304},
 };
 
 }  // namespace qwen3_5_detail
@@ -38,6 +37,7 @@ constexpr void read_qwen3_5_moe(config_view config, sizes& s) {
 // transformers/models/qwen3_5: delta nets with a projection for each part, positions of three axes, no experts
 inline constexpr architecture qwen3_5_text = [](architecture a) {
     a.model_type = "qwen3_5_text", a.prefix = "Qwen3_5", a.read = read_qwen3_5, a.heads = classifying_decoder_heads;
+    a.describe = describe_text_decoder;
     a.recur = qwen3_next_detail::recur<true>, a.axes = rotary_axes::interleaved;
     a.router = router_kind::none, a.shared_experts = shared_expert_kind::none;
     a.names.model_type = "TextModel", a.names.rotary_type = "TextRotaryEmbedding";

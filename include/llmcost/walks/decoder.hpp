@@ -97,6 +97,16 @@ constexpr value describe_decoder(const site& here, trace& t) {
     return t.leave(whole, t.returns(x, describe_head(here, t, x)));
 }
 
+/// The same where the class over sequences' labels is called a text's, beside one that sees.
+constexpr value describe_text_decoder(const site& here, trace& t) {
+    if (here.dims.head != head_kind::sequence_classification) return describe_decoder(here, t);
+    const module_info whole{.type = here.type("TextForSequenceClassification")};
+    t.enter(whole);
+    const decoder_names& n = here.row.names;
+    const value x = describe_within({.name = n.base, .type = here.type(n.model_type)}, here.row.base, here, t);
+    return t.leave(whole, t.returns(x, describe_head(here, t, x)));
+}
+
 /// The kinds of layers that the shared decoder tells apart.
 inline constexpr understood_kinds attention_kinds = [] {
     understood_kinds k = understood_kinds{} | mixer_kind::full_attention | mixer_kind::sliding_attention;
