@@ -89,7 +89,8 @@ public:
         std::uint32_t heads = 0;
         for (std::size_t h = 0; h < 32; ++h)
             for (const built_class& one : classes_)
-                if (one.recorded.failed && one.recorded.name == std::string(row.prefix) + name_of(static_cast<head_kind>(h)))
+                if ((one.recorded.failed || one.open) &&
+                    one.recorded.name == std::string(row.prefix) + name_of(static_cast<head_kind>(h)))
                     heads |= 1U << h;
         for (const built_class& one : classes_) try {
                 const model m =
