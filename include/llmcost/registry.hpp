@@ -488,7 +488,7 @@ static_assert(architectures_are_sorted(), "rows stand in the order of their mode
 }  // namespace detail
 
 /// All rows, as a value.
-inline constexpr known_models every_model{architectures, architecture_count, read_model};
+inline constexpr known_models every_model{architectures, architecture_count, read_model_among};
 
 /// The row of a `model_type`, or null.
 [[nodiscard]] constexpr const architecture* find_architecture(string_ref model_type) noexcept {
@@ -496,6 +496,6 @@ inline constexpr known_models every_model{architectures, architecture_count, rea
 }
 
 /// Builds the model that a configuration describes; throws `config_error` where no row can.
-[[nodiscard]] constexpr model read_model(config_view config) { return read_model(every_model, config); }
+[[nodiscard]] constexpr model read_model(config_view config) { return read_model_among(every_model, config); }
 
 }  // namespace llmcost
