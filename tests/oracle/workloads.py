@@ -76,7 +76,9 @@ class Subject:
 
     def __init__(self, model, config, device):
         self.model, self.config, self.device = model, config, device
-        self.is_encoder_decoder = bool(getattr(getattr(model, "config", config), "is_encoder_decoder", False))
+        # an encoder by itself may keep a configuration that knows of a decoder
+        self.is_encoder_decoder = (bool(getattr(getattr(model, "config", config), "is_encoder_decoder", False))
+                                   and any("decoder" in name for name, _ in model.named_modules()))
         self.reads_last_state = self.is_encoder_decoder and hasattr(model, "classification_head")
         text = getattr(config, "text_config", None)
         limits = [getattr(c, name, None) for c in (config, text) if c is not None for name in POSITION_LIMITS]

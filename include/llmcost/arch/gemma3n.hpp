@@ -200,7 +200,7 @@ struct altup {
     }
     /// tanh of what a router makes of a state: (B, S, states); called twice in a layer.
     constexpr value modalities(trace& t, const value& x, bool again) const {
-        const recorder::recalled_guard counted{t, again};
+        const recorder::called_again_guard counted{t, again};
         const value in = t.mul(within(t, [&] { return normed(here, t, "router_norm", x); }));
         const linear route{here.dims.hidden_size, here.dims.own[predicted_states]};
         return t.to(t.tanh(t.to(within(t, [&] { return t.call("modality_router", route, in); }), dtype::float32)), x.type);
