@@ -25,6 +25,7 @@ public:
     constexpr value div(const value& a, const value& b) { return binary(op::div, a, b); }
     constexpr value abs(const value& a) { return unary(op::absolute, a); }
     constexpr value maximum(const value& a, const value& b) { return binary(op::maximum, a, b); }
+    constexpr value minimum(const value& a, const value& b) { return binary(op::minimum, a, b); }
     constexpr value add(const value& a) { return unary(op::add, a); }
     constexpr value mul(const value& a) { return unary(op::mul, a); }
     constexpr value div(const value& a) { return unary(op::div, a); }
@@ -104,7 +105,8 @@ public:
         return over_rows(kind, a);
     }
 
-    /// `F.batch_norm` over (batch, channels, …); its rows are the channels.
+    /// `F.batch_norm` over (batch, channels, …), whose rows are the channels: in evaluation with weight and bias, or without
+    /// either by statistics of its own (`training=True`).
     constexpr value batch_norm(const value& a, bool affine = true) {
         written(2 * static_cast<std::uint64_t>(a.dim(1)));  // mean and reciprocal deviation of every channel
         value out = contiguous_like(a);
@@ -149,7 +151,10 @@ public:
         const std::uint64_t rows = static_cast<std::uint64_t>(a.dim(0) * groups);
         written(2 * rows);
         value out = contiguous_like(a);
-        note(op::layer_norm_affine, count(a.elements), count(rows), out, a);
+        note(op::group_norm_affine, count(a.elements), count(rows), out, a);
+        // its backward sums each channel of an image first, and these by groups
+        const count sums = count(static_cast<std::uint64_t>(a.dim(0) * a.dim(1)));
+        if (out.requires_grad) backward({.add = sums * count(3), .mult = sums * count(5)});
         return out;
     }
     /// `F.pad` of images with zeros on all sides: so many rows and columns more; none is a copy all the same.
