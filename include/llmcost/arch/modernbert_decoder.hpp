@@ -194,6 +194,7 @@ inline constexpr architecture modernbert_decoder = [](architecture a) {
     a.defaults.vocab_size = 50368, a.defaults.hidden_size = 768, a.defaults.intermediate_size = 1152;
     a.defaults.num_hidden_layers = 22, a.defaults.num_attention_heads = 12, a.defaults.max_position_embeddings = 8192;
     a.defaults.hidden_act = activation::gelu, a.defaults.tie_word_embeddings = true;
+    a.keys[2] = no_key_value_heads;
     return a;
 }(shared_decoder);
 
