@@ -175,7 +175,9 @@ def forward_run(subject, kind, batch, sequence, past=0, after=None, modules=Fals
 def training_run(subject, batch, sequence, encoder_sequence):
     """Forward and backward of loss = sum of logits: FLOPs, what backward executes, the bytes that autograd keeps."""
     arguments = subject.arguments(batch, sequence, encoder_sequence, use_cache=False)
-    own = {t.untyped_storage()._cdata for t in [*subject.model.parameters(), *subject.model.buffers()]}
+    # held, because a forward pass may replace a buffer, and the address of a storage that is gone is used again
+    held = [t.untyped_storage() for t in [*subject.model.parameters(), *subject.model.buffers()]]
+    own = {storage._cdata for storage in held}
     saved, alive = Counter(), []
 
     def pack(tensor):

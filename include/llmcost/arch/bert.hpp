@@ -37,6 +37,7 @@ inline constexpr architecture bert = [](architecture a) {
     a.defaults.vocab_size = 30522, a.defaults.hidden_size = 768, a.defaults.intermediate_size = 3072;
     a.defaults.num_hidden_layers = a.defaults.num_attention_heads = 12, a.defaults.max_position_embeddings = 512;
     a.defaults.type_vocab_size = 2, a.defaults.hidden_act = activation::gelu, a.defaults.tie_word_embeddings = true;
+    a.keys[0] = no_key_value_heads;
     return a;
 }(shared_encoder);
 

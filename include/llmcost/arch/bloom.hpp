@@ -129,6 +129,7 @@ inline constexpr architecture bloom = [](architecture a) {
     a.keys[2] = {"num_attention_heads", "n_head", key_rule::standard_first};
     a.defaults.vocab_size = 250880, a.defaults.hidden_size = 64, a.defaults.num_hidden_layers = 2;
     a.defaults.num_attention_heads = 8, a.defaults.tie_word_embeddings = true;
+    a.keys[3] = no_key_value_heads;
     return a;
 }(shared_decoder);
 

@@ -138,6 +138,7 @@ inline constexpr architecture cpmant = [](architecture a) {
     a.keys[5] = {"hidden_act", "", key_rule::absent};
     a.defaults.vocab_size = 30720, a.defaults.hidden_size = 4096, a.defaults.intermediate_size = 10240;
     a.defaults.num_hidden_layers = 48, a.defaults.num_attention_heads = 32, a.defaults.head_dim = 128;
+    a.keys[6] = no_key_value_heads;
     return a;
 }(shared_decoder);
 

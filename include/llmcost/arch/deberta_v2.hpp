@@ -310,7 +310,8 @@ constexpr void read(config_view config, sizes& s) {
     s.embedding_size = config.positive("embedding_size", s.hidden_size);
     if (config.positive("attention_head_size", s.head_dim) != s.head_dim)
         fail_value(config, "attention_head_size", "hidden_size / num_attention_heads");
-    if (config.positive("pooler_hidden_size", s.hidden_size) != s.hidden_size)
+    const bool pools = s.head == head_kind::sequence_classification || s.head == head_kind::multiple_choice;
+    if (pools && config.positive("pooler_hidden_size", s.hidden_size) != s.hidden_size)
         fail_value(config, "pooler_hidden_size", "hidden_size");
     const std::int64_t most = config.integer("max_relative_positions", -1), n = config.integer("position_buckets", -1);
     o[furthest] = most < 1 ? s.max_position_embeddings : most;

@@ -86,6 +86,7 @@ inline constexpr architecture distilbert = [](architecture a) {
     a.defaults.num_hidden_layers = 6, a.defaults.num_attention_heads = 12, a.defaults.max_position_embeddings = 512;
     a.defaults.hidden_act = activation::gelu, a.defaults.head = head_kind::masked_lm;
     a.defaults.tie_word_embeddings = true;
+    a.keys[5] = no_key_value_heads;
     return a;
 }(shared_encoder);
 

@@ -9,8 +9,8 @@ namespace llmcost::arch {
 
 /// Windows from `max_window_layers` on, wherever the file has one; experts behind the dense layers.
 constexpr void read_dots1(config_view config, sizes& s) {
-    read_grouped_experts(config, s, {});
     const std::int64_t dense = config.non_negative("first_k_dense_replace", 0);
+    if (dense < s.num_hidden_layers) read_grouped_experts(config, s, {});
     const std::int64_t first = config.non_negative("max_window_layers", 62);
     const bool listed = read_layer_types(config, s);
     const layer_plan given = s.layers;

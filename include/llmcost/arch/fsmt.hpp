@@ -130,8 +130,7 @@ constexpr value describe_fsmt(const site& here, trace& t) {
 
 constexpr void read_fsmt(config_view config, sizes& s) {
     read_stacks(config, s);
-    if (s.tie_word_embeddings && s.vocab_size != s.own[fsmt_detail::source_words])
-        fail_value(config, "src_vocab_size", "tgt_vocab_size where words are tied");
+    if (s.tie_word_embeddings) s.own[fsmt_detail::source_words] = s.vocab_size;  // the decoder's table is the encoder's
 }
 
 // transformers/models/fsmt: configuration_fsmt.py, modeling_fsmt.py

@@ -300,7 +300,7 @@ constexpr value base(const site& here, trace& t) {
     decoder_context shared = masks(here, t);
     value x = stacked(here, t, "altup_projections", [&](std::int64_t) -> const value& { return words; });
     if (here.dims.layers.has(mixer_kind::full_attention, layers)) make_rotary_tables(here, t, shared.full);
-    if (here.dims.layers.has(mixer_kind::sliding_attention, layers)) make_rotary_tables(here, t, shared.sliding);
+    if (here.dims.layers.has(mixer_kind::sliding_attention, layers)) make_rotary_tables(here, t, shared.sliding, true);
     kept_keys kept;
     x = walk_layers(here, t, shared, x, 0, layers, [&](const site& place, const value& h) {
         return t.call({"layers", place.layer}, layer{place, inputs, &kept}, h);
@@ -314,8 +314,7 @@ constexpr void read(config_view config, sizes& s) {
     check_window_is_given(config);
     const literal cap = "final_logit_softcapping";
     s.logits_soft_cap = !config.contains(cap) || config.optional_real(cap).has_value();
-    if (s.frequencies != frequency_rule::kept)
-        fail_unsupported(config, "rope_scaling", "frequencies of one kind of layers that follow the input");
+    detail::scale_full_layers_alone(config, s);
     if (s.own[predicted_states] < 2 || s.own[predicted_states] > 8) fail_value(config, "altup_num_inputs", "from 2 to 8");
     if (s.own[active_state] >= s.own[predicted_states]) fail_value(config, "altup_active_idx", "one of altup_num_inputs");
     (void)checked_width(config, "hidden_size_per_layer_input", s.num_hidden_layers, s.own[input_width]);
@@ -348,6 +347,7 @@ constexpr void read(config_view config, sizes& s) {
 // transformers/models/gemma3n: several states between layers, late layers that read others' keys, inputs for each layer
 inline constexpr architecture gemma3n_text = [](architecture a) {
     a.heads = language_heads;
+    a.rotary_per_mixer = true;
     a.model_type = "gemma3n_text", a.prefix = "Gemma3n", a.read = gemma3n_detail::read, a.own = gemma3n_detail::keys;
     a.base = gemma3n_detail::base, a.embed = embed_words_scaling;
     a.norm = norm_kind::rms_power, a.masks = mask_rule::full_and_sliding;

@@ -174,6 +174,7 @@ inline constexpr architecture git = [](architecture a) {
     a.defaults.vocab_size = 30522, a.defaults.hidden_size = 768, a.defaults.intermediate_size = 3072;
     a.defaults.num_hidden_layers = 6, a.defaults.num_attention_heads = 12, a.defaults.max_position_embeddings = 1024;
     a.defaults.hidden_act = activation::gelu;
+    a.keys[5] = no_key_value_heads;
     return a;
 }(shared_decoder);
 

@@ -101,6 +101,7 @@ inline constexpr architecture gpt2 = [](architecture a) {
     a.defaults.vocab_size = 50257, a.defaults.hidden_size = 768, a.defaults.num_hidden_layers = 12;
     a.defaults.num_attention_heads = 12, a.defaults.max_position_embeddings = 1024;
     a.defaults.hidden_act = activation::gelu_new, a.defaults.tie_word_embeddings = true;
+    a.keys[6] = no_key_value_heads;
     return a;
 }(shared_decoder);
 

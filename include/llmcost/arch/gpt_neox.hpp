@@ -69,6 +69,7 @@ inline constexpr architecture gpt_neox = [](architecture a) {
     a.defaults.vocab_size = 50432, a.defaults.hidden_size = 6144, a.defaults.intermediate_size = 24576;
     a.defaults.num_hidden_layers = 44, a.defaults.num_attention_heads = 64, a.defaults.max_position_embeddings = 2048;
     a.defaults.hidden_act = activation::gelu;
+    a.keys[0] = no_key_value_heads;
     return a;
 }(shared_decoder);
 

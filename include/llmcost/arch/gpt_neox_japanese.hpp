@@ -94,6 +94,7 @@ inline constexpr architecture gpt_neox_japanese = [](architecture a) {
     a.defaults.vocab_size = 32000, a.defaults.hidden_size = 2560, a.defaults.num_hidden_layers = 32;
     a.defaults.num_attention_heads = 32, a.defaults.max_position_embeddings = 2048;
     a.defaults.hidden_act = activation::gelu, a.defaults.tie_word_embeddings = true;
+    a.keys[2] = no_key_value_heads;
     return a;
 }(shared_decoder);
 

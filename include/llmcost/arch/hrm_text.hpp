@@ -117,6 +117,7 @@ inline constexpr architecture hrm_text = [](architecture a) {
     a.keys[0] = {"num_key_value_heads", "", key_rule::absent};
     a.defaults.vocab_size = 151808, a.defaults.hidden_size = 1536, a.defaults.intermediate_size = 4096;
     a.defaults.num_hidden_layers = 16, a.defaults.num_attention_heads = 12, a.defaults.head_dim = 128;
+    a.keys[1] = no_key_value_heads;
     return a;
 }(llama);
 

@@ -148,7 +148,7 @@ inline constexpr architecture jetmoe = [](architecture a) {
     a.keys[0] = no_attention_bias, a.keys[1] = no_mlp_bias;
     a.keys[2] = {"head_dim", "kv_channels"};
     a.keys[3] = {"hidden_act", "activation_function", key_rule::written_only};
-    a.keys[4] = {"num_attention_heads", "", key_rule::absent};
+    a.keys[4] = {"num_attention_heads", "num_key_value_heads", key_rule::written_only};  // times the experts per token
     a.defaults = sizes{.vocab_size = 32000,
                        .hidden_size = 2048,
                        .intermediate_size = 5632,

@@ -225,7 +225,7 @@ constexpr value describe_longt5(const site& here, trace& t) {
 constexpr void read_longt5(config_view config, sizes& s) {
     using namespace longt5_detail;
     read_t5_stacks(config, s, 6, "relu");
-    s.own[t5_detail::scales_output] = config.boolean("tie_word_embeddings", true);
+    s.own[t5_detail::scales_output] = config.boolean("scale_decoder_outputs", config.boolean("tie_word_embeddings", true));
     s.own[block] = config.positive("local_radius", 127) + 1;
     const string_ref type = config.string("encoder_attention_type", "local");
     if (type != "local" && type != "transient-global")

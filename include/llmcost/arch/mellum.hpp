@@ -19,6 +19,10 @@ constexpr void read_mellum(config_view config, sizes& s) {
     const auto turn = [&](mixer_kind kind, literal key) {
         if (s.layers.has(kind, s.num_hidden_layers) && !rotates_layers(config, key, true))
             fail_value(config, "rope_parameters", "parameters for each kind of layers");
+        const auto rope = config.optional_object("rope_parameters");
+        const auto of_kind = rope ? rope->optional_object(key) : maybe<config_view>{};
+        if (of_kind && of_kind->real("partial_rotary_factor", 1) != 1)
+            fail_unsupported(*of_kind, "partial_rotary_factor", "rotates a part of the heads of one kind of layers");
     };
     turn(mixer_kind::full_attention, "full_attention"), turn(mixer_kind::sliding_attention, "sliding_attention");
 }

@@ -42,12 +42,14 @@ constexpr value embed(const site& here, trace& t) {
 /// Cosines and sines of the positions of every sequence, (batch, sequence, dim).
 struct table_per_sequence {
     site here;
+    bool sliding;
 
     static constexpr role what = role::rotary;
     static constexpr bool leaf = true;
     [[nodiscard]] constexpr class_name type() const { return here.type("RotaryEmbedding"); }
     constexpr two_values describe(trace& t) const {
         const trace::no_grad_guard quiet{t};
+        rotary_frequencies{here.dims, sliding}.update(t, here.dims.rotary_dim);
         const std::int64_t half = here.dims.rotary_dim / 2;
         const value angles = t.mul(t.constant({t.load().batch, t.load().sequence, 1}), trace::buffer({half}));
         const value both = t.cat({angles, angles}, -1);
@@ -61,7 +63,7 @@ constexpr decoder_context prepare(const site& here, trace& t) {
     decoder_context c = masks(here, t);
     const auto make = [&](mixer_kind kind, shared_values& into) {
         if (!here.dims.layers.has(kind, here.dims.num_hidden_layers)) return;
-        const two_values made = t.call("rotary_emb", table_per_sequence{here});
+        const two_values made = t.call("rotary_emb", table_per_sequence{here, kind == mixer_kind::sliding_attention});
         into.cos = made.first, into.sin = made.second;
     };
     make(mixer_kind::full_attention, c.full), make(mixer_kind::sliding_attention, c.sliding);
@@ -156,8 +158,6 @@ constexpr value describe(const site& here, trace& t) {
 constexpr void read(config_view config, sizes& s) {
     share_among_heads(config, s, {"num_attention_heads"});
     s.rotary_dim = s.head_dim;
-    if (s.frequencies != frequency_rule::kept)
-        fail_unsupported(config, "rope_scaling", "frequencies of one kind of layers that follow the input");
     s.head_bias = config.boolean("decoder_bias", true);
     const auto act = config.optional_string("classifier_activation");
     if (act)
@@ -183,6 +183,7 @@ constexpr void read(config_view config, sizes& s) {
 inline constexpr architecture modernbert_decoder = [](architecture a) {
     namespace own = modernbert_decoder_detail;
     a.heads = classifying_decoder_heads;
+    a.rotary_per_mixer = true;
     a.model_type = "modernbert-decoder", a.prefix = "ModernBertDecoder", a.read = own::read, a.own = own::keys;
     a.describe = own::describe, a.base = own::base, a.embed = own::embed, a.prepare = own::prepare, a.layer = own::layer;
     a.attend = own::attend, a.feed = own::feed, a.masks = mask_rule::full_and_sliding, a.kinds.own = own::first;
@@ -193,6 +194,7 @@ inline constexpr architecture modernbert_decoder = [](architecture a) {
     a.defaults.vocab_size = 50368, a.defaults.hidden_size = 768, a.defaults.intermediate_size = 1152;
     a.defaults.num_hidden_layers = 22, a.defaults.num_attention_heads = 12, a.defaults.max_position_embeddings = 8192;
     a.defaults.hidden_act = activation::gelu, a.defaults.tie_word_embeddings = true;
+    a.keys[2] = no_key_value_heads;
     return a;
 }(shared_decoder);
 

@@ -99,6 +99,7 @@ inline constexpr architecture mpt = [](architecture a) {
     a.defaults.vocab_size = 50368, a.defaults.hidden_size = 2048, a.defaults.num_hidden_layers = 24;
     a.defaults.num_attention_heads = 16, a.defaults.max_position_embeddings = 2048;
     a.defaults.hidden_act = activation::gelu, a.defaults.tie_word_embeddings = true;
+    a.keys[4] = no_key_value_heads;
     return a;
 }(shared_decoder);
 

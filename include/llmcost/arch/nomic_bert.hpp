@@ -65,6 +65,7 @@ inline constexpr architecture nomic_bert = [](architecture a) {
     a.defaults.vocab_size = 30528, a.defaults.hidden_size = 768, a.defaults.intermediate_size = 3072;
     a.defaults.num_hidden_layers = a.defaults.num_attention_heads = 12, a.defaults.max_position_embeddings = 2048;
     a.defaults.type_vocab_size = 2, a.defaults.head = head_kind::masked_lm, a.defaults.tie_word_embeddings = true;
+    a.keys[2] = no_key_value_heads;
     return a;
 }(shared_encoder);
 

@@ -25,8 +25,7 @@ constexpr void read_olmo(config_view config, sizes& s) {
 /// Every fourth layer is full; frequencies are scaled in these only (`convert_rope_params_to_dict`).
 constexpr void read_olmo3(config_view config, sizes& s) {
     check_window_is_given(config);
-    if (s.frequencies != frequency_rule::kept)
-        fail_unsupported(config, "rope_scaling", "frequencies of one kind of layers that follow the input");
+    detail::scale_full_layers_alone(config, s);
     if (read_layer_types(config, s)) return;
     plan_layers(config, s, [](std::int64_t i) {
         return layer_kind{(i + 1) % 4 != 0 ? mixer_kind::sliding_attention : mixer_kind::full_attention};

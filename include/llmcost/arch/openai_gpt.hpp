@@ -111,6 +111,7 @@ inline constexpr architecture openai_gpt = [](architecture a) {
     a.defaults.vocab_size = 40478, a.defaults.hidden_size = 768, a.defaults.num_hidden_layers = 12;
     a.defaults.num_attention_heads = 12, a.defaults.max_position_embeddings = 512;
     a.defaults.tie_word_embeddings = true;
+    a.keys[5] = no_key_value_heads;
     return a;
 }(shared_decoder);
 

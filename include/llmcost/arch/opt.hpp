@@ -105,6 +105,7 @@ inline constexpr architecture opt = [](architecture a) {
     a.defaults.vocab_size = 50272, a.defaults.hidden_size = 768, a.defaults.intermediate_size = 3072;
     a.defaults.num_hidden_layers = 12, a.defaults.num_attention_heads = 12, a.defaults.max_position_embeddings = 2048;
     a.defaults.hidden_act = activation::relu, a.defaults.tie_word_embeddings = true;
+    a.keys[2] = no_key_value_heads;
     return a;
 }(shared_decoder);
 

@@ -55,6 +55,7 @@ inline constexpr architecture persimmon = [](architecture a) {
                        .num_attention_heads = 64,
                        .max_position_embeddings = 16384,
                        .hidden_act = activation::relu2};
+    a.keys[3] = no_key_value_heads;
     return a;
 }(llama);
 

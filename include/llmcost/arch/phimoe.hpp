@@ -62,7 +62,9 @@ constexpr void read(config_view config, sizes& s) {
     read_experts(config, s, "num_local_experts");
     read_balance(config, s);
     check_experts(config, s);
-    if (s.moe.num_experts_per_tok != 2) fail_value(config, "num_experts_per_tok", "2, as its router picks two");
+    if (s.moe.weighs_balance && s.moe.num_experts_per_tok != 2)
+        fail_value(config, "num_experts_per_tok", "2, as the router picks two and the balance counts as many");
+    s.moe.num_experts_per_tok = 2;  // whatever the key says (`sparsemixer`)
     s.moe.intermediate_size = s.intermediate_size;
     if (const auto rope = detail::rope_parameters(config); rope && !detail::has_type_of_rope(*rope, "default"))
         if (rope->contains("rope_type") || rope->contains("type"))

@@ -77,14 +77,15 @@ constexpr void read_qwen3_vl(config_view config, sizes& s) {
     plan_one_mask(config, s);
 }
 
-/// Routers always norm their weights; no windows.
+/// Routers always norm their weights.
 constexpr void read_qwen3_vl_moe(config_view config, sizes& s) {
     check_three_axes(config);
     read_experts(config, s, config.contains("num_local_experts") ? "num_local_experts" : "num_experts");
     s.moe.norm_topk_prob = true;
-    s.sliding_window = 0;
+    plan_one_mask(config, s);
+    const mixer_kind mixer = s.layers[0].mixer;
     const expert_places experts(config, s);
-    plan_layers(config, s, [&](std::int64_t i) { return layer_kind{mixer_kind::full_attention, experts.has(i)}; });
+    plan_layers(config, s, [&](std::int64_t i) { return layer_kind{mixer, experts.has(i)}; });
 }
 
 // transformers/models/qwen3_vl: Qwen3 with positions of three axes

@@ -99,6 +99,7 @@ inline constexpr architecture xglm = [](architecture a) {
     a.defaults.num_hidden_layers = 24, a.defaults.num_attention_heads = 16, a.defaults.max_position_embeddings = 2048;
     a.defaults.hidden_act = activation::gelu, a.defaults.tie_word_embeddings = true;
     a.defaults.attention_bias = a.defaults.output_bias = true;
+    a.keys[7] = no_key_value_heads;
     return a;
 }(shared_decoder);
 

@@ -165,6 +165,7 @@ inline constexpr architecture xlm = [](architecture a) {
     a.keys[4] = {"hidden_act", "", key_rule::absent};
     a.defaults.vocab_size = 30145, a.defaults.hidden_size = 2048, a.defaults.num_hidden_layers = 12;
     a.defaults.num_attention_heads = 16, a.defaults.max_position_embeddings = 512, a.defaults.tie_word_embeddings = true;
+    a.keys[5] = no_key_value_heads;
     return a;
 }(shared_encoder);
 

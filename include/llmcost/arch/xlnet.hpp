@@ -161,6 +161,7 @@ inline constexpr architecture xlnet = [](architecture a) {
     a.defaults.vocab_size = 32000, a.defaults.hidden_size = 1024, a.defaults.intermediate_size = 4096;
     a.defaults.num_hidden_layers = 24, a.defaults.num_attention_heads = 16, a.defaults.hidden_act = activation::gelu;
     a.defaults.tie_word_embeddings = true;
+    a.keys[6] = no_key_value_heads;
     return a;
 }(shared_encoder);
 

@@ -333,6 +333,7 @@ inline constexpr architecture xlstm = [](architecture a) {
     a.keys[1] = no_attention_bias, a.keys[2] = no_mlp_bias, a.keys[3] = {"hidden_act", "", key_rule::absent};
     a.defaults.vocab_size = 50304, a.defaults.hidden_size = 4096, a.defaults.num_hidden_layers = 32;
     a.defaults.num_attention_heads = 8;
+    a.keys[4] = no_key_value_heads;
     return a;
 }(shared_decoder);
 

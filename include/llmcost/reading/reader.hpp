@@ -17,6 +17,8 @@ namespace llmcost {
 /// Keys that Llama has and a relative has not.
 inline constexpr key_name no_attention_bias{"attention_bias", "", key_rule::absent};
 inline constexpr key_name no_mlp_bias{"mlp_bias", "", key_rule::absent};
+/// Of types with as many keys and values as queries.
+inline constexpr key_name no_key_value_heads{"num_key_value_heads", "", key_rule::absent};
 
 /// Heads of the decoders that have classification heads besides the language model's.
 inline constexpr head_set decoder_heads{head_kind::none, head_kind::causal_lm, head_kind::sequence_classification,

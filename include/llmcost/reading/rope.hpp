@@ -45,6 +45,15 @@ constexpr frequency_rule read_frequency_rule(config_view config, literal layer_t
     return frequency_rule_of(own ? *own : *place);
 }
 
+/// Types whose `convert_rope_params_to_dict` scales the frequencies of full layers only.
+constexpr void scale_full_layers_alone(config_view config, sizes& s) {
+    const auto older = config.optional_object("rope_scaling");
+    if (!older || older->size() == 0) return;
+    const auto kinds = config.optional_object("rope_parameters");
+    const auto sliding = kinds ? kinds->optional_object("sliding_attention") : maybe<config_view>{};
+    s.sliding_frequencies = sliding ? frequency_rule_of(*sliding) : frequency_rule::kept;
+}
+
 /// Refuses rotary parameters of single kinds of layers that no part of a row tells apart.
 constexpr void check_rope_of_kinds(config_view config, bool tables_apart) {
     const auto place = rope_parameters(config);
@@ -53,7 +62,9 @@ constexpr void check_rope_of_kinds(config_view config, bool tables_apart) {
         if (!kind.is_object()) continue;
         if (!tables_apart && frequency_rule_of(kind) != frequency_rule::kept)
             fail_unsupported(kind, "frequencies of one kind of layers that follow the input");
-        if (kind.real("partial_rotary_factor", 1) != 1 && !has_type_of_rope(kind, "proportional"))
+        // plain frequencies are of the whole head: such a type's `compute_default_rope_parameters` reads no part
+        const bool whole = has_type_of_rope(kind, "default") || has_type_of_rope(kind, "proportional");
+        if (kind.real("partial_rotary_factor", 1) != 1 && !whole)
             fail_unsupported(kind, "partial_rotary_factor", "rotates a part of the heads of one kind of layers");
     }
 }
@@ -76,8 +87,13 @@ constexpr double read_partial_rotary_factor(config_view config, double otherwise
 /// `otherwise` is the part that plain frequencies take where the object says nothing; others take all then
 /// (modeling_rope_utils.py).
 constexpr std::int64_t read_rotary_dim_of_kind(config_view config, std::int64_t head_dim, literal kind, double otherwise) {
+    // a frequency turns two elements: `arange(0, dim, 2)`
+    const auto part_of_head = [&](double part) {
+        const auto rotated = static_cast<std::int64_t>(static_cast<double>(head_dim) * part);
+        return rotated + rotated % 2;
+    };
     const auto all = config.optional_object("rope_parameters");
-    if (!all) return static_cast<std::int64_t>(static_cast<double>(head_dim) * otherwise);
+    if (!all) return part_of_head(otherwise);
     const config_view place = all->object(kind);
     const bool plain = detail::has_type_of_rope(place, "default");
     bool known = plain;
@@ -85,10 +101,9 @@ constexpr std::int64_t read_rotary_dim_of_kind(config_view config, std::int64_t 
     if (!known) fail_unsupported(place, "rope_type", "no row describes such frequencies of one kind of layers");
     constexpr literal key = "partial_rotary_factor";
     const double part = place.real(key, plain ? otherwise : 1.0);
-    const auto rotated = static_cast<std::int64_t>(static_cast<double>(head_dim) * part);
-    if (!(part > 0 && part <= 1) || rotated < 2 || rotated % 2 != 0)
+    if (!(part > 0 && part <= 1) || part_of_head(part) < 2 || part_of_head(part) > head_dim)
         fail_value(place, key, "a part of a head that leaves an even number of rotated elements");
-    return rotated;
+    return part_of_head(part);
 }
 
 /// Whether layers of a kind rotate, where each kind must have parameters of its own: null says no.
