@@ -100,6 +100,7 @@ OPERATIONS = {
     "log1p": ("t", lambda m, x: x.log1p()),
     "sin": ("t", lambda m, x: x.sin()),
     "cos": ("t", lambda m, x: x.cos()),
+    "acos": ("t", lambda m, x: x.acos()),
     "tanh": ("t", lambda m, x: x.tanh()),
     "erf": ("t", lambda m, x: x.erf()),
     "sqrt": ("t", lambda m, x: x.sqrt()),
