@@ -62,6 +62,7 @@
 #include <llmcost/arch/flex_olmo.hpp>
 #include <llmcost/arch/flint.hpp>
 #include <llmcost/arch/florence2.hpp>
+#include <llmcost/arch/fnet.hpp>
 #include <llmcost/arch/focalnet.hpp>
 #include <llmcost/arch/fsmt.hpp>
 #include <llmcost/arch/gemma.hpp>
@@ -88,6 +89,7 @@
 #include <llmcost/arch/granitemoehybrid.hpp>
 #include <llmcost/arch/gte.hpp>
 #include <llmcost/arch/helium.hpp>
+#include <llmcost/arch/hiera.hpp>
 #include <llmcost/arch/hrm_text.hpp>
 #include <llmcost/arch/hunyuan.hpp>
 #include <llmcost/arch/hunyuan_v1_moe.hpp>
@@ -201,6 +203,7 @@
 #include <llmcost/arch/xlm.hpp>
 #include <llmcost/arch/xlnet.hpp>
 #include <llmcost/arch/xlstm.hpp>
+#include <llmcost/arch/yoso.hpp>
 #include <llmcost/arch/youtu.hpp>
 #include <llmcost/arch/zamba2.hpp>
 #include <llmcost/arch/zaya.hpp>
@@ -283,6 +286,7 @@ inline constexpr const architecture* architectures[]{
     &arch::flex_olmo,
     &arch::flint,
     &arch::florence2,
+    &arch::fnet,
     &arch::focalnet,
     &arch::fsmt,
     &arch::gemma,
@@ -324,6 +328,7 @@ inline constexpr const architecture* architectures[]{
     &arch::granitemoeshared,
     &arch::gte,
     &arch::helium,
+    &arch::hiera,
     &arch::hrm_text,
     &arch::hunyuan_v1_dense,
     &arch::hunyuan_v1_moe,
@@ -471,6 +476,7 @@ inline constexpr const architecture* architectures[]{
     &arch::xlm_roberta_xl,
     &arch::xlnet,
     &arch::xlstm,
+    &arch::yoso,
     &arch::youtu,
     &arch::zamba2,
     &arch::zaya,
