@@ -111,6 +111,7 @@ OPERATIONS = {
     "gelu": ("t", lambda m, x: F.gelu(x)),
     "gelu_tanh": ("t", lambda m, x: F.gelu(x, approximate="tanh")),
     "relu": ("t", lambda m, x: F.relu(x)),
+    "hardswish": ("t", lambda m, x: F.hardswish(x)),
     "softplus": ("t", lambda m, x: F.softplus(x)),
     "compare": ("t", lambda m, x: x.clamp(max=0.5)),
     "clamp": ("t", lambda m, x: x.clamp(0.25, 0.5)),
