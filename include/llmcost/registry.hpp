@@ -112,6 +112,7 @@
 #include <llmcost/arch/kosmos2_5.hpp>
 #include <llmcost/arch/laguna.hpp>
 #include <llmcost/arch/layoutlm.hpp>
+#include <llmcost/arch/levit.hpp>
 #include <llmcost/arch/lfm2.hpp>
 #include <llmcost/arch/lfm2_moe.hpp>
 #include <llmcost/arch/lfm2_vl.hpp>
@@ -140,6 +141,7 @@
 #include <llmcost/arch/mllama.hpp>
 #include <llmcost/arch/mobilebert.hpp>
 #include <llmcost/arch/mobilenet_v1.hpp>
+#include <llmcost/arch/mobilenet_v2.hpp>
 #include <llmcost/arch/modernbert.hpp>
 #include <llmcost/arch/modernbert_decoder.hpp>
 #include <llmcost/arch/moshi.hpp>
@@ -352,6 +354,7 @@ inline constexpr const architecture* architectures[]{
     &arch::kosmos_2_5,
     &arch::laguna,
     &arch::layoutlm,
+    &arch::levit,
     &arch::lfm2,
     &arch::lfm2_moe,
     &arch::lfm2_vl,
@@ -386,6 +389,7 @@ inline constexpr const architecture* architectures[]{
     &arch::mllama,
     &arch::mobilebert,
     &arch::mobilenet_v1,
+    &arch::mobilenet_v2,
     &arch::modernbert,
     &arch::modernbert_decoder,
     &arch::moshi,
