@@ -33,6 +33,7 @@
 #include <llmcost/arch/ctrl.hpp>
 #include <llmcost/arch/cvt.hpp>
 #include <llmcost/arch/cwm.hpp>
+#include <llmcost/arch/data2vec_vision.hpp>
 #include <llmcost/arch/deberta_v2.hpp>
 #include <llmcost/arch/deepseek.hpp>
 #include <llmcost/arch/deepseek_v32.hpp>
@@ -193,6 +194,7 @@
 #include <llmcost/arch/squeezebert.hpp>
 #include <llmcost/arch/stablelm.hpp>
 #include <llmcost/arch/starcoder2.hpp>
+#include <llmcost/arch/swinv2.hpp>
 #include <llmcost/arch/t5.hpp>
 #include <llmcost/arch/tapas.hpp>
 #include <llmcost/arch/trocr.hpp>
@@ -255,6 +257,7 @@ inline constexpr const architecture* architectures[]{
     &arch::cvt,
     &arch::cwm,
     &arch::data2vec_text,
+    &arch::data2vec_vision,
     &arch::deberta_v2,
     &arch::deepseek_v2,
     &arch::deepseek_v3,
@@ -462,6 +465,7 @@ inline constexpr const architecture* architectures[]{
     &arch::squeezebert,
     &arch::stablelm,
     &arch::starcoder2,
+    &arch::swinv2,
     &arch::t5,
     &arch::tapas,
     &arch::trocr,
