@@ -33,6 +33,7 @@
 #include <llmcost/arch/ctrl.hpp>
 #include <llmcost/arch/cvt.hpp>
 #include <llmcost/arch/cwm.hpp>
+#include <llmcost/arch/data2vec_vision.hpp>
 #include <llmcost/arch/deberta_v2.hpp>
 #include <llmcost/arch/deepseek.hpp>
 #include <llmcost/arch/deepseek_v32.hpp>
@@ -62,6 +63,7 @@
 #include <llmcost/arch/flex_olmo.hpp>
 #include <llmcost/arch/flint.hpp>
 #include <llmcost/arch/florence2.hpp>
+#include <llmcost/arch/fnet.hpp>
 #include <llmcost/arch/focalnet.hpp>
 #include <llmcost/arch/fsmt.hpp>
 #include <llmcost/arch/gemma.hpp>
@@ -88,6 +90,7 @@
 #include <llmcost/arch/granitemoehybrid.hpp>
 #include <llmcost/arch/gte.hpp>
 #include <llmcost/arch/helium.hpp>
+#include <llmcost/arch/hiera.hpp>
 #include <llmcost/arch/hrm_text.hpp>
 #include <llmcost/arch/hunyuan.hpp>
 #include <llmcost/arch/hunyuan_v1_moe.hpp>
@@ -110,6 +113,7 @@
 #include <llmcost/arch/kosmos2_5.hpp>
 #include <llmcost/arch/laguna.hpp>
 #include <llmcost/arch/layoutlm.hpp>
+#include <llmcost/arch/levit.hpp>
 #include <llmcost/arch/lfm2.hpp>
 #include <llmcost/arch/lfm2_moe.hpp>
 #include <llmcost/arch/lfm2_vl.hpp>
@@ -138,6 +142,7 @@
 #include <llmcost/arch/mllama.hpp>
 #include <llmcost/arch/mobilebert.hpp>
 #include <llmcost/arch/mobilenet_v1.hpp>
+#include <llmcost/arch/mobilenet_v2.hpp>
 #include <llmcost/arch/modernbert.hpp>
 #include <llmcost/arch/modernbert_decoder.hpp>
 #include <llmcost/arch/moshi.hpp>
@@ -189,6 +194,7 @@
 #include <llmcost/arch/squeezebert.hpp>
 #include <llmcost/arch/stablelm.hpp>
 #include <llmcost/arch/starcoder2.hpp>
+#include <llmcost/arch/swinv2.hpp>
 #include <llmcost/arch/t5.hpp>
 #include <llmcost/arch/tapas.hpp>
 #include <llmcost/arch/trocr.hpp>
@@ -201,6 +207,7 @@
 #include <llmcost/arch/xlm.hpp>
 #include <llmcost/arch/xlnet.hpp>
 #include <llmcost/arch/xlstm.hpp>
+#include <llmcost/arch/yoso.hpp>
 #include <llmcost/arch/youtu.hpp>
 #include <llmcost/arch/zamba2.hpp>
 #include <llmcost/arch/zaya.hpp>
@@ -250,6 +257,7 @@ inline constexpr const architecture* architectures[]{
     &arch::cvt,
     &arch::cwm,
     &arch::data2vec_text,
+    &arch::data2vec_vision,
     &arch::deberta_v2,
     &arch::deepseek_v2,
     &arch::deepseek_v3,
@@ -283,6 +291,7 @@ inline constexpr const architecture* architectures[]{
     &arch::flex_olmo,
     &arch::flint,
     &arch::florence2,
+    &arch::fnet,
     &arch::focalnet,
     &arch::fsmt,
     &arch::gemma,
@@ -324,6 +333,7 @@ inline constexpr const architecture* architectures[]{
     &arch::granitemoeshared,
     &arch::gte,
     &arch::helium,
+    &arch::hiera,
     &arch::hrm_text,
     &arch::hunyuan_v1_dense,
     &arch::hunyuan_v1_moe,
@@ -347,6 +357,7 @@ inline constexpr const architecture* architectures[]{
     &arch::kosmos_2_5,
     &arch::laguna,
     &arch::layoutlm,
+    &arch::levit,
     &arch::lfm2,
     &arch::lfm2_moe,
     &arch::lfm2_vl,
@@ -381,6 +392,7 @@ inline constexpr const architecture* architectures[]{
     &arch::mllama,
     &arch::mobilebert,
     &arch::mobilenet_v1,
+    &arch::mobilenet_v2,
     &arch::modernbert,
     &arch::modernbert_decoder,
     &arch::moshi,
@@ -453,6 +465,7 @@ inline constexpr const architecture* architectures[]{
     &arch::squeezebert,
     &arch::stablelm,
     &arch::starcoder2,
+    &arch::swinv2,
     &arch::t5,
     &arch::tapas,
     &arch::trocr,
@@ -471,6 +484,7 @@ inline constexpr const architecture* architectures[]{
     &arch::xlm_roberta_xl,
     &arch::xlnet,
     &arch::xlstm,
+    &arch::yoso,
     &arch::youtu,
     &arch::zamba2,
     &arch::zaya,

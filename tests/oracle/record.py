@@ -39,6 +39,8 @@ def arguments():
     parser.add_argument("--longest", type=int, metavar="TOKENS",
                         help="go beyond the positions that the configuration names, up to so many")
     parser.add_argument("--light", action="store_true", help="two runs, a prefill and a decode, instead of six")
+    parser.add_argument("--warm", action="store_true",
+                        help="a pass before the runs: what a model makes once and keeps belongs to none of them")
     parser.add_argument("--no-training", action="store_true", help="leave the backward pass out")
     parser.add_argument("--parameters-only", action="store_true", help="tensors and classes, nothing is run")
     parser.add_argument("--device", choices=["meta", "cpu"], default="meta",
@@ -101,7 +103,8 @@ def main():
         import workloads  # torch takes seconds to load: after the arguments are known to be good
     except ModuleNotFoundError as e:
         raise SystemExit(f"{e}; pip install torch transformers (README.md beside this file names versions)") from e
-    options = workloads.Options(past=a.past, longest=a.longest, light=a.light, training=not a.no_training,
+    options = workloads.Options(past=a.past, longest=a.longest, light=a.light, warm=a.warm,
+                                training=not a.no_training,
                                 device=a.device, parameters_only=a.parameters_only, architecture=a.architecture)
     result = workloads.record(values, options)
     if a.verify:

@@ -30,6 +30,7 @@ class Options:
     past: int = 5000
     longest: int | None = None
     light: bool = False
+    warm: bool = False  # a pass before the runs fills what a model makes once and keeps
     training: bool = True
     parameters_only: bool = False
     architecture: str | None = None
@@ -131,7 +132,7 @@ class Subject:
                 tokens = tokens[None]  # as many choices of one question
             arguments = {kind: tokens}
         else:
-            arguments = {kind: torch.empty(shape, device=self.device)}
+            arguments = {kind: torch.empty(shape, device=self.device, dtype=self.model.dtype)}
         if self.is_encoder_decoder:
             arguments["decoder_input_ids"] = self.tokens(batch, sequence)
         return arguments
@@ -243,6 +244,12 @@ def record_runs(result, subject, values, options, past):
         for sequence, modules in workloads:
             run("decode" if sequence == 1 else "extend", batch, sequence, past, output, modules)
 
+    def warm(subject):
+        if options.warm:
+            with torch.no_grad():
+                subject.model(**subject.arguments(1, 1, subject.encoder_length(1)))
+
+    warm(subject)
     sequence = min(67, subject.longest)
     first = run("prefill", 3, sequence, modules=True)
     if first is None:
@@ -266,6 +273,7 @@ def record_runs(result, subject, values, options, past):
         if "training" in result and subject.device == "meta":
             def train_half():
                 half = subject.in_half_precision(values, options.architecture)
+                warm(half)
                 result["training_bfloat16"] = training_run(half, 3, sequence, half.encoder_length(67))
             attempt("training_bfloat16", train_half)
     return errors

@@ -13,12 +13,12 @@ namespace llmcost {
 /// The closed set of operations, at the grain of ATen's calls; whoever describes a layer uses these and no others.
 enum class op : std::uint8_t {
     matmul, matmul_bias, batched_matmul, batched_matmul_bias, batched_matmul_scaled, batched_matmul_bias_scaled,
-    convolution, convolution_bias, add, sub, mul, div, neg, exp, expm1, log, log1p, sin, cos, tanh, erf, sqrt, rsqrt,
-    reciprocal, root_power, inverse_root_power, integer_power, power, complex_mul, polar, sigmoid, log_sigmoid, silu,
-    gelu, gelu_tanh, relu, softplus, compare, absolute, maximum, minimum, clamp, sum, mean, std, variance, max,
-    logsumexp, vector_norm, cumsum, softmax, log_softmax, layer_norm, layer_norm_weight, layer_norm_affine,
-    group_norm_affine, batch_norm, batch_norm_affine, average_pool, max_pool, bilinear, unit_triangular_solve, copy, cat, gather,
-    constant, where, top_k, scatter, index_add, count_of_kinds
+    convolution, convolution_bias, add, sub, mul, div, neg, exp, expm1, log, log1p, sin, cos, acos, tanh, erf, sqrt,
+    rsqrt, reciprocal, root_power, inverse_root_power, integer_power, power, complex_mul, polar, sigmoid,
+    log_sigmoid, silu, gelu, gelu_tanh, relu, hardswish, softplus, compare, absolute, maximum, minimum, clamp, sum,
+    mean, std, variance, max, logsumexp, vector_norm, cumsum, softmax, log_softmax, layer_norm, layer_norm_weight,
+    layer_norm_affine, group_norm_affine, batch_norm, batch_norm_affine, average_pool, max_pool, bilinear,
+    unit_triangular_solve, copy, cat, gather, constant, where, top_k, scatter, index_add, count_of_kinds
 };
 // clang-format on
 inline constexpr std::size_t op_kinds = static_cast<std::size_t>(op::count_of_kinds);
@@ -94,6 +94,7 @@ inline constexpr op_price op_table[op_kinds]{
     {op::log1p,               "log1p",               {.add = 1, .log = 1},                          {},                     0, keeps::input},
     {op::sin,                 "sin",                 {.trig = 1},                                   {},                     0, keeps::input},
     {op::cos,                 "cos",                 {.trig = 1},                                   {},                     0, keeps::input},
+    {op::acos,                "acos",                {.trig = 1},                                   {},                     0, keeps::input},
     {op::tanh,                "tanh",                {.tanh = 1},                                   {},                     0, keeps::result},
     {op::erf,                 "erf",                 {.erf = 1},                                    {},                     0, keeps::input},
     {op::sqrt,                "sqrt",                {.sqrt = 1},                                   {},                     0, keeps::result},
@@ -111,6 +112,7 @@ inline constexpr op_price op_table[op_kinds]{
     {op::gelu,                "gelu",                {.add = 1, .mult = 3, .erf = 1},               {},                     0, keeps::input},
     {op::gelu_tanh,           "gelu_tanh",           {.add = 2, .mult = 6, .tanh = 1},              {},                     0, keeps::input},
     {op::relu,                "relu",                {.cmp = 1},                                    {},                     0, keeps::result},
+    {op::hardswish,           "hardswish",           {.add = 1, .mult = 1, .div = 1, .cmp = 2},      {},                     0, keeps::input},
     {op::softplus,            "softplus",            {.add = 1, .exp = 1, .log = 1},                {},                     0, keeps::input},
     {op::compare,             "compare",             {.cmp = 1},                                    {},                     0, keeps::input},
     {op::absolute,            "absolute",            {.cmp = 1},                                    {},                     0, keeps::input},
@@ -190,6 +192,7 @@ inline constexpr backward_price backward_table[op_kinds]{
     {op::log1p,                      {.add = 1, .div = 1},                                {}},
     {op::sin,                        {.mult = 1, .trig = 1},                              {}},
     {op::cos,                        {.mult = 1, .trig = 1, .neg = 1},                    {}},
+    {op::acos,                       {.add = 1, .mult = 2, .div = 1, .sqrt = 1, .neg = 2}, {}},
     {op::tanh,                       {.add = 1, .mult = 2},                               {}},
     {op::erf,                        {.mult = 3, .exp = 1, .neg = 1},                     {}},
     {op::sqrt,                       {.mult = 1, .div = 1},                               {}},
@@ -207,6 +210,7 @@ inline constexpr backward_price backward_table[op_kinds]{
     {op::gelu,                       {.add = 2, .mult = 7, .exp = 1, .erf = 1},           {}},
     {op::gelu_tanh,                  {.add = 5, .mult = 12, .tanh = 1},                   {}},
     {op::relu,                       {},                                                  {}},
+    {op::hardswish,                  {.add = 1, .mult = 1, .div = 1},                     {}},
     {op::softplus,                   {.add = 1, .mult = 3, .div = 1, .exp = 1},           {}},
     {op::compare,                    {},                                                  {}},
     {op::absolute,                   {.mult = 1, .cmp = 1},                               {}},

@@ -137,6 +137,7 @@ public:
     /// `F.interpolate(mode="bilinear")` of (batch, channels, height, width): four products for each element it makes.
     constexpr value bilinear(const value& a, std::int64_t rows, std::int64_t columns) {
         value out = dense({a.dim(0), a.dim(1), rows, columns}, a.type);
+        if (a.is_channels_last()) out.make_channels_last_strides();
         note(op::bilinear, count(out.elements), {}, out, a);
         return out;
     }
@@ -261,6 +262,16 @@ public:
     constexpr value pad(const value& a, int along, std::int64_t more) {
         value out = a;
         out.size[a.axis(along)] += more;
+        out = dense_as(out);
+        if (a.is_channels_last()) out.make_channels_last_strides();
+        note(op::copy, {}, {}, out, a);
+        return out;
+    }
+    /// The same along two neighbouring dimensions in one call.
+    constexpr value pad(const value& a, int first, std::int64_t more, std::int64_t more_of_next) {
+        const int d = a.axis(first);
+        value out = a;
+        out.size[d] += more, out.size[a.axis(d + 1)] += more_of_next;
         out = dense_as(out);
         if (a.is_channels_last()) out.make_channels_last_strides();
         note(op::copy, {}, {}, out, a);
