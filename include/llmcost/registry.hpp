@@ -10,6 +10,7 @@
 #include <llmcost/arch/arcee.hpp>
 #include <llmcost/arch/aria.hpp>
 #include <llmcost/arch/axk.hpp>
+#include <llmcost/arch/aya_vision.hpp>
 #include <llmcost/arch/bailing_hybrid.hpp>
 #include <llmcost/arch/bamba.hpp>
 #include <llmcost/arch/bart.hpp>
@@ -64,6 +65,7 @@
 #include <llmcost/arch/florence2.hpp>
 #include <llmcost/arch/focalnet.hpp>
 #include <llmcost/arch/fsmt.hpp>
+#include <llmcost/arch/fuyu.hpp>
 #include <llmcost/arch/gemma.hpp>
 #include <llmcost/arch/gemma3.hpp>
 #include <llmcost/arch/gemma3n.hpp>
@@ -140,6 +142,7 @@
 #include <llmcost/arch/mobilenet_v1.hpp>
 #include <llmcost/arch/modernbert.hpp>
 #include <llmcost/arch/modernbert_decoder.hpp>
+#include <llmcost/arch/modernvbert.hpp>
 #include <llmcost/arch/moshi.hpp>
 #include <llmcost/arch/moss_transcribe_diarize.hpp>
 #include <llmcost/arch/mpnet.hpp>
@@ -221,6 +224,7 @@ inline constexpr const architecture* architectures[]{
     &arch::audioflamingo3,
     &arch::axk1,
     &arch::axk2,
+    &arch::aya_vision,
     &arch::bailing_hybrid,
     &arch::bamba,
     &arch::bart,
@@ -285,6 +289,7 @@ inline constexpr const architecture* architectures[]{
     &arch::florence2,
     &arch::focalnet,
     &arch::fsmt,
+    &arch::fuyu,
     &arch::gemma,
     &arch::gemma2,
     &arch::gemma3,
@@ -383,6 +388,7 @@ inline constexpr const architecture* architectures[]{
     &arch::mobilenet_v1,
     &arch::modernbert,
     &arch::modernbert_decoder,
+    &arch::modernvbert,
     &arch::moshi,
     &arch::moss_transcribe_diarize,
     &arch::mpnet,
@@ -457,6 +463,7 @@ inline constexpr const architecture* architectures[]{
     &arch::tapas,
     &arch::trocr,
     &arch::ultrabert,
+    &arch::ultravbert,
     &arch::umt5,
     &arch::vaultgemma,
     &arch::vibevoice_asr,
