@@ -70,6 +70,7 @@
 #include <llmcost/arch/gemma3.hpp>
 #include <llmcost/arch/gemma3n.hpp>
 #include <llmcost/arch/gemma4.hpp>
+#include <llmcost/arch/gemma4_media.hpp>
 #include <llmcost/arch/git.hpp>
 #include <llmcost/arch/glm.hpp>
 #include <llmcost/arch/glm4_moe.hpp>
@@ -295,7 +296,9 @@ inline constexpr const architecture* architectures[]{
     &arch::gemma3,
     &arch::gemma3_text,
     &arch::gemma3n_text,
+    &arch::gemma4,
     &arch::gemma4_text,
+    &arch::gemma4_unified,
     &arch::gemma4_unified_text,
     &arch::git,
     &arch::glm,
