@@ -148,6 +148,19 @@ public:
         count before_;
     };
 
+    /// While it lives, the workload is another one: of a stack that reads other tokens than the model is asked for.
+    class workload_guard {
+    public:
+        constexpr workload_guard(recorder& r, const workload& load) noexcept : r_(r), before_(r.load_) { r_.load_ = load; }
+        constexpr ~workload_guard() { r_.load_ = before_; }
+        workload_guard(const workload_guard&) = delete;
+        workload_guard& operator=(const workload_guard&) = delete;
+
+    private:
+        recorder& r_;
+        workload before_;
+    };
+
     /// While it lives, nothing asks for gradients (`torch.no_grad`).
     class no_grad_guard {
     public:
