@@ -49,6 +49,7 @@
 #include <llmcost/arch/efficientnet.hpp>
 #include <llmcost/arch/electra.hpp>
 #include <llmcost/arch/emu3.hpp>
+#include <llmcost/arch/encoder_decoder.hpp>
 #include <llmcost/arch/ernie.hpp>
 #include <llmcost/arch/ernie4_5.hpp>
 #include <llmcost/arch/ernie4_5_moe.hpp>
@@ -272,6 +273,7 @@ inline constexpr const architecture* architectures[]{
     &arch::efficientnet,
     &arch::electra,
     &arch::emu3,
+    &arch::encoder_decoder,
     &arch::ernie,
     &arch::ernie4_5,
     &arch::ernie4_5_moe,
