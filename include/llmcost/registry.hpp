@@ -188,6 +188,7 @@
 #include <llmcost/arch/roc_bert.hpp>
 #include <llmcost/arch/roformer.hpp>
 #include <llmcost/arch/sam.hpp>
+#include <llmcost/arch/seamless_m4t.hpp>
 #include <llmcost/arch/seed_oss.hpp>
 #include <llmcost/arch/siglip.hpp>
 #include <llmcost/arch/smollm3.hpp>
@@ -455,6 +456,7 @@ inline constexpr const architecture* architectures[]{
     &arch::roc_bert,
     &arch::roformer,
     &arch::sam_vision_model,
+    &arch::seamless_m4t,
     &arch::seed_oss,
     &arch::siglip2_vision_model,
     &arch::siglip_vision_model,
