@@ -10,6 +10,7 @@
 #include <llmcost/arch/arcee.hpp>
 #include <llmcost/arch/aria.hpp>
 #include <llmcost/arch/axk.hpp>
+#include <llmcost/arch/aya_vision.hpp>
 #include <llmcost/arch/bailing_hybrid.hpp>
 #include <llmcost/arch/bamba.hpp>
 #include <llmcost/arch/bart.hpp>
@@ -49,6 +50,7 @@
 #include <llmcost/arch/efficientnet.hpp>
 #include <llmcost/arch/electra.hpp>
 #include <llmcost/arch/emu3.hpp>
+#include <llmcost/arch/encoder_decoder.hpp>
 #include <llmcost/arch/ernie.hpp>
 #include <llmcost/arch/ernie4_5.hpp>
 #include <llmcost/arch/ernie4_5_moe.hpp>
@@ -66,10 +68,12 @@
 #include <llmcost/arch/fnet.hpp>
 #include <llmcost/arch/focalnet.hpp>
 #include <llmcost/arch/fsmt.hpp>
+#include <llmcost/arch/fuyu.hpp>
 #include <llmcost/arch/gemma.hpp>
 #include <llmcost/arch/gemma3.hpp>
 #include <llmcost/arch/gemma3n.hpp>
 #include <llmcost/arch/gemma4.hpp>
+#include <llmcost/arch/gemma4_media.hpp>
 #include <llmcost/arch/git.hpp>
 #include <llmcost/arch/glm.hpp>
 #include <llmcost/arch/glm4_moe.hpp>
@@ -145,6 +149,7 @@
 #include <llmcost/arch/mobilenet_v2.hpp>
 #include <llmcost/arch/modernbert.hpp>
 #include <llmcost/arch/modernbert_decoder.hpp>
+#include <llmcost/arch/modernvbert.hpp>
 #include <llmcost/arch/moshi.hpp>
 #include <llmcost/arch/moss_transcribe_diarize.hpp>
 #include <llmcost/arch/mpnet.hpp>
@@ -188,6 +193,7 @@
 #include <llmcost/arch/roc_bert.hpp>
 #include <llmcost/arch/roformer.hpp>
 #include <llmcost/arch/sam.hpp>
+#include <llmcost/arch/seamless_m4t.hpp>
 #include <llmcost/arch/seed_oss.hpp>
 #include <llmcost/arch/siglip.hpp>
 #include <llmcost/arch/smollm3.hpp>
@@ -228,6 +234,7 @@ inline constexpr const architecture* architectures[]{
     &arch::audioflamingo3,
     &arch::axk1,
     &arch::axk2,
+    &arch::aya_vision,
     &arch::bailing_hybrid,
     &arch::bamba,
     &arch::bart,
@@ -275,6 +282,7 @@ inline constexpr const architecture* architectures[]{
     &arch::efficientnet,
     &arch::electra,
     &arch::emu3,
+    &arch::encoder_decoder,
     &arch::ernie,
     &arch::ernie4_5,
     &arch::ernie4_5_moe,
@@ -294,12 +302,15 @@ inline constexpr const architecture* architectures[]{
     &arch::fnet,
     &arch::focalnet,
     &arch::fsmt,
+    &arch::fuyu,
     &arch::gemma,
     &arch::gemma2,
     &arch::gemma3,
     &arch::gemma3_text,
     &arch::gemma3n_text,
+    &arch::gemma4,
     &arch::gemma4_text,
+    &arch::gemma4_unified,
     &arch::gemma4_unified_text,
     &arch::git,
     &arch::glm,
@@ -395,6 +406,7 @@ inline constexpr const architecture* architectures[]{
     &arch::mobilenet_v2,
     &arch::modernbert,
     &arch::modernbert_decoder,
+    &arch::modernvbert,
     &arch::moshi,
     &arch::moss_transcribe_diarize,
     &arch::mpnet,
@@ -456,6 +468,7 @@ inline constexpr const architecture* architectures[]{
     &arch::roc_bert,
     &arch::roformer,
     &arch::sam_vision_model,
+    &arch::seamless_m4t,
     &arch::seed_oss,
     &arch::siglip2_vision_model,
     &arch::siglip_vision_model,
@@ -470,6 +483,7 @@ inline constexpr const architecture* architectures[]{
     &arch::tapas,
     &arch::trocr,
     &arch::ultrabert,
+    &arch::ultravbert,
     &arch::umt5,
     &arch::vaultgemma,
     &arch::vibevoice_asr,

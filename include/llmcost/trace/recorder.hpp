@@ -104,6 +104,10 @@ public:
         constexpr explicit called_again_guard(recorder& r, bool on = true) noexcept
             : value_guard(r.parameter_times_, on ? count{} : r.parameter_times_) {}
     };
+    /// While it lives, the workload is another one: of a stack that reads other tokens than the model is asked for.
+    struct workload_guard : value_guard<workload> {
+        constexpr workload_guard(recorder& r, const workload& load) noexcept : value_guard(r.load_, load) {}
+    };
     /// While it lives, nothing asks for gradients (`torch.no_grad`).
     struct no_grad_guard : value_guard<bool> {
         constexpr explicit no_grad_guard(recorder& r, bool on = true) noexcept : value_guard(r.grad_, r.grad_ && !on) {}
