@@ -176,6 +176,7 @@
 #include <llmcost/arch/qwen3_asr.hpp>
 #include <llmcost/arch/qwen3_next.hpp>
 #include <llmcost/arch/qwen3_vl.hpp>
+#include <llmcost/arch/recurrent_gemma.hpp>
 #include <llmcost/arch/regnet.hpp>
 #include <llmcost/arch/rembert.hpp>
 #include <llmcost/arch/resnet.hpp>
@@ -202,6 +203,7 @@
 #include <llmcost/arch/xlnet.hpp>
 #include <llmcost/arch/xlstm.hpp>
 #include <llmcost/arch/youtu.hpp>
+#include <llmcost/arch/zamba.hpp>
 #include <llmcost/arch/zamba2.hpp>
 #include <llmcost/arch/zaya.hpp>
 #include <llmcost/base/string_ref.hpp>
@@ -436,6 +438,7 @@ inline constexpr const architecture* architectures[]{
     &arch::qwen3_vl_moe,
     &arch::qwen3_vl_moe_text,
     &arch::qwen3_vl_text,
+    &arch::recurrent_gemma,
     &arch::regnet,
     &arch::rembert,
     &arch::resnet,
@@ -472,6 +475,7 @@ inline constexpr const architecture* architectures[]{
     &arch::xlnet,
     &arch::xlstm,
     &arch::youtu,
+    &arch::zamba,
     &arch::zamba2,
     &arch::zaya,
 };
