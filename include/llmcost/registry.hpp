@@ -33,6 +33,7 @@
 #include <llmcost/arch/ctrl.hpp>
 #include <llmcost/arch/cvt.hpp>
 #include <llmcost/arch/cwm.hpp>
+#include <llmcost/arch/dbrx.hpp>
 #include <llmcost/arch/deberta_v2.hpp>
 #include <llmcost/arch/deepseek.hpp>
 #include <llmcost/arch/deepseek_v32.hpp>
@@ -202,6 +203,7 @@
 #include <llmcost/arch/xlm.hpp>
 #include <llmcost/arch/xlnet.hpp>
 #include <llmcost/arch/xlstm.hpp>
+#include <llmcost/arch/xmod.hpp>
 #include <llmcost/arch/youtu.hpp>
 #include <llmcost/arch/zamba.hpp>
 #include <llmcost/arch/zamba2.hpp>
@@ -252,6 +254,7 @@ inline constexpr const architecture* architectures[]{
     &arch::cvt,
     &arch::cwm,
     &arch::data2vec_text,
+    &arch::dbrx,
     &arch::deberta_v2,
     &arch::deepseek_v2,
     &arch::deepseek_v3,
@@ -474,6 +477,7 @@ inline constexpr const architecture* architectures[]{
     &arch::xlm_roberta_xl,
     &arch::xlnet,
     &arch::xlstm,
+    &arch::xmod,
     &arch::youtu,
     &arch::zamba,
     &arch::zamba2,

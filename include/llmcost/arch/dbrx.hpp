@@ -38,7 +38,7 @@ struct glu_experts : routed_rows {
         const std::int64_t picks = checked_product(x.dim(0), num_experts_per_tok);
         const std::int64_t hit = picks < num_experts ? picks : num_experts;
         const module_info mlp{.name = "mlp", .type = inner_named};
-        const value rows = picked(t, x);
+        const value rows = picked(t, t.cut_apart(x, hit));
         t.enter(mlp);
         const extents sizes{num_experts * inner, width};
         const value w1 = param(t, "w1", sizes), v1 = param(t, "v1", sizes), w2 = param(t, "w2", sizes);
@@ -47,16 +47,31 @@ struct glu_experts : routed_rows {
         const value more = t.matmul(rows, up.transpose(0, 1));
         h = t.mul(t.call("activation_fn", activation_module{act}, h), more);
         h = t.leave(mlp, t.matmul(h, down));
-        return summed(t, x, weights, h);
+        return summed(t, x, t.cut_apart(weights, hit), h);
     }
 
 private:
     /// One expert's matrix of all, which each expert that is hit cuts out.
     constexpr value one_of(trace& t, const value& all, std::int64_t hit) const {
         const value apart = all.view({num_experts, inner, width});
-        return t.select(t.cut_apart(apart, hit), 0);
+        value one;
+        for (std::int64_t i = 0; i < hit; ++i) one = t.select(apart, 0);
+        return one;
     }
 };
+
+/// The norm of power 1 over each row, whose backward asks for signs.
+constexpr value absolute_norm(trace& t, const value& x) {
+    value plain = x;
+    plain.requires_grad = false;
+    value out = t.vector_norm(plain, -1, true);
+    if (!x.requires_grad) return out;
+    t.save_for_backward(x);
+    t.require_grad(out);
+    t.backward({.mult = count(x.elements), .cmp = count(x.elements)});
+    t.gradient_arrives(x);
+    return out;
+}
 
 /// The largest k of a softmax, perhaps divided by their sum.
 constexpr value route(const site& here, trace& t, const value& x) {
@@ -66,7 +81,7 @@ constexpr value route(const site& here, trace& t, const value& x) {
     const value logits =
         t.leave(router, t.call("layer", linear{x.dim(-1), m.num_experts}, x.view({-1, here.dims.hidden_size})));
     const value weights = t.top_k(t.softmax(logits), m.num_experts_per_tok);
-    return here.dims.own[normed_weights] != 0 ? t.div(weights, t.vector_norm(weights, -1, true)) : weights;
+    return here.dims.own[normed_weights] != 0 ? t.div(weights, absolute_norm(t, weights)) : weights;
 }
 
 constexpr value mixture(const site& here, trace& t, const value& x) {
@@ -112,7 +127,8 @@ constexpr void read(config_view config, sizes& s) {
     const auto attention = config.optional_object("attn_config");
     // modeling_dbrx.py, `DbrxAttention.__init__` and `forward`, need both
     if (!attention || !attention->contains("rope_theta")) fail_missing(config, "attn_config", "an object with rope_theta");
-    if (!attention->optional_real("clip_qkv")) fail_missing(*attention, "clip_qkv", "a number, as the reference clamps by it");
+    if (!attention->optional_real("clip_qkv"))
+        fail_missing(*attention, "clip_qkv", "a number, as the reference clamps by it");
     s.head_dim = s.rotary_dim = s.hidden_size / s.num_attention_heads;
     if (s.head_dim * s.num_attention_heads != s.hidden_size) fail_value(config, "n_heads", "a divisor of d_model");
     s.num_key_value_heads = attention->positive("kv_n_heads", 1);
@@ -120,7 +136,8 @@ constexpr void read(config_view config, sizes& s) {
     if (s.tie_word_embeddings) fail_value(config, "tie_word_embeddings", "false");
     if (config.boolean("output_router_logits", false))
         fail_unsupported(config, "output_router_logits", "no row describes how evenly these routers pick");
-    read_mixture(config.optional_object("ffn_config").value_or(config_view{}), s);
+    const auto feed = config.optional_object("ffn_config");
+    read_mixture(feed ? *feed : config_view{&detail::no_keys, 0}, s);
     plan_one_mask(config, s);
     s.layers.set_all({s.layers[0].mixer, true});
 }

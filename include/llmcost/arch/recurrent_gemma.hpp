@@ -70,7 +70,8 @@ struct gated_unit {
         const std::int64_t width = x.dim(2), heads = here.dims.num_attention_heads, d = width / heads;
         const extents sizes{x.dim(0), x.dim(1), width};
         const value rate = t.param("recurrent_param", {width});
-        const value in_weight = t.param("input_gate_weight", {heads, d, d}), in_bias = t.param("input_gate_bias", {heads, d});
+        const value in_weight = t.param("input_gate_weight", {heads, d, d}),
+                    in_bias = t.param("input_gate_bias", {heads, d});
         const value weight = t.param("recurrent_gate_weight", {heads, d, d});
         const value bias = t.param("recurrent_gate_bias", {heads, d});
         const value split = t.reshape(x, {x.dim(0) * x.dim(1), heads, d}).permute({1, 0, 2});
@@ -104,8 +105,8 @@ struct recurrent_block {
     [[nodiscard]] constexpr class_name type() const { return here.type("RecurrentBlock"); }
     constexpr value describe(trace& t, const value& x) const {
         const std::int64_t width = here.dims.hidden_size, taps = here.dims.own[kernel];
-        const value y = t.call("act_fn", activation_module{here.dims.hidden_act},
-                               t.call("linear_y", linear{width, width, true}, x));
+        const value y =
+            t.call("act_fn", activation_module{here.dims.hidden_act}, t.call("linear_y", linear{width, width, true}, x));
         const value h = t.call("linear_x", linear{width, width, true}, x).transpose(1, 2);
         const value mixed = convolved(t, h, taps).transpose(1, 2);
         const value out = t.mul(t.call("rg_lru", gated_unit{here}, mixed), y);

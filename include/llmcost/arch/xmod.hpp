@@ -26,13 +26,13 @@ inline constexpr own_key keys[]{
 
 /// Languages that adapters are named after, those of facebook/xmod-base.
 inline constexpr literal known[]{
-    "en_XX", "id_ID", "vi_VN", "ru_RU", "fa_IR", "sv_SE", "ja_XX", "fr_XX", "de_DE", "ro_RO", "ko_KR", "hu_HU", "es_XX",
-    "fi_FI", "uk_UA", "da_DK", "pt_XX", "no_XX", "th_TH", "pl_PL", "bg_BG", "nl_XX", "zh_CN", "he_IL", "el_GR", "it_IT",
-    "sk_SK", "hr_HR", "tr_TR", "ar_AR", "cs_CZ", "lt_LT", "hi_IN", "zh_TW", "ca_ES", "ms_MY", "sl_SI", "lv_LV", "ta_IN",
-    "bn_IN", "et_EE", "az_AZ", "sq_AL", "sr_RS", "kk_KZ", "ka_GE", "tl_XX", "ur_PK", "is_IS", "hy_AM", "ml_IN", "mk_MK",
-    "be_BY", "la_VA", "te_IN", "eu_ES", "gl_ES", "mn_MN", "kn_IN", "ne_NP", "sw_KE", "si_LK", "mr_IN", "af_ZA", "gu_IN",
-    "cy_GB", "eo_EO", "km_KH", "ky_KG", "uz_UZ", "ps_AF", "pa_IN", "ga_IE", "ha_NG", "am_ET", "lo_LA", "ku_TR", "so_SO",
-    "my_MM", "or_IN", "sa_IN"};
+    "en_XX", "id_ID", "vi_VN", "ru_RU", "fa_IR", "sv_SE", "ja_XX", "fr_XX", "de_DE", "ro_RO", "ko_KR", "hu_HU",
+    "es_XX", "fi_FI", "uk_UA", "da_DK", "pt_XX", "no_XX", "th_TH", "pl_PL", "bg_BG", "nl_XX", "zh_CN", "he_IL",
+    "el_GR", "it_IT", "sk_SK", "hr_HR", "tr_TR", "ar_AR", "cs_CZ", "lt_LT", "hi_IN", "zh_TW", "ca_ES", "ms_MY",
+    "sl_SI", "lv_LV", "ta_IN", "bn_IN", "et_EE", "az_AZ", "sq_AL", "sr_RS", "kk_KZ", "ka_GE", "tl_XX", "ur_PK",
+    "is_IS", "hy_AM", "ml_IN", "mk_MK", "be_BY", "la_VA", "te_IN", "eu_ES", "gl_ES", "mn_MN", "kn_IN", "ne_NP",
+    "sw_KE", "si_LK", "mr_IN", "af_ZA", "gu_IN", "cy_GB", "eo_EO", "km_KH", "ky_KG", "uz_UZ", "ps_AF", "pa_IN",
+    "ga_IE", "ha_NG", "am_ET", "lo_LA", "ku_TR", "so_SO", "my_MM", "or_IN", "sa_IN"};
 inline constexpr std::int64_t known_count = sizeof known / sizeof *known, per_mask = 62;
 
 constexpr bool has_language(const own_sizes& own, std::int64_t i) {
@@ -74,6 +74,8 @@ struct adapter {
 /// Source: `XmodOutput.lang_adapter`.
 constexpr value adapt(const site& here, trace& t, const value& x, shared_norm& reused) {
     const own_sizes& own = here.dims.own;
+    const auto width = static_cast<std::uint64_t>(here.dims.hidden_size);
+    const std::uint64_t narrow = width / static_cast<std::uint64_t>(own[reduction]);
     value h = x;
     if (own[adapter_norm] != 0)
         h = t.call("adapter_layer_norm", norm<norm_kind::layer>{here.dims.hidden_size}, h);
@@ -88,6 +90,8 @@ constexpr value adapt(const site& here, trace& t, const value& x, shared_norm& r
         t.enter(list);
         const value adapted = t.leave(list, t.call(known[i], adapter{here}, rows));
         t.copy_into(all, adapted);
+        // biases of those that are called with none: a sum of no rows is no addition less
+        if (i != own[language]) t.backward({.add = count(narrow + width)});
     }
     all = dropout(t, "dropout", all);
     t.in_place(op::add, all, around);
