@@ -35,6 +35,7 @@
 #include <llmcost/arch/cvt.hpp>
 #include <llmcost/arch/cwm.hpp>
 #include <llmcost/arch/data2vec_vision.hpp>
+#include <llmcost/arch/dbrx.hpp>
 #include <llmcost/arch/deberta_v2.hpp>
 #include <llmcost/arch/deepseek.hpp>
 #include <llmcost/arch/deepseek_v32.hpp>
@@ -186,6 +187,7 @@
 #include <llmcost/arch/qwen3_asr.hpp>
 #include <llmcost/arch/qwen3_next.hpp>
 #include <llmcost/arch/qwen3_vl.hpp>
+#include <llmcost/arch/recurrent_gemma.hpp>
 #include <llmcost/arch/regnet.hpp>
 #include <llmcost/arch/rembert.hpp>
 #include <llmcost/arch/resnet.hpp>
@@ -213,8 +215,10 @@
 #include <llmcost/arch/xlm.hpp>
 #include <llmcost/arch/xlnet.hpp>
 #include <llmcost/arch/xlstm.hpp>
+#include <llmcost/arch/xmod.hpp>
 #include <llmcost/arch/yoso.hpp>
 #include <llmcost/arch/youtu.hpp>
+#include <llmcost/arch/zamba.hpp>
 #include <llmcost/arch/zamba2.hpp>
 #include <llmcost/arch/zaya.hpp>
 #include <llmcost/base/string_ref.hpp>
@@ -265,6 +269,7 @@ inline constexpr const architecture* architectures[]{
     &arch::cwm,
     &arch::data2vec_text,
     &arch::data2vec_vision,
+    &arch::dbrx,
     &arch::deberta_v2,
     &arch::deepseek_v2,
     &arch::deepseek_v3,
@@ -460,6 +465,7 @@ inline constexpr const architecture* architectures[]{
     &arch::qwen3_vl_moe,
     &arch::qwen3_vl_moe_text,
     &arch::qwen3_vl_text,
+    &arch::recurrent_gemma,
     &arch::regnet,
     &arch::rembert,
     &arch::resnet,
@@ -498,8 +504,10 @@ inline constexpr const architecture* architectures[]{
     &arch::xlm_roberta_xl,
     &arch::xlnet,
     &arch::xlstm,
+    &arch::xmod,
     &arch::yoso,
     &arch::youtu,
+    &arch::zamba,
     &arch::zamba2,
     &arch::zaya,
 };

@@ -45,6 +45,8 @@ def arguments():
     parser.add_argument("--parameters-only", action="store_true", help="tensors and classes, nothing is run")
     parser.add_argument("--device", choices=["meta", "cpu"], default="meta",
                         help="cpu: execute on random weights from the start")
+    parser.add_argument("--frozen", action="store_true",
+                        help="parameters want no gradient in forward passes, for modules called with their own (dbrx)")
     a = parser.parse_args()
     if bool(a.verify) == bool(a.output or a.json):
         parser.error("either --verify GOLDEN, or -o OUT (or --json)")
@@ -104,8 +106,8 @@ def main():
     except ModuleNotFoundError as e:
         raise SystemExit(f"{e}; pip install torch transformers (README.md beside this file names versions)") from e
     options = workloads.Options(past=a.past, longest=a.longest, light=a.light, warm=a.warm,
-                                training=not a.no_training,
-                                device=a.device, parameters_only=a.parameters_only, architecture=a.architecture)
+                                training=not a.no_training, device=a.device, parameters_only=a.parameters_only,
+                                architecture=a.architecture, frozen=a.frozen)
     result = workloads.record(values, options)
     if a.verify:
         return 1 if verify(a.verify, result) else 0

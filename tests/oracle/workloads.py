@@ -35,6 +35,7 @@ class Options:
     parameters_only: bool = False
     architecture: str | None = None
     device: str = "meta"
+    frozen: bool = False  # parameters want no gradient in forward passes
 
 
 def tensor_shapes(value, seen, depth=0):
@@ -76,7 +77,7 @@ class Subject:
     """A model under observation and the arguments that it wants."""
 
     def __init__(self, model, config, device):
-        self.model, self.config, self.device = model, config, device
+        self.model, self.config, self.device, self.frozen = model, config, device, False
         # an encoder by itself may keep a configuration that knows of a decoder
         self.is_encoder_decoder = (bool(getattr(getattr(model, "config", config), "is_encoder_decoder", False))
                                    and any("decoder" in name for name, _ in model.named_modules()))
@@ -156,8 +157,12 @@ def forward_run(subject, kind, batch, sequence, past=0, after=None, modules=Fals
     encoder_sequence = subject.encoder_length(past or sequence)
     arguments = subject.arguments(batch, sequence, encoder_sequence if after is None else 0, after)
     recorder, torch_counter = Recorder(subject.model), FlopCounterMode(display=False)
+    if subject.frozen:  # FlopCounterMode fails on modules that are called with views of their own parameters
+        subject.model.requires_grad_(False)
     with torch.no_grad(), torch_counter, recorder:
         output = subject.model(**arguments)
+    if subject.frozen:
+        subject.model.requires_grad_(True)
     figures = recorder.inclusive()
     run = dict(kind=kind, batch=batch, sequence=sequence, past=past, total=figures.pop("", {}),
                flops=torch_counter.get_total_flops())
@@ -291,6 +296,7 @@ def record(values, options=Options()):
         model = models.with_random_weights(model)
         result["device"] = "cpu"
     subject = Subject(model, config, options.device)
+    subject.frozen = options.frozen
     subject.longest = options.longest or subject.longest
     past = min(options.past, subject.longest - 8)
     if values.get("model_type") in SLOW_PAST:

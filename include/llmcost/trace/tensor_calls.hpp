@@ -222,25 +222,31 @@ public:
         return out;
     }
     constexpr value cat(std::initializer_list<value> parts, int along) {
-        const value* first = parts.begin();
+        return cat(parts.begin(), static_cast<int>(parts.size()), along);
+    }
+    /// The same of `n` parts that lie one behind the other.
+    constexpr value cat(const value* parts, int n, int along) {
+        if (n < 1 || n > most_joined) report_description("cat: too many parts");
         extents to;
-        to.rank = first->rank;
-        for (int i = 0; i < first->rank; ++i) to.size[i] = first->size[i];
-        const int d = first->axis(along);
+        to.rank = parts->rank;
+        for (int i = 0; i < parts->rank; ++i) to.size[i] = parts->size[i];
+        const int d = parts->axis(along);
         to.size[d] = 0;
-        for (const value& v : parts) to.size[d] += v.size[d];
-        value out = dense(to, first->type);
-        if (first->visible != 0) {
+        for (int i = 0; i < n; ++i) to.size[d] += parts[i].size[d];
+        value out = dense(to, parts->type);
+        if (parts->visible != 0) {
             std::int64_t pairs = 0;
-            for (const value& v : parts) pairs += v.visible != 0 ? v.visible : v.dim(-2) * v.dim(-1);
+            for (int i = 0; i < n; ++i)
+                pairs += parts[i].visible != 0 ? parts[i].visible : parts[i].dim(-2) * parts[i].dim(-1);
             see(out, pairs);
         }
-        const value* in[8]{};
-        int n = 0;
-        for (const value& v : parts) in[n < 8 ? n++ : 7] = &v;
+        const value* in[most_joined]{};
+        for (int i = 0; i < n; ++i) in[i] = &parts[i];
         record(op::cat, {}, {}, out, in, n);
         return out;
     }
+    /// How many tensors are joined at most.
+    static constexpr int most_joined = 32;
     /// Rows picked by integers (embedding, index, gather): a new tensor of these sizes.
     constexpr value gather(const value& from, extents to) {
         value out = dense(to, from.type);
