@@ -160,6 +160,7 @@
 #include <llmcost/arch/nemo_speechlm.hpp>
 #include <llmcost/arch/nemotron.hpp>
 #include <llmcost/arch/nemotron_h.hpp>
+#include <llmcost/arch/neomme.hpp>
 #include <llmcost/arch/nomic_bert.hpp>
 #include <llmcost/arch/nystromformer.hpp>
 #include <llmcost/arch/olmo.hpp>
@@ -423,6 +424,7 @@ inline constexpr const architecture* architectures[]{
     &arch::nemo_speechlm,
     &arch::nemotron,
     &arch::nemotron_h,
+    &arch::neomme,
     &arch::nomic_bert,
     &arch::nystromformer,
     &arch::olmo,
