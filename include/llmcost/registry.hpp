@@ -197,6 +197,7 @@
 #include <llmcost/arch/stablelm.hpp>
 #include <llmcost/arch/starcoder2.hpp>
 #include <llmcost/arch/t5.hpp>
+#include <llmcost/arch/t5gemma2.hpp>
 #include <llmcost/arch/tapas.hpp>
 #include <llmcost/arch/trocr.hpp>
 #include <llmcost/arch/ultrabert.hpp>
@@ -469,6 +470,7 @@ inline constexpr const architecture* architectures[]{
     &arch::stablelm,
     &arch::starcoder2,
     &arch::t5,
+    &arch::t5gemma2,
     &arch::tapas,
     &arch::trocr,
     &arch::ultrabert,
