@@ -205,6 +205,7 @@
 #include <llmcost/arch/starcoder2.hpp>
 #include <llmcost/arch/swinv2.hpp>
 #include <llmcost/arch/t5.hpp>
+#include <llmcost/arch/t5gemma2.hpp>
 #include <llmcost/arch/tapas.hpp>
 #include <llmcost/arch/trocr.hpp>
 #include <llmcost/arch/ultrabert.hpp>
@@ -488,6 +489,7 @@ inline constexpr const architecture* architectures[]{
     &arch::starcoder2,
     &arch::swinv2,
     &arch::t5,
+    &arch::t5gemma2,
     &arch::tapas,
     &arch::trocr,
     &arch::ultrabert,
