@@ -127,6 +127,7 @@
 #include <llmcost/arch/llama4.hpp>
 #include <llmcost/arch/llama4_vision.hpp>
 #include <llmcost/arch/llava.hpp>
+#include <llmcost/arch/longcat_flash.hpp>
 #include <llmcost/arch/longformer.hpp>
 #include <llmcost/arch/longt5.hpp>
 #include <llmcost/arch/luke.hpp>
@@ -386,6 +387,7 @@ inline constexpr const architecture* architectures[]{
     &arch::llava,
     &arch::llava_next_video,
     &arch::llava_onevision,
+    &arch::longcat_flash,
     &arch::longformer,
     &arch::longt5,
     &arch::luke,
