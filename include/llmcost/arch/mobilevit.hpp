@@ -10,13 +10,21 @@ namespace llmcost::arch {
 
 namespace mobilevit_detail {
 
-enum own : std::uint8_t { heads, kernel, reduction, bias, aspp, ratio, expansion, widths, necks = widths + 3, rates = necks + 7 };
+enum own : std::uint8_t {
+    heads,
+    kernel,
+    reduction,
+    bias,
+    aspp,
+    ratio,
+    expansion,
+    widths,
+    necks = widths + 3,
+    rates = necks + 7
+};
 inline constexpr own_key keys[]{
-    {"num_attention_heads", 4},
-    {"conv_kernel_size", 3},
-    {"output_stride", 32},
-    {"qkv_bias", 1, own_value::boolean},
-    {"aspp_out_channels", 256},
+    {"num_attention_heads", 4},          {"conv_kernel_size", 3},    {"output_stride", 32},
+    {"qkv_bias", 1, own_value::boolean}, {"aspp_out_channels", 256},
 };
 
 [[nodiscard]] constexpr std::int64_t neck(const sizes& dims, std::int64_t i) { return of_stage(dims, necks, i); }
@@ -34,8 +42,8 @@ struct block {
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return here.type("ConvLayer"); }
     constexpr value describe(trace& t, const value& x) const {
-        const convolution_2d convolution{in, out, kernel_size, stride, (kernel_size - 1) / 2 * dilation, groups, biased,
-                                         dilation};
+        const convolution_2d convolution{in,     out,    kernel_size, stride, (kernel_size - 1) / 2 * dilation,
+                                         groups, biased, dilation};
         value h = t.call("convolution", convolution, x);
         if (norms) h = t.call("normalization", batch_norm_2d{out}, h);
         return act ? t.call("activation", activation_module{*act}, h) : h;
@@ -62,8 +70,14 @@ struct inverted_residual {
         const std::int64_t wide = expanded(here.dims, in);
         const activation act = here.dims.hidden_act;
         value h = t.call("expand_1x1", block{.here = here, .in = in, .out = wide, .act = act}, x);
-        const block over_places{.here = here, .in = wide, .out = wide, .kernel_size = 3, .stride = stride, .groups = wide,
-                                .dilation = dilation, .act = act};
+        const block over_places{.here = here,
+                                .in = wide,
+                                .out = wide,
+                                .kernel_size = 3,
+                                .stride = stride,
+                                .groups = wide,
+                                .dilation = dilation,
+                                .act = act};
         h = t.call("conv_3x3", over_places, h);
         h = t.call("reduce_1x1", block{.here = here, .in = wide, .out = out}, h);
         return stride == 1 && in == out ? t.add(x, h) : h;

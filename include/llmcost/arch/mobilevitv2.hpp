@@ -16,11 +16,8 @@ using mobilevit_detail::own;
 inline constexpr std::size_t depths = own::rates + 3;
 inline constexpr std::size_t inner = own::heads;  // `ffn_multiplier`, as there are no heads
 inline constexpr own_key keys[]{
-    {"ffn_multiplier", 2},
-    {"conv_kernel_size", 3},
-    {"output_stride", 32},
-    {.value = own_value::computed},
-    {"aspp_out_channels", 512},
+    {"ffn_multiplier", 2},          {"conv_kernel_size", 3},    {"output_stride", 32},
+    {.value = own_value::computed}, {"aspp_out_channels", 512},
 };
 
 /// `nn.GroupNorm` with one group.
@@ -106,7 +103,11 @@ constexpr value mix(const site& here, trace& t, std::int64_t index, std::int64_t
     const module_info layer{.name = "layer", .index = index, .type = here.type("Layer")};
     const bool dilates = dilation > 1;
     const mobilevit_detail::inverted_residual shrinks{here, in, out, dilates ? 1 : 2, dilates ? dilation / 2 : 1};
-    const block around{.here = here, .in = out, .out = out, .kernel_size = here.dims.own[own::kernel], .groups = out,
+    const block around{.here = here,
+                       .in = out,
+                       .out = out,
+                       .kernel_size = here.dims.own[own::kernel],
+                       .groups = out,
                        .act = here.dims.hidden_act};
     t.enter(layer);
     x = t.call("conv_kxk", around, t.call("downsampling_layer", shrinks, x));
@@ -119,7 +120,11 @@ constexpr value base(const site& here, trace& t) {
     const sizes& dims = here.dims;
     const std::int64_t to = dims.own[own::reduction];
     const module_info encoder{.name = "encoder", .type = here.type("Encoder")};
-    const block stem{.here = here, .in = dims.vision.num_channels, .out = neck(dims, 0), .kernel_size = 3, .stride = 2,
+    const block stem{.here = here,
+                     .in = dims.vision.num_channels,
+                     .out = neck(dims, 0),
+                     .kernel_size = 3,
+                     .stride = 2,
                      .act = dims.hidden_act};
     value x = t.call("conv_stem", stem, images_of(here, t));
     t.enter(encoder);
