@@ -149,6 +149,8 @@
 #include <llmcost/arch/mobilebert.hpp>
 #include <llmcost/arch/mobilenet_v1.hpp>
 #include <llmcost/arch/mobilenet_v2.hpp>
+#include <llmcost/arch/mobilevit.hpp>
+#include <llmcost/arch/mobilevitv2.hpp>
 #include <llmcost/arch/modernbert.hpp>
 #include <llmcost/arch/modernbert_decoder.hpp>
 #include <llmcost/arch/modernvbert.hpp>
@@ -413,6 +415,8 @@ inline constexpr const architecture* architectures[]{
     &arch::mobilebert,
     &arch::mobilenet_v1,
     &arch::mobilenet_v2,
+    &arch::mobilevit,
+    &arch::mobilevitv2,
     &arch::modernbert,
     &arch::modernbert_decoder,
     &arch::modernvbert,
