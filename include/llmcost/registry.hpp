@@ -10,6 +10,7 @@
 #include <llmcost/arch/arcee.hpp>
 #include <llmcost/arch/aria.hpp>
 #include <llmcost/arch/axk.hpp>
+#include <llmcost/arch/aya_vision.hpp>
 #include <llmcost/arch/bailing_hybrid.hpp>
 #include <llmcost/arch/bamba.hpp>
 #include <llmcost/arch/bart.hpp>
@@ -33,6 +34,8 @@
 #include <llmcost/arch/ctrl.hpp>
 #include <llmcost/arch/cvt.hpp>
 #include <llmcost/arch/cwm.hpp>
+#include <llmcost/arch/data2vec_vision.hpp>
+#include <llmcost/arch/dbrx.hpp>
 #include <llmcost/arch/deberta_v2.hpp>
 #include <llmcost/arch/deepseek.hpp>
 #include <llmcost/arch/deepseek_v32.hpp>
@@ -48,6 +51,7 @@
 #include <llmcost/arch/efficientnet.hpp>
 #include <llmcost/arch/electra.hpp>
 #include <llmcost/arch/emu3.hpp>
+#include <llmcost/arch/encoder_decoder.hpp>
 #include <llmcost/arch/ernie.hpp>
 #include <llmcost/arch/ernie4_5.hpp>
 #include <llmcost/arch/ernie4_5_moe.hpp>
@@ -62,12 +66,15 @@
 #include <llmcost/arch/flex_olmo.hpp>
 #include <llmcost/arch/flint.hpp>
 #include <llmcost/arch/florence2.hpp>
+#include <llmcost/arch/fnet.hpp>
 #include <llmcost/arch/focalnet.hpp>
 #include <llmcost/arch/fsmt.hpp>
+#include <llmcost/arch/fuyu.hpp>
 #include <llmcost/arch/gemma.hpp>
 #include <llmcost/arch/gemma3.hpp>
 #include <llmcost/arch/gemma3n.hpp>
 #include <llmcost/arch/gemma4.hpp>
+#include <llmcost/arch/gemma4_media.hpp>
 #include <llmcost/arch/git.hpp>
 #include <llmcost/arch/glm.hpp>
 #include <llmcost/arch/glm4_moe.hpp>
@@ -88,6 +95,7 @@
 #include <llmcost/arch/granitemoehybrid.hpp>
 #include <llmcost/arch/gte.hpp>
 #include <llmcost/arch/helium.hpp>
+#include <llmcost/arch/hiera.hpp>
 #include <llmcost/arch/hrm_text.hpp>
 #include <llmcost/arch/hunyuan.hpp>
 #include <llmcost/arch/hunyuan_v1_moe.hpp>
@@ -110,6 +118,7 @@
 #include <llmcost/arch/kosmos2_5.hpp>
 #include <llmcost/arch/laguna.hpp>
 #include <llmcost/arch/layoutlm.hpp>
+#include <llmcost/arch/levit.hpp>
 #include <llmcost/arch/lfm2.hpp>
 #include <llmcost/arch/lfm2_moe.hpp>
 #include <llmcost/arch/lfm2_vl.hpp>
@@ -138,8 +147,10 @@
 #include <llmcost/arch/mllama.hpp>
 #include <llmcost/arch/mobilebert.hpp>
 #include <llmcost/arch/mobilenet_v1.hpp>
+#include <llmcost/arch/mobilenet_v2.hpp>
 #include <llmcost/arch/modernbert.hpp>
 #include <llmcost/arch/modernbert_decoder.hpp>
+#include <llmcost/arch/modernvbert.hpp>
 #include <llmcost/arch/moshi.hpp>
 #include <llmcost/arch/moss_transcribe_diarize.hpp>
 #include <llmcost/arch/mpnet.hpp>
@@ -149,6 +160,7 @@
 #include <llmcost/arch/nemo_speechlm.hpp>
 #include <llmcost/arch/nemotron.hpp>
 #include <llmcost/arch/nemotron_h.hpp>
+#include <llmcost/arch/neomme.hpp>
 #include <llmcost/arch/nomic_bert.hpp>
 #include <llmcost/arch/nystromformer.hpp>
 #include <llmcost/arch/olmo.hpp>
@@ -176,6 +188,7 @@
 #include <llmcost/arch/qwen3_asr.hpp>
 #include <llmcost/arch/qwen3_next.hpp>
 #include <llmcost/arch/qwen3_vl.hpp>
+#include <llmcost/arch/recurrent_gemma.hpp>
 #include <llmcost/arch/regnet.hpp>
 #include <llmcost/arch/rembert.hpp>
 #include <llmcost/arch/resnet.hpp>
@@ -183,12 +196,14 @@
 #include <llmcost/arch/roc_bert.hpp>
 #include <llmcost/arch/roformer.hpp>
 #include <llmcost/arch/sam.hpp>
+#include <llmcost/arch/seamless_m4t.hpp>
 #include <llmcost/arch/seed_oss.hpp>
 #include <llmcost/arch/siglip.hpp>
 #include <llmcost/arch/smollm3.hpp>
 #include <llmcost/arch/squeezebert.hpp>
 #include <llmcost/arch/stablelm.hpp>
 #include <llmcost/arch/starcoder2.hpp>
+#include <llmcost/arch/swinv2.hpp>
 #include <llmcost/arch/t5.hpp>
 #include <llmcost/arch/tapas.hpp>
 #include <llmcost/arch/trocr.hpp>
@@ -201,7 +216,10 @@
 #include <llmcost/arch/xlm.hpp>
 #include <llmcost/arch/xlnet.hpp>
 #include <llmcost/arch/xlstm.hpp>
+#include <llmcost/arch/xmod.hpp>
+#include <llmcost/arch/yoso.hpp>
 #include <llmcost/arch/youtu.hpp>
+#include <llmcost/arch/zamba.hpp>
 #include <llmcost/arch/zamba2.hpp>
 #include <llmcost/arch/zaya.hpp>
 #include <llmcost/base/string_ref.hpp>
@@ -221,6 +239,7 @@ inline constexpr const architecture* architectures[]{
     &arch::audioflamingo3,
     &arch::axk1,
     &arch::axk2,
+    &arch::aya_vision,
     &arch::bailing_hybrid,
     &arch::bamba,
     &arch::bart,
@@ -250,6 +269,8 @@ inline constexpr const architecture* architectures[]{
     &arch::cvt,
     &arch::cwm,
     &arch::data2vec_text,
+    &arch::data2vec_vision,
+    &arch::dbrx,
     &arch::deberta_v2,
     &arch::deepseek_v2,
     &arch::deepseek_v3,
@@ -267,6 +288,7 @@ inline constexpr const architecture* architectures[]{
     &arch::efficientnet,
     &arch::electra,
     &arch::emu3,
+    &arch::encoder_decoder,
     &arch::ernie,
     &arch::ernie4_5,
     &arch::ernie4_5_moe,
@@ -283,14 +305,18 @@ inline constexpr const architecture* architectures[]{
     &arch::flex_olmo,
     &arch::flint,
     &arch::florence2,
+    &arch::fnet,
     &arch::focalnet,
     &arch::fsmt,
+    &arch::fuyu,
     &arch::gemma,
     &arch::gemma2,
     &arch::gemma3,
     &arch::gemma3_text,
     &arch::gemma3n_text,
+    &arch::gemma4,
     &arch::gemma4_text,
+    &arch::gemma4_unified,
     &arch::gemma4_unified_text,
     &arch::git,
     &arch::glm,
@@ -324,6 +350,7 @@ inline constexpr const architecture* architectures[]{
     &arch::granitemoeshared,
     &arch::gte,
     &arch::helium,
+    &arch::hiera,
     &arch::hrm_text,
     &arch::hunyuan_v1_dense,
     &arch::hunyuan_v1_moe,
@@ -347,6 +374,7 @@ inline constexpr const architecture* architectures[]{
     &arch::kosmos_2_5,
     &arch::laguna,
     &arch::layoutlm,
+    &arch::levit,
     &arch::lfm2,
     &arch::lfm2_moe,
     &arch::lfm2_vl,
@@ -381,8 +409,10 @@ inline constexpr const architecture* architectures[]{
     &arch::mllama,
     &arch::mobilebert,
     &arch::mobilenet_v1,
+    &arch::mobilenet_v2,
     &arch::modernbert,
     &arch::modernbert_decoder,
+    &arch::modernvbert,
     &arch::moshi,
     &arch::moss_transcribe_diarize,
     &arch::mpnet,
@@ -394,6 +424,7 @@ inline constexpr const architecture* architectures[]{
     &arch::nemo_speechlm,
     &arch::nemotron,
     &arch::nemotron_h,
+    &arch::neomme,
     &arch::nomic_bert,
     &arch::nystromformer,
     &arch::olmo,
@@ -436,6 +467,7 @@ inline constexpr const architecture* architectures[]{
     &arch::qwen3_vl_moe,
     &arch::qwen3_vl_moe_text,
     &arch::qwen3_vl_text,
+    &arch::recurrent_gemma,
     &arch::regnet,
     &arch::rembert,
     &arch::resnet,
@@ -444,6 +476,7 @@ inline constexpr const architecture* architectures[]{
     &arch::roc_bert,
     &arch::roformer,
     &arch::sam_vision_model,
+    &arch::seamless_m4t,
     &arch::seed_oss,
     &arch::siglip2_vision_model,
     &arch::siglip_vision_model,
@@ -453,10 +486,12 @@ inline constexpr const architecture* architectures[]{
     &arch::squeezebert,
     &arch::stablelm,
     &arch::starcoder2,
+    &arch::swinv2,
     &arch::t5,
     &arch::tapas,
     &arch::trocr,
     &arch::ultrabert,
+    &arch::ultravbert,
     &arch::umt5,
     &arch::vaultgemma,
     &arch::vibevoice_asr,
@@ -471,7 +506,10 @@ inline constexpr const architecture* architectures[]{
     &arch::xlm_roberta_xl,
     &arch::xlnet,
     &arch::xlstm,
+    &arch::xmod,
+    &arch::yoso,
     &arch::youtu,
+    &arch::zamba,
     &arch::zamba2,
     &arch::zaya,
 };
@@ -488,7 +526,7 @@ static_assert(architectures_are_sorted(), "rows stand in the order of their mode
 }  // namespace detail
 
 /// All rows, as a value.
-inline constexpr known_models every_model{architectures, architecture_count, read_model};
+inline constexpr known_models every_model{architectures, architecture_count, read_model_among};
 
 /// The row of a `model_type`, or null.
 [[nodiscard]] constexpr const architecture* find_architecture(string_ref model_type) noexcept {
@@ -496,6 +534,6 @@ inline constexpr known_models every_model{architectures, architecture_count, rea
 }
 
 /// Builds the model that a configuration describes; throws `config_error` where no row can.
-[[nodiscard]] constexpr model read_model(config_view config) { return read_model(every_model, config); }
+[[nodiscard]] constexpr model read_model(config_view config) { return read_model_among(every_model, config); }
 
 }  // namespace llmcost

@@ -11,7 +11,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <exception>
 #include <map>
 #include <string>
@@ -29,6 +31,9 @@ const subjects_of_row& by_type() {
     static const subjects_of_row sorted = [] {
         subjects_of_row found;
         for (const subject& s : subjects()) found[s.row().model_type].push_back(&s);
+        for (auto& [type, of_type] : found)  // most changes turn the first red
+            std::stable_sort(of_type.begin(), of_type.end(),
+                             [](const subject* a, const subject* b) { return a->length() < b->length(); });
         return found;
     }();
     return sorted;
@@ -130,13 +135,13 @@ bool red_with_one_more(op kind, T& number) {
 
 TEST_CASE("what is compared here is what the golden test compares") {
     REQUIRE(subjects().size() >= 38);
+    std::size_t turn = 0, tried = 0;
     for (const subject& s : subjects()) {
         const model& m = s.built();
         CHECK_MESSAGE(compare(s.golden(), m).differences() == 0, s.golden().name);
         CHECK(s.hold(m) == outcome::green);
         CHECK(s.changes_nothing(m));
-        std::size_t tried = 0;
-        for (std::size_t i = 0; i < 80; i += 7) {  // a few changes, held against the golden itself
+        for (std::size_t i = turn++ % 40; i < 80; i += 40) {  // a few changes in turn, held against the golden itself
             architecture row = s.row();
             one_change change{i};
             change.of(row);
@@ -148,8 +153,8 @@ TEST_CASE("what is compared here is what the golden test compares") {
             CHECK_MESSAGE(differs(s.golden(), m_changed) == (found == outcome::red),
                           s.golden().name << " with " << change.text());
         }
-        CHECK(tried > 0);
     }
+    CHECK(tried > subjects().size());
 }
 
 TEST_CASE("every price is held by what torch executes") {
@@ -220,8 +225,9 @@ TEST_CASE("every field of a row is held by a golden") {
             change.of(changed);
             if (change.text().empty()) break;
             fate f;
-            for (const subject* s : of_type)
-                if (s->hold(changed) != outcome::green) f.red = true;
+            const bool names = change.text().starts_with("names.") || change.text() == "prefix";
+            for (std::size_t at = 0; at < of_type.size() && !f.red; ++at)
+                f.red = of_type[at]->hold(changed, names) != outcome::green;
             f.red = f.red || !classes.differences(changed).empty();
             const bool claimed = is_claimed(change.text(), type);
             if (!f.red && !claimed)

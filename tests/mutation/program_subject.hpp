@@ -17,7 +17,7 @@ namespace llmcost::testing {
 struct operation_census final : listener {
     void executed(const recorder&, const operation& o) override {
         const auto kind = static_cast<std::size_t>(o.kind);
-        executes[kind] = true;
+        executes[kind] = true, ++operations;
         if (o.work != count{}) has_work[kind] = true;
         if (o.rows != count{}) has_rows[kind] = true;
         if (!o.output.requires_grad) return;
@@ -30,6 +30,7 @@ struct operation_census final : listener {
         if (least == 0 || o.input_count < least) least = o.input_count;
         if (o.input_count > most_inputs[kind]) most_inputs[kind] = o.input_count;
     }
+    std::size_t operations = 0;
     std::array<bool, op_kinds> executes{};
     std::array<bool, op_kinds> has_work{};
     std::array<bool, op_kinds> has_rows{};

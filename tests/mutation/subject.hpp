@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <string>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
@@ -31,8 +32,9 @@ public:
         return *this;
     }
     constexpr mixer& operator<<(std::string_view text) noexcept {
-        for (const char c : text) *this << static_cast<std::uint64_t>(static_cast<unsigned char>(c));
-        return *this << text.size();
+        std::uint64_t letters = 0xcbf29ce484222325U;
+        for (const char c : text) letters = (letters ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+        return *this << letters << text.size();
     }
     constexpr mixer& operator<<(count n) noexcept {
         return *this << static_cast<std::uint64_t>(n.to_wide()) << static_cast<std::uint64_t>(n.to_wide() >> 64);
@@ -59,23 +61,27 @@ public:
         }
         const std::uint64_t path = m.index >= 0 ? (mixer{} << parent << static_cast<std::uint64_t>(m.index)).word()
                                                 : (mixer{} << parent << m.name).word();
-        mixer type;
-        type << path;
-        for (const string_ref part : {m.type.prefix, m.type.base})
-            for (const char c : part) type << static_cast<std::uint64_t>(static_cast<unsigned char>(c));
-        classes.insert(type.word());
+        const std::string type = std::string(m.type.prefix) + m.type.base;
+        classes.insert((mixer{} << path << type).word());
         if (roles_) sum += (mixer{} << path << static_cast<std::uint64_t>(m.what)).word();
-        open_.push_back({path, m.index >= 0 ? parent : 0, r.sums()});
+        open_.push_back({path, m.index >= 0 ? parent : 0, so_far(r)});
     }
     void leave(const recorder& r, const module_info&) override {
         const open_scope top = open_.back();
         open_.pop_back();
         if (!figures_) return;
-        const std::vector<count> columns = columns_of(figures_of(r.sums().since(top.before)));
+        const columns now = so_far(r);
         for (const std::uint64_t path : {top.path, top.list})
-            if (path != 0)
-                for (std::size_t i = 0; i < columns.size(); ++i)
-                    sum += (mixer{} << path << i).word() * static_cast<std::uint64_t>(columns[i].to_wide());
+            for (std::size_t i = 0; path != 0 && i < now.size(); ++i)
+                if (now[i] != top.before[i]) sum += (mixer{} << path + i).word() * (now[i] - top.before[i]);
+    }
+    void executed(const recorder& r, const operation& o) override {
+        if (!figures_) return;
+        const op_price& p = price_of(o.kind);
+        const std::uint64_t work = low(o.work * r.times()), rows = low(o.rows * r.times());
+        for (std::size_t i = 0; i < primitive_kinds; ++i)
+            done_[i] += static_cast<std::uint64_t>(std::int64_t{p.per_work.*primitive_members<std::int8_t>[i]}) * work +
+                        static_cast<std::uint64_t>(std::int64_t{p.per_row.*primitive_members<std::int8_t>[i]}) * rows;
     }
     void parameter(const recorder&, literal name, const value& v, bool tied) override {
         mixer h;
@@ -99,16 +105,25 @@ public:
     std::unordered_set<std::uint64_t> classes;
 
 private:
+    /// A golden's figures, their last 64 bits.
+    using columns = std::array<std::uint64_t, primitive_kinds + 2>;
     struct open_scope {
         std::uint64_t path;
         std::uint64_t list;
-        ledger before;
+        columns before;
     };
+    [[nodiscard]] static std::uint64_t low(count n) { return static_cast<std::uint64_t>(n.to_wide()); }
+    [[nodiscard]] columns so_far(const recorder& r) const {
+        columns now = done_;
+        now[primitive_kinds] = low(r.sums().out), now[primitive_kinds + 1] = low(r.sums().written);
+        return now;
+    }
     static void add_sizes(mixer& h, const value& v) {
         for (int i = 0; i < v.rank; ++i) h << static_cast<std::uint64_t>(v.size[i]);
     }
 
     std::vector<open_scope> open_;
+    columns done_{};
     std::uint64_t cached_layer_ = 0, cached_layers_ = 0, cached_tensors_ = 0;
     bool roles_;
     bool figures_;
@@ -157,23 +172,20 @@ public:
               &s.delta.key_head_dim, &s.delta.value_head_dim, &s.delta.conv_kernel})
             if (*n == 0) *n = 1;
     }
-    /// Whether the golden turns red: cheap figures first, and no further than the first difference.
-    [[nodiscard]] outcome hold(model m) const try {
+    /// Whether the golden turns red: cheap figures first, those that a change of a name shows, and no further than the
+    /// first difference.
+    [[nodiscard]] outcome hold(model m, bool names = false) const try {
         lend_sizes(m.dims);
-        for (std::size_t i = 0; i < golden_.runs.size(); ++i)
-            if (golden_.runs[i].unknown.empty() && total_print(count_model(m, workload_of(golden_.runs[i]))) != totals_[i])
-                return outcome::red;
-        if (!holds_trainings(m)) return outcome::red;
-        const print_listener now = listed(m);
-        if (now.sum != listed_sum_) return outcome::red;
-        for (const std::uint64_t type : now.classes)
-            if (!listed_classes_.contains(type)) return outcome::red;
-        return outcome::green;
+        if (names && !holds_list(m)) return outcome::red;
+        if (!holds_runs(m) || !holds_trainings(m)) return outcome::red;
+        return names || holds_list(m) ? outcome::green : outcome::red;
     } catch (const std::exception&) {
         return outcome::refused;
     }
     /// The same for a row, through which the configuration is read again.
-    [[nodiscard]] outcome hold(const architecture& row) const try { return hold(read(row)); } catch (const std::exception&) {
+    [[nodiscard]] outcome hold(const architecture& row, bool names = false) const try {
+        return hold(read(row), names);
+    } catch (const std::exception&) {
         return outcome::refused;
     }
 
@@ -189,17 +201,28 @@ public:
 
     /// Whether the golden stays green under the prices of now, which change nothing but sums.
     [[nodiscard]] bool holds_prices() const {
-        const model& m = built_;
-        if (!holds_trainings(m)) return false;
+        return holds_trainings(built_) && holds_runs(built_);
+    }
+    /// What the recorded runs execute.
+    [[nodiscard]] const operation_census& census() const noexcept { return census_; }
+
+    /// How long a walk is: so many operations.
+    [[nodiscard]] std::size_t length() const noexcept { return census_.operations; }
+
+private:
+    [[nodiscard]] bool holds_runs(const model& m) const {
         for (std::size_t i = 0; i < golden_.runs.size(); ++i)
             if (golden_.runs[i].unknown.empty() && total_print(count_model(m, workload_of(golden_.runs[i]))) != totals_[i])
                 return false;
         return true;
     }
-    /// What the recorded runs execute.
-    [[nodiscard]] const operation_census& census() const noexcept { return census_; }
-
-private:
+    [[nodiscard]] bool holds_list(const model& m) const {
+        const print_listener now = listed(m);
+        if (now.sum != listed_sum_) return false;
+        for (const std::uint64_t type : now.classes)
+            if (!listed_classes_.contains(type)) return false;
+        return true;
+    }
     [[nodiscard]] bool holds_trainings(const model& m) const {
         for (std::size_t i = 0; i < golden_.trainings.size(); ++i)
             if (training_print(count_model(m, workload_of(golden_.trainings[i])), golden_.trainings[i].knows_backward) !=
@@ -243,7 +266,8 @@ private:
                 {.batch = 1, .sequence = 3, .past = 9, .head = logits::none, .weights = dtype::float32},
                 {.batch = 2, .sequence = 3, .weights = dtype::bfloat16, .activations = dtype::bfloat16, .training = true}};
     }
-    [[nodiscard]] static std::uint64_t everything(const model& m, const workload& load) {
+    /// What a workload gives that no golden has; 0 where the model refuses it.
+    [[nodiscard]] static std::uint64_t everything(const model& m, const workload& load) try {
         print_listener ear{true};
         trace t{resolved(load, types_of(m, load)), &ear};
         m.describe(t);
@@ -254,6 +278,8 @@ private:
         std::uint64_t classes = 0;
         for (const std::uint64_t type : ear.classes) classes += type;
         return (h << classes).word();
+    } catch (const std::exception&) {
+        return 0;
     }
 
     golden_file golden_;

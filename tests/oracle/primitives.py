@@ -292,9 +292,33 @@ def _(call):
     return Counter(ADD=(k - 1) * call.elements, DIV=call.elements)
 
 
+@priced("avg_pool2d_backward")
+def _(call):
+    """Every gradient is divided and added to all that its window holds."""
+    k = prod(call.args[2])
+    return Counter(ADD=call.args[0].numel() * k, DIV=call.args[0].numel())
+
+
 @priced("max_pool1d", "max_pool2d", "max_pool2d_with_indices")
 def _(call):
     return Counter(CMP=(prod(call.args[1]) - 1) * call.elements)
+
+
+# Resampling: a result is a sum of so many products, and its gradient goes back to as many.
+TAPS = {"upsample_linear1d": 2, "upsample_bilinear2d": 4, "upsample_trilinear3d": 8, "upsample_bicubic2d": 16,
+        "_upsample_bilinear2d_aa": 4, "_upsample_bicubic2d_aa": 16, "grid_sampler_2d": 4, "grid_sampler_3d": 8}
+
+
+@priced(*TAPS)
+def _(call):
+    taps = TAPS[call.name]
+    return Counter(MULT=taps * call.elements, ADD=(taps - 1) * call.elements)
+
+
+@priced(*(f"{name}_backward" for name in TAPS if "upsample" in name))
+def _(call):
+    n = TAPS[call.name.removesuffix("_backward")] * call.args[0].numel()
+    return Counter(MULT=n, ADD=n)
 
 
 # --- normalisation ---------------------------------------------------------------------------------------------------

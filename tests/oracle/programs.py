@@ -10,6 +10,7 @@ from torch._prims_common import suggest_memory_format
 from operations import DECLARATIONS, UNARY, VIEWS, run, text_of
 
 
+BINARY = "add", "sub", "mul", "div", "maximum", "minimum", "where"
 BATCHED = "bmm", "bmm_scaled", "baddbmm", "baddbmm_scaled"
 
 
@@ -146,8 +147,8 @@ def elementwise_program(author):
     other = draft.fresh(author.broadcast_of(draft.values[name].shape))
     if other:
         other = draft.viewed(other, author.random.randint(0, 1))
-        draft.add(f"{author.pick('add', 'sub', 'mul', 'div')} {name} {other}")
-        draft.add(f"{author.pick('add', 'sub', 'mul', 'div')} {other} {name}")
+        draft.add(f"{author.pick(*BINARY)} {name} {other}")
+        draft.add(f"{author.pick(*BINARY)} {other} {name}")
     return draft
 
 
@@ -171,11 +172,30 @@ def row_program(author):
         dim, last = author.random.randrange(x.dim()), x.shape[-1]
         draft.add(author.pick(
             f"sum {name} {dim} {author.pick(0, 1)}", f"mean {name} {dim} {author.pick(0, 1)}",
+            f"std {name} {dim} {author.pick(0, 1)}", f"variance {name} {dim} {author.pick(0, 1)}",
+            f"logsumexp {name} {dim} {author.pick(0, 1)}", f"vector_norm {name} {dim} {author.pick(0, 1)}",
             f"max {name} {dim} {author.pick(0, 1)}", f"cumsum {name} {dim}", f"softmax {name}", f"log_softmax {name}",
             f"layer_norm {name} {author.pick(0, 1, 2)}", f"pow {name} {author.pick(2, 3, 5)}",
             f"repeat_interleave {name} {dim} {author.pick(1, 2, 3)}", f"pad {name} {dim} {author.pick(1, 2)}",
             f"top_k {name} {author.random.randint(1, last)}", f"cat {name} {name} {dim}",
-            f"index_select {name} {author.pick(1, 4)}"))
+            f"index_select {name} {author.pick(1, 4)}", f"gather_along {name} {author.pick(1, 4)}"))
+    return draft
+
+
+def image_program(author):
+    """Norms of channels and of groups, pools, resampling: what convolutions stand between."""
+    draft = Draft(author)
+    groups, side = author.pick(1, 2, 3), author.pick(5, 6, 8)
+    name = draft.add(f"param {text_of([author.pick(1, 2, 3), groups * author.pick(1, 2), side, author.pick(5, 6)])}")
+    name = draft.add(f"mul_scalar {name}")
+    for _ in range(3):
+        kernel = author.pick(2, 3)
+        draft.add(author.pick(
+            f"batch_norm {name} 0", f"batch_norm {name} 1", f"group_norm {name} {groups}", f"mean_of_images {name}",
+            f"norm_over_places {name}", f"bilinear {name} {author.pick(3, 4, 7)} {author.pick(4, 9)}",
+            f"pad_images {name} {author.pick(0, 1)} {author.pick(1, 2)}",
+            f"average_pool {name} {kernel} {author.pick(1, 2)} {author.pick(0, 1)}",
+            f"max_pool {name} {kernel} {author.pick(1, 2)} {author.pick(0, 1)}"))
     return draft
 
 
@@ -221,7 +241,7 @@ def saving_program(author):
         shape = draft.values[x].shape
         same = [y for y in names if draft.values[y].shape == shape]
         y = author.random.choice(same) if author.pick(True, False) else draft.fresh(list(shape))
-        pairs = [f"{o} {x} {y}" for o in ("add", "sub", "mul", "div", "add_", "mul_", "div_", "index_add_")]
+        pairs = [f"{o} {x} {y}" for o in (*BINARY, "add_", "mul_", "div_", "index_add_")]
         done = draft.add(author.pick(
             *pairs, *pairs, f"{author.random.choice(UNARY)} {x}", f"{author.random.choice(UNARY)} {x}", f"softmax {x}",
             f"layer_norm {x} 2", f"linear {x} {shape[-1] if shape else 1} {author.pick(0, 1)}", f"mul_scalar_ {x}",
@@ -232,4 +252,4 @@ def saving_program(author):
 
 
 KINDS = {"view": view_program, "single": single_program, "elementwise": elementwise_program, "row": row_program,
-         "product": product_program, "saving": saving_program}
+         "image": image_program, "product": product_program, "saving": saving_program}

@@ -39,10 +39,14 @@ def arguments():
     parser.add_argument("--longest", type=int, metavar="TOKENS",
                         help="go beyond the positions that the configuration names, up to so many")
     parser.add_argument("--light", action="store_true", help="two runs, a prefill and a decode, instead of six")
+    parser.add_argument("--warm", action="store_true",
+                        help="a pass before the runs: what a model makes once and keeps belongs to none of them")
     parser.add_argument("--no-training", action="store_true", help="leave the backward pass out")
     parser.add_argument("--parameters-only", action="store_true", help="tensors and classes, nothing is run")
     parser.add_argument("--device", choices=["meta", "cpu"], default="meta",
                         help="cpu: execute on random weights from the start")
+    parser.add_argument("--frozen", action="store_true",
+                        help="parameters want no gradient in forward passes, for modules called with their own (dbrx)")
     a = parser.parse_args()
     if bool(a.verify) == bool(a.output or a.json):
         parser.error("either --verify GOLDEN, or -o OUT (or --json)")
@@ -101,8 +105,9 @@ def main():
         import workloads  # torch takes seconds to load: after the arguments are known to be good
     except ModuleNotFoundError as e:
         raise SystemExit(f"{e}; pip install torch transformers (README.md beside this file names versions)") from e
-    options = workloads.Options(past=a.past, longest=a.longest, light=a.light, training=not a.no_training,
-                                device=a.device, parameters_only=a.parameters_only, architecture=a.architecture)
+    options = workloads.Options(past=a.past, longest=a.longest, light=a.light, warm=a.warm,
+                                training=not a.no_training, device=a.device, parameters_only=a.parameters_only,
+                                architecture=a.architecture, frozen=a.frozen)
     result = workloads.record(values, options)
     if a.verify:
         return 1 if verify(a.verify, result) else 0

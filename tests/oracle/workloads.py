@@ -30,10 +30,12 @@ class Options:
     past: int = 5000
     longest: int | None = None
     light: bool = False
+    warm: bool = False  # a pass before the runs fills what a model makes once and keeps
     training: bool = True
     parameters_only: bool = False
     architecture: str | None = None
     device: str = "meta"
+    frozen: bool = False  # parameters want no gradient in forward passes
 
 
 def tensor_shapes(value, seen, depth=0):
@@ -75,8 +77,10 @@ class Subject:
     """A model under observation and the arguments that it wants."""
 
     def __init__(self, model, config, device):
-        self.model, self.config, self.device = model, config, device
-        self.is_encoder_decoder = bool(getattr(getattr(model, "config", config), "is_encoder_decoder", False))
+        self.model, self.config, self.device, self.frozen = model, config, device, False
+        # an encoder by itself may keep a configuration that knows of a decoder
+        self.is_encoder_decoder = (bool(getattr(getattr(model, "config", config), "is_encoder_decoder", False))
+                                   and any("decoder" in name for name, _ in model.named_modules()))
         self.reads_last_state = self.is_encoder_decoder and hasattr(model, "classification_head")
         text = getattr(config, "text_config", None)
         limits = [getattr(c, name, None) for c in (config, text) if c is not None for name in POSITION_LIMITS]
@@ -129,7 +133,7 @@ class Subject:
                 tokens = tokens[None]  # as many choices of one question
             arguments = {kind: tokens}
         else:
-            arguments = {kind: torch.empty(shape, device=self.device)}
+            arguments = {kind: torch.empty(shape, device=self.device, dtype=self.model.dtype)}
         if self.is_encoder_decoder:
             arguments["decoder_input_ids"] = self.tokens(batch, sequence)
         return arguments
@@ -153,8 +157,12 @@ def forward_run(subject, kind, batch, sequence, past=0, after=None, modules=Fals
     encoder_sequence = subject.encoder_length(past or sequence)
     arguments = subject.arguments(batch, sequence, encoder_sequence if after is None else 0, after)
     recorder, torch_counter = Recorder(subject.model), FlopCounterMode(display=False)
+    if subject.frozen:  # FlopCounterMode fails on modules that are called with views of their own parameters
+        subject.model.requires_grad_(False)
     with torch.no_grad(), torch_counter, recorder:
         output = subject.model(**arguments)
+    if subject.frozen:
+        subject.model.requires_grad_(True)
     figures = recorder.inclusive()
     run = dict(kind=kind, batch=batch, sequence=sequence, past=past, total=figures.pop("", {}),
                flops=torch_counter.get_total_flops())
@@ -241,6 +249,12 @@ def record_runs(result, subject, values, options, past):
         for sequence, modules in workloads:
             run("decode" if sequence == 1 else "extend", batch, sequence, past, output, modules)
 
+    def warm(subject):
+        if options.warm:
+            with torch.no_grad():
+                subject.model(**subject.arguments(1, 1, subject.encoder_length(1)))
+
+    warm(subject)
     sequence = min(67, subject.longest)
     first = run("prefill", 3, sequence, modules=True)
     if first is None:
@@ -264,6 +278,7 @@ def record_runs(result, subject, values, options, past):
         if "training" in result and subject.device == "meta":
             def train_half():
                 half = subject.in_half_precision(values, options.architecture)
+                warm(half)
                 result["training_bfloat16"] = training_run(half, 3, sequence, half.encoder_length(67))
             attempt("training_bfloat16", train_half)
     return errors
@@ -281,6 +296,7 @@ def record(values, options=Options()):
         model = models.with_random_weights(model)
         result["device"] = "cpu"
     subject = Subject(model, config, options.device)
+    subject.frozen = options.frozen
     subject.longest = options.longest or subject.longest
     past = min(options.past, subject.longest - 8)
     if values.get("model_type") in SLOW_PAST:

@@ -42,6 +42,7 @@ private:
     value operation(const std::string& name) {
         static const std::map<std::string, op> unary{{"neg", op::neg},
                                                      {"exp", op::exp},
+                                                     {"expm1", op::expm1},
                                                      {"log", op::log},
                                                      {"log1p", op::log1p},
                                                      {"sin", op::sin},
@@ -50,11 +51,14 @@ private:
                                                      {"erf", op::erf},
                                                      {"sqrt", op::sqrt},
                                                      {"rsqrt", op::rsqrt},
+                                                     {"root_power", op::root_power},
+                                                     {"inverse_root_power", op::inverse_root_power},
                                                      {"sigmoid", op::sigmoid},
                                                      {"silu", op::silu},
                                                      {"gelu", op::gelu},
                                                      {"gelu_tanh", op::gelu_tanh},
                                                      {"relu", op::relu},
+                                                     {"absolute", op::absolute},
                                                      {"clamp", op::clamp},
                                                      {"softplus", op::softplus},
                                                      {"compare", op::compare},
@@ -63,8 +67,10 @@ private:
                                                      {"mul_scalar", op::mul},
                                                      {"div_scalar", op::div},
                                                      {"reciprocal", op::reciprocal}};
-        static const std::map<std::string, op> binary{
-            {"add", op::add}, {"sub", op::sub}, {"mul", op::mul}, {"div", op::div}};
+        static const std::map<std::string, op> binary{{"add", op::add},         {"sub", op::sub},
+                                                      {"mul", op::mul},         {"div", op::div},
+                                                      {"maximum", op::maximum}, {"minimum", op::minimum},
+                                                      {"where", op::where}};
         if (const auto known = unary.find(name); known != unary.end()) return t_.unary(known->second, tensor(0));
         if (const auto known = binary.find(name); known != binary.end())
             return t_.binary(known->second, tensor(0), tensor(1));
@@ -116,6 +122,23 @@ private:
         return t_.gather(tensor(0), to);
     }
 
+    value normed_by_channel() {
+        const bool evaluates = integer(1) != 0;
+        for (int i = 0; evaluates && i < 2; ++i) (void)vector(tensor(0).dim(1));
+        return t_.batch_norm(tensor(0), evaluates);
+    }
+    value normed_by_group() {
+        for (int i = 0; i < 2; ++i) (void)vector(tensor(0).dim(1));
+        return t_.group_norm(tensor(0), integer(1));
+    }
+    value pooled(op kind) { return t_.pool(kind, tensor(0), integer(1), integer(2), integer(3)); }
+    value gathered_along() {
+        extents to;
+        for (int i = 0; i < tensor(0).rank; ++i) to.size[to.rank++] = tensor(0).size[i];
+        to.size[to.rank - 1] = integer(1);
+        return t_.gather_along(tensor(0), to);
+    }
+
     static std::map<std::string, std::function<value(machine&)>> table() {
         return {
             {"param", [](machine& m) { return m.t_.param("weight", m.sizes(0)); }},
@@ -144,6 +167,7 @@ private:
              }},
             {"pad", [](machine& m) { return m.t_.pad(m.tensor(0), m.dimension(1), m.integer(2)); }},
             {"index_select", [](machine& m) { return m.gathered(); }},
+            {"gather_along", [](machine& m) { return m.gathered_along(); }},
             {"masked_fill", [](machine& m) { return m.t_.where(m.tensor(0)); }},
             {"top_k", [](machine& m) { return m.t_.top_k(m.tensor(0), m.integer(1)); }},
             {"pow", [](machine& m) { return m.t_.pow(m.tensor(0), static_cast<unsigned>(m.integer(1))); }},
@@ -156,6 +180,11 @@ private:
             {"index_add_", [](machine& m) { return m.t_.index_add(m.tensor(0), m.tensor(1)), m.tensor(0); }},
             {"sum", [](machine& m) { return m.t_.sum(m.tensor(0), m.dimension(1), m.integer(2) != 0); }},
             {"mean", [](machine& m) { return m.t_.mean(m.tensor(0), m.dimension(1), m.integer(2) != 0); }},
+            {"log_sigmoid", [](machine& m) { return m.t_.log_sigmoid(m.tensor(0)); }},
+            {"std", [](machine& m) { return m.t_.std(m.tensor(0), m.dimension(1), m.integer(2) != 0); }},
+            {"variance", [](machine& m) { return m.t_.variance(m.tensor(0), m.dimension(1), m.integer(2) != 0); }},
+            {"logsumexp", [](machine& m) { return m.t_.logsumexp(m.tensor(0), m.dimension(1), m.integer(2) != 0); }},
+            {"vector_norm", [](machine& m) { return m.t_.vector_norm(m.tensor(0), m.dimension(1), m.integer(2) != 0); }},
             {"max", [](machine& m) { return m.t_.max_over(m.tensor(0), m.dimension(1), m.integer(2) != 0); }},
             {"cumsum", [](machine& m) { return m.t_.cumsum(m.tensor(0), m.dimension(1)); }},
             {"complex_mul",
@@ -165,6 +194,14 @@ private:
             {"softmax", [](machine& m) { return m.t_.softmax(m.tensor(0)); }},
             {"log_softmax", [](machine& m) { return m.t_.log_softmax(m.tensor(0)); }},
             {"layer_norm", [](machine& m) { return m.normed(); }},
+            {"batch_norm", [](machine& m) { return m.normed_by_channel(); }},
+            {"group_norm", [](machine& m) { return m.normed_by_group(); }},
+            {"average_pool", [](machine& m) { return m.pooled(op::average_pool); }},
+            {"max_pool", [](machine& m) { return m.pooled(op::max_pool); }},
+            {"bilinear", [](machine& m) { return m.t_.bilinear(m.tensor(0), m.integer(1), m.integer(2)); }},
+            {"mean_of_images", [](machine& m) { return m.t_.mean_of_images(m.tensor(0)); }},
+            {"norm_over_places", [](machine& m) { return m.t_.norm_over_places(m.tensor(0)); }},
+            {"pad_images", [](machine& m) { return m.t_.pad_images(m.tensor(0), m.integer(1), m.integer(2)); }},
             {"linear", [](machine& m) { return m.projected(); }},
             {"matmul", [](machine& m) { return m.t_.matmul(m.tensor(0), m.tensor(1)); }},
             {"bmm", [](machine& m) { return m.t_.bmm(m.tensor(0), m.tensor(1)); }},

@@ -24,7 +24,7 @@ struct xielu {
         const value positive = t.param("alpha_p", {1}), negative = t.param("alpha_n", {1});
         const value p = t.softplus(positive), n = t.add(t.softplus(negative));
         const value above = t.add(t.mul(t.mul(p, x), x), t.mul(x));
-        const value below = t.sub(t.unary(op::expm1, t.unary(op::minimum, x)), x);
+        const value below = t.sub(t.unary(op::expm1, t.minimum(x, trace::buffer({}))), x);
         return t.where(above, t.add(t.mul(below, n), t.mul(x)));
     }
 };

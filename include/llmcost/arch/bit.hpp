@@ -136,7 +136,7 @@ constexpr value embed(const site& here, trace& t) {
 }
 
 constexpr value base(const site& here, trace& t) {
-    value x = encode(here, t, embed(here, t));
+    value x = bit_detail::encode(here, t, embed(here, t));
     x = here.dims.own[norms_first] ? t.call("norm", group_norm{here}, x) : t.call("norm", identity{"Identity"}, x);
     const recorder::off_loss_guard unread{t, here.dims.head == head_kind::none};
     const value pooled = t.call("pooler", global_average_pool{}, x);

@@ -79,20 +79,30 @@ constexpr value norm_without_weight(const site& here, trace& t, literal name, co
 
 // ---- inputs of their own for layers
 
-/// What each layer is given beside the states of the one before: (B, S, layers, width).
-constexpr value inputs_of_layers(const site& here, trace& t, const value& x, std::int64_t rows, std::int64_t width,
-                                 bool in_place) {
-    const std::int64_t layers = here.dims.num_hidden_layers, batch = x.dim(0), sequence = x.dim(1);
+/// What a table of its own gives each layer for a token: (B, S, layers, width).
+constexpr value looked_up_inputs(const site& here, trace& t, std::int64_t rows, std::int64_t width) {
+    const std::int64_t layers = here.dims.num_hidden_layers;
     const embedding words{rows, layers * width, true, here.type(here.row.names.embedding_type)};
-    const extents split{batch, sequence, layers, width};
-    const value given = t.reshape(t.call("embed_tokens_per_layer", words, extents{batch, sequence}), split);
+    const extents ids{t.load().batch, t.load().sequence};
+    const value found = t.call("embed_tokens_per_layer", words, ids);
+    return t.reshape(found, {found.dim(0), found.dim(1), layers, width});
+}
+/// The same, and what a projection makes of the first states.
+constexpr value projected_inputs(const site& here, trace& t, const value& x, const value& given, bool in_place) {
+    const std::int64_t layers = given.dim(2), width = given.dim(3);
     value made = t.call("per_layer_model_projection", linear{here.dims.hidden_size, layers * width}, x);
     if (in_place)
         t.in_place(op::mul, made);
     else
         made = t.mul(made);
+    const extents split{x.dim(0), x.dim(1), layers, width};
     const value projected = norm_of(here, t, "per_layer_projection_norm", width, t.reshape(made, split));
     return t.mul(t.add(projected, given));
+}
+/// What each layer is given beside the states of the one before: (B, S, layers, width).
+constexpr value inputs_of_layers(const site& here, trace& t, const value& x, std::int64_t rows, std::int64_t width,
+                                 bool in_place) {
+    return projected_inputs(here, t, x, looked_up_inputs(here, t, rows, width), in_place);
 }
 
 // ---- Gemma 3n
@@ -200,7 +210,7 @@ struct altup {
     }
     /// tanh of what a router makes of a state: (B, S, states); called twice in a layer.
     constexpr value modalities(trace& t, const value& x, bool again) const {
-        const recorder::recalled_guard counted{t, again};
+        const recorder::called_again_guard counted{t, again};
         const value in = t.mul(within(t, [&] { return normed(here, t, "router_norm", x); }));
         const linear route{here.dims.hidden_size, here.dims.own[predicted_states]};
         return t.to(t.tanh(t.to(within(t, [&] { return t.call("modality_router", route, in); }), dtype::float32)), x.type);

@@ -148,17 +148,15 @@ constexpr decoder_context masks_that_hide(const site& here, trace& t) {
     c.full.where.causal = c.sliding.where.causal = false;
     const bool slides = here.dims.layers.has(mixer_kind::sliding_attention, here.dims.num_hidden_layers);
     const context& read = slides ? c.sliding.where : c.full.where;
-    if (read.length() >= here.dims.sliding_window) c.sliding.mask = eager_mask(t, read, t.load().batch);
+    const bool made = slides || here.row.masks != mask_rule::present;
+    if (made && read.length() >= here.dims.sliding_window) c.sliding.mask = eager_mask(t, read, t.load().batch);
     return c;
 }
-
-/// Both masks, and a table for each kind of layers that there is, as wide as its heads.
-constexpr decoder_context prepare(const site& here, trace& t) {
-    decoder_context c;
-    if (here.dims.looks_ahead)
-        c = masks_that_hide(here, t);
-    else
-        c = masks(here, t);
+constexpr decoder_context make_masks(const site& here, trace& t) {
+    return here.dims.looks_ahead ? masks_that_hide(here, t) : masks(here, t);
+}
+/// A table for each kind of layers that there is, as wide as its heads.
+constexpr decoder_context with_tables_of_kinds(const site& here, trace& t, decoder_context c) {
     const auto make = [&](mixer_kind kind, shared_values& into) {
         if (!here.dims.layers.has(kind, here.dims.num_hidden_layers)) return;
         const rotary_table table{heads_of(here.dims, kind).dim, here.type(here.row.names.rotary_type),
@@ -169,6 +167,7 @@ constexpr decoder_context prepare(const site& here, trace& t) {
     make(mixer_kind::full_attention, c.full), make(mixer_kind::sliding_attention, c.sliding);
     return c;
 }
+constexpr decoder_context prepare(const site& here, trace& t) { return with_tables_of_kinds(here, t, make_masks(here, t)); }
 
 /// What layers read whose keys are others': of one token, where no more is asked for.
 ///
@@ -179,12 +178,9 @@ constexpr void keep_last_token(trace& t, shared_values& s) {
     if (s.cos.rank != 0) s.cos = t.slice(s.cos, 1, 1), s.sin = t.slice(s.sin, 1, 1);
 }
 
-constexpr value base(const site& here, trace& t) {
+/// All layers and the last norm; `inputs` are those of layers, if any.
+constexpr value walk(const site& here, trace& t, value x, value inputs, decoder_context shared) {
     const std::int64_t layers = here.dims.num_hidden_layers, first = layers - here.dims.own[shared_layers];
-    value x = here.row.embed(here, t), inputs;
-    if (here.dims.own[input_width] != 0)
-        inputs = gemma3n_detail::inputs_of_layers(here, t, x, here.dims.own[input_rows], here.dims.own[input_width], false);
-    decoder_context shared = here.row.prepare(here, t);
     kept_keys kept;
     const auto call = [&](const site& place, const value& h) {
         return t.call({"layers", place.layer}, layer{place, inputs, &kept}, h);
@@ -196,6 +192,14 @@ constexpr value base(const site& here, trace& t) {
         if (inputs.rank != 0) inputs = t.slice(inputs, 1, 1);
     }
     return normed(here, t, "norm", gemma3n_detail::walk_layers(here, t, shared, x, first, layers, call));
+}
+constexpr value base(const site& here, trace& t) {
+    const value x = here.row.embed(here, t);
+    value inputs;
+    if (here.dims.own[input_width] != 0)
+        inputs = gemma3n_detail::inputs_of_layers(here, t, x, here.dims.own[input_rows], here.dims.own[input_width], false);
+    const decoder_context shared = here.row.prepare(here, t);
+    return walk(here, t, x, inputs, shared);
 }
 
 // ---- a configuration

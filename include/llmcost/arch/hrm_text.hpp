@@ -76,10 +76,10 @@ constexpr value base(const site& here, trace& t) {
             const bool counts = !counted && (goes_back || !learns);
             counted = counted || counts;
             const recorder::no_grad_guard fixed{t, !goes_back};
-            const recorder::recalled_guard again{t, !counts};
+            const recorder::called_again_guard again{t, !counts};
             fast = t.call("L_module", cycle, t.add(fast, slow));
         }
-        const recorder::recalled_guard again{t, h > 0};
+        const recorder::called_again_guard again{t, h > 0};
         slow = t.call("H_module", cycle, t.add(slow, fast));
     }
     return slow;

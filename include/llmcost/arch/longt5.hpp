@@ -237,7 +237,7 @@ constexpr void read_longt5(config_view config, sizes& s) {
 inline constexpr architecture longt5 = [](architecture a) {
     a.model_type = "longt5", a.prefix = "LongT5", a.describe = describe_longt5, a.read = read_longt5;
     a.own = longt5_detail::keys;
-    a.heads = {head_kind::none, head_kind::conditional_generation, head_kind::encoder};
+    a.heads = {head_kind::none, head_kind::conditional_generation};
     return a;
 }(t5);
 

@@ -115,6 +115,12 @@ inline constexpr stack_style style{.own_mask = false,
                                    .attend_in_encoder = attend,
                                    .attend_in_decoder = attend};
 
+constexpr void read(config_view config, sizes& s) {
+    read_stacks(config, s);
+    if (s.own[prompts] != 0 && s.head == head_kind::sequence_classification)
+        fail_unsupported(config, "use_prompt", "no row describes prompts under this head");
+}
+
 }  // namespace mvp_detail
 
 /// BART with an attention of its own and, where asked for, prompts.
@@ -125,6 +131,7 @@ constexpr value describe_mvp(const site& here, trace& t) { return describe_stack
 // transformers/models/mvp: configuration_mvp.py, modeling_mvp.py
 inline constexpr architecture mvp = [](architecture a) {
     a.model_type = "mvp", a.prefix = "Mvp", a.describe = describe_mvp, a.own = mvp_detail::keys;
+    a.read = mvp_detail::read;
     a.defaults.vocab_size = 50267, a.defaults.num_labels = 2;
     return a;
 }(bart);

@@ -247,6 +247,7 @@ inline constexpr architecture zaya = [](architecture a) {
     a.model_type = "zaya", a.prefix = "Zaya", a.read = zaya_detail::read, a.own = zaya_detail::keys;
     a.base = zaya_detail::base, a.layer = zaya_detail::layer, a.attend = zaya_detail::attend, a.feed = zaya_detail::feed;
     a.kinds.own = zaya_detail::follows | zaya_detail::ends, a.rotated = rotation::none, a.heads = language_heads;
+    a.masks = mask_rule::present;
     a.keys[0] = no_mlp_bias;
     a.defaults.vocab_size = 262272, a.defaults.hidden_size = 2048, a.defaults.num_hidden_layers = 40;
     a.defaults.num_attention_heads = 8, a.defaults.num_key_value_heads = 2, a.defaults.head_dim = 128;

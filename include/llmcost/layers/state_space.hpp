@@ -29,9 +29,9 @@ struct selective_scan_inputs {
 ///
 /// The reference steps through time; here each of its operations stands once for all S steps. Per element of the states
 /// (B·I·S·N): MULT 5, ADD 2, EXP 1, less B·I·S ADD of the products with C; per element of u the softplus, the
-/// skip connection and the gate besides.
+/// skip connection and the gate besides. Whoever keeps several states as one tells the cache by itself (`tells`).
 /// Source: `mamba_selective_scan` of transformers/models/mamba/modeling_mamba.py.
-constexpr value selective_scan(trace& t, const selective_scan_inputs& in) {
+constexpr value selective_scan(trace& t, const selective_scan_inputs& in, bool tells = true) {
     const std::int64_t batch = in.u.dim(0), inner = in.u.dim(1), sequence = in.u.dim(2), states = in.a.dim(1);
     const dtype type = in.u.type;
     const value step = t.softplus(t.add(in.time_step, t.to(in.time_step_bias, in.time_step.type).unsqueeze(-1)));
@@ -44,7 +44,8 @@ constexpr value selective_scan(trace& t, const selective_scan_inputs& in) {
     const value before = zeros.unsqueeze(1).expand({batch, sequence, inner, states});
     const value kept = trace::contiguous_like(t.mul(t.cut_apart(decay, sequence).permute({0, 2, 1, 3}), before));
     const value h = t.add(kept, t.cut_apart(entering, sequence).permute({0, 2, 1, 3}));
-    const value read = t.matmul(t.to(h, type), t.cut_apart(in.c, sequence).unsqueeze(-1));
+    const value each_c = trace::contiguous_like(t.cut_apart(in.c, sequence));  // a step's part is read as it lies
+    const value read = t.matmul(t.to(h, type), each_c.unsqueeze(-1));
     value multiplied = h.slice(1, sequence - 1);  // what the next steps multiply, cast or not, is all but the last state
     multiplied.storage_elements = multiplied.elements;
     t.save_for_backward(multiplied);
@@ -52,7 +53,7 @@ constexpr value selective_scan(trace& t, const selective_scan_inputs& in) {
     t.gradient_arrives(multiplied);
     const value stacked = t.cat({read.squeeze(-1).transpose(1, 2)}, -1);
 
-    cache_recurrent_state(t, {batch, inner, states});
+    cache_recurrent_state(t, {batch, inner, states}, tells);
     const value out = t.add(stacked, t.mul(in.u, t.to(in.d, dtype::float32).unsqueeze(0).unsqueeze(-1)));
     return t.mul(out, t.silu(in.gate));
 }
@@ -60,14 +61,14 @@ constexpr value selective_scan(trace& t, const selective_scan_inputs& in) {
 /// One step of the selective scan from the state that the cache holds: (B, I, 1).
 ///
 /// Source: `mamba_selective_state_update` of transformers/models/mamba/modeling_mamba.py.
-constexpr value selective_state_update(trace& t, const selective_scan_inputs& in) {
+constexpr value selective_state_update(trace& t, const selective_scan_inputs& in, bool tells = true) {
     const std::int64_t batch = in.u.dim(0), inner = in.u.dim(1), states = in.a.dim(1);
     const value u = in.u.select(-1);
     const value step = t.softplus(t.add(in.time_step.select(-1), in.time_step_bias));
     const value decay = t.exp(t.mul(step.unsqueeze(-1), in.a));
     const value entering = t.mul(t.mul(step.unsqueeze(-1), in.b.select(1).unsqueeze(1)), u.unsqueeze(-1));
     const value h = t.add(t.mul(trace::buffer({batch, inner, states}), decay), entering);
-    cache_recurrent_state(t, {batch, inner, states});
+    cache_recurrent_state(t, {batch, inner, states}, tells);
     const value read = t.matmul(h, in.c.select(1).unsqueeze(-1)).squeeze(-1);
     const value out = t.add(read, t.mul(u, in.d));
     return t.mul(out, t.silu(in.gate.select(-1))).unsqueeze(-1);

@@ -93,7 +93,7 @@ constexpr model read_model_of(const architecture& row, config_view config, const
 }
 
 /// Builds the model that a configuration describes by one of the rows; throws `config_error` where none can.
-constexpr model read_model(const known_models& known, config_view config) {
+constexpr model read_model_among(const known_models& known, config_view config) {
     const string_ref type = config.string("model_type");
     const architecture* row = known.find(type);
     if (row == nullptr) detail::fail_nearest(known, config, type);

@@ -48,6 +48,7 @@ inline constexpr head_name head_names[] = {
     {"ForTokenClassification", head_kind::token_classification},
     {"ForQuestionAnswering", head_kind::question_answering},
     {"ForImageClassification", head_kind::image_classification},
+    {"ForSemanticSegmentation", head_kind::semantic_segmentation},
     {"ForPreTraining", head_kind::pretraining},
     {"EncoderModel", head_kind::encoder},
     {"ForNextSentencePrediction", head_kind::next_sentence},

@@ -35,7 +35,8 @@ public:
 
 private:
     static bool is_norm(op kind) noexcept {
-        return kind == op::layer_norm || kind == op::layer_norm_weight || kind == op::layer_norm_affine;
+        return kind == op::layer_norm || kind == op::layer_norm_weight || kind == op::layer_norm_affine ||
+               kind == op::group_norm_affine;
     }
     static bool is_softmax(op kind) noexcept { return kind == op::softmax || kind == op::log_softmax; }
 

@@ -12,6 +12,7 @@
 #include <llmcost/trace/selection.hpp>
 #include <llmcost/trace/storages.hpp>
 #include <llmcost/trace/value.hpp>
+#include <llmcost/trace/value_guard.hpp>
 
 namespace llmcost {
 
@@ -20,6 +21,10 @@ struct layer_plan;
 
 /// The accounting half of a trace: where the walk is, how often what it sees happens, and the sums so far.
 class recorder {
+    struct routed_share {
+        std::int64_t used = 1, of = 1;
+    };
+
 public:
     constexpr explicit recorder(const workload& load, listener* ear = nullptr, scope_query asked = {})
         : load_(load), listener_(ear), selection_(asked), active_(selection_.active()), grad_(load.training) {
@@ -80,87 +85,37 @@ public:
         if (selection_.selecting()) selection_.leave(m), active_ = selection_.active();
     }
 
-    /// Something that holds while a guard lives, however many of them do.
-    class depth_guard {
-    public:
-        constexpr depth_guard(int& depth, bool on) noexcept : depth_(depth), on_(on) { depth_ += on_ ? 1 : 0; }
-        constexpr ~depth_guard() { depth_ -= on_ ? 1 : 0; }
-        depth_guard(const depth_guard&) = delete;
-        depth_guard& operator=(const depth_guard&) = delete;
-
-    private:
-        int& depth_;
-        bool on_;
-    };
     /// While it lives, parameters are declared but nothing is executed: a module that this forward does not call.
-    struct idle_guard : depth_guard {
-        constexpr explicit idle_guard(recorder& r, bool on = true) noexcept : depth_guard(r.idle_, on) {}
+    struct idle_guard : value_guard<int> {
+        constexpr explicit idle_guard(recorder& r, bool on = true) noexcept : value_guard(r.idle_, r.idle_ + int{on}) {}
     };
     /// While it lives, what is computed does not reach the loss: kept by autograd, never gone back through.
-    struct off_loss_guard : depth_guard {
-        constexpr explicit off_loss_guard(recorder& r, bool on = true) noexcept : depth_guard(r.off_loss_, on) {}
-    };
-    /// While it lives, what is called are modules that were called before: their work counts, their parameters do not.
-    class called_again_guard {
-    public:
-        constexpr explicit called_again_guard(recorder& r) noexcept : r_(r), before_(r.parameter_times_) {
-            r_.parameter_times_ = count{};
-        }
-        constexpr ~called_again_guard() { r_.parameter_times_ = before_; }
-        called_again_guard(const called_again_guard&) = delete;
-        called_again_guard& operator=(const called_again_guard&) = delete;
-
-    private:
-        recorder& r_;
-        count before_;
+    struct off_loss_guard : value_guard<int> {
+        constexpr explicit off_loss_guard(recorder& r, bool on = true) noexcept
+            : value_guard(r.off_loss_, r.off_loss_ + int{on}) {}
     };
     /// While it lives, nobody holds what is cached when the run is over: a head that does not return it.
-    struct dropped_cache_guard : depth_guard {
-        constexpr explicit dropped_cache_guard(recorder& r, bool on = true) noexcept : depth_guard(r.dropped_cache_, on) {}
+    struct dropped_cache_guard : value_guard<int> {
+        constexpr explicit dropped_cache_guard(recorder& r, bool on = true) noexcept
+            : value_guard(r.dropped_cache_, r.dropped_cache_ + int{on}) {}
     };
-
-    /// While it lives, experts run over all tokens, `used` of `of` parts of which were sent to them.
-    class unrouted_guard {
-    public:
-        constexpr unrouted_guard(recorder& r, std::int64_t used, std::int64_t of) noexcept : r_(r) {
-            r_.routed_used_ = used, r_.routed_of_ = of;
-        }
-        constexpr ~unrouted_guard() { r_.routed_used_ = r_.routed_of_ = 1; }
-        unrouted_guard(const unrouted_guard&) = delete;
-        unrouted_guard& operator=(const unrouted_guard&) = delete;
-
-    private:
-        recorder& r_;
+    /// While it lives, what is called are modules that were called before: their work counts, their parameters do not.
+    struct called_again_guard : value_guard<count> {
+        constexpr explicit called_again_guard(recorder& r, bool on = true) noexcept
+            : value_guard(r.parameter_times_, on ? count{} : r.parameter_times_) {}
     };
-
-    /// While it lives, modules are called that have been called before: their parameters are counted already.
-    class recalled_guard {
-    public:
-        constexpr explicit recalled_guard(recorder& r, bool on = true) noexcept : r_(r), before_(r.parameter_times_) {
-            if (on) r_.parameter_times_ = count{};
-        }
-        constexpr ~recalled_guard() { r_.parameter_times_ = before_; }
-        recalled_guard(const recalled_guard&) = delete;
-        recalled_guard& operator=(const recalled_guard&) = delete;
-
-    private:
-        recorder& r_;
-        count before_;
+    /// While it lives, the workload is another one: of a stack that reads other tokens than the model is asked for.
+    struct workload_guard : value_guard<workload> {
+        constexpr workload_guard(recorder& r, const workload& load) noexcept : value_guard(r.load_, load) {}
     };
-
     /// While it lives, nothing asks for gradients (`torch.no_grad`).
-    class no_grad_guard {
-    public:
-        constexpr explicit no_grad_guard(recorder& r, bool on = true) noexcept : r_(r), before_(r.grad_) {
-            r_.grad_ = before_ && !on;
-        }
-        constexpr ~no_grad_guard() { r_.grad_ = before_; }
-        no_grad_guard(const no_grad_guard&) = delete;
-        no_grad_guard& operator=(const no_grad_guard&) = delete;
-
-    private:
-        recorder& r_;
-        bool before_;
+    struct no_grad_guard : value_guard<bool> {
+        constexpr explicit no_grad_guard(recorder& r, bool on = true) noexcept : value_guard(r.grad_, r.grad_ && !on) {}
+    };
+    /// While it lives, experts run over all tokens, `used` of `of` parts of which were sent to them.
+    struct unrouted_guard : value_guard<routed_share> {
+        constexpr unrouted_guard(recorder& r, std::int64_t used, std::int64_t of) noexcept
+            : value_guard(r.routed_, routed_share{used, of}) {}
     };
 
     /// While it lives, what is executed is a part that engines run as one kernel.
@@ -246,7 +201,7 @@ public:
             if (work != count{}) done.work += work * times_;
             if (rows != count{}) done.rows += rows * times_;
             if (!in_place) sums_.written += count(out.elements) * times_;
-            if (routed_used_ != routed_of_) sums_.unrouted_flops += flops_beyond(kind, work, rows);
+            if (routed_.used != routed_.of) sums_.unrouted_flops += flops_beyond(kind, work, rows);
             if (out.requires_grad) {
                 const op_price& p = price_of(kind);
                 if (off_loss_ == 0) go_back(kind, work, rows, out, in, n);
@@ -339,9 +294,9 @@ private:
         const auto charged = [](const primitives<std::int8_t>& price) { return count(price.add + price.mult); };
         if (p.per_row.add + p.per_row.mult < 0)  // sums have less of something than rows, and that is ADD
             return (work * charged(p.per_work) - rows * count(-p.per_row.add - p.per_row.mult)) * times_ *
-                   count(routed_of_ - routed_used_) / count(routed_of_);
-        return (work * charged(p.per_work) + rows * charged(p.per_row)) * times_ * count(routed_of_ - routed_used_) /
-               count(routed_of_);
+                   count(routed_.of - routed_.used) / count(routed_.of);
+        return (work * charged(p.per_work) + rows * charged(p.per_row)) * times_ * count(routed_.of - routed_.used) /
+               count(routed_.of);
     }
     constexpr void save(const value& v) {
         // complex numbers are no floating-point tensors to those who count saved bytes
@@ -427,7 +382,7 @@ private:
     int idle_ = 0;
     int off_loss_ = 0;
     int dropped_cache_ = 0;
-    std::int64_t routed_used_ = 1, routed_of_ = 1;
+    routed_share routed_{};
     bool active_;
     bool grad_;
 };

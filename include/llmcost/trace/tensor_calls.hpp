@@ -25,6 +25,7 @@ public:
     constexpr value div(const value& a, const value& b) { return binary(op::div, a, b); }
     constexpr value abs(const value& a) { return unary(op::absolute, a); }
     constexpr value maximum(const value& a, const value& b) { return binary(op::maximum, a, b); }
+    constexpr value minimum(const value& a, const value& b) { return binary(op::minimum, a, b); }
     constexpr value add(const value& a) { return unary(op::add, a); }
     constexpr value mul(const value& a) { return unary(op::mul, a); }
     constexpr value div(const value& a) { return unary(op::div, a); }
@@ -104,7 +105,8 @@ public:
         return over_rows(kind, a);
     }
 
-    /// `F.batch_norm` over (batch, channels, …); its rows are the channels.
+    /// `F.batch_norm` over (batch, channels, …), whose rows are the channels: in evaluation with weight and bias, or without
+    /// either by statistics of its own (`training=True`).
     constexpr value batch_norm(const value& a, bool affine = true) {
         written(2 * static_cast<std::uint64_t>(a.dim(1)));  // mean and reciprocal deviation of every channel
         value out = contiguous_like(a);
@@ -135,6 +137,7 @@ public:
     /// `F.interpolate(mode="bilinear")` of (batch, channels, height, width): four products for each element it makes.
     constexpr value bilinear(const value& a, std::int64_t rows, std::int64_t columns) {
         value out = dense({a.dim(0), a.dim(1), rows, columns}, a.type);
+        if (a.is_channels_last()) out.make_channels_last_strides();
         note(op::bilinear, count(out.elements), {}, out, a);
         return out;
     }
@@ -149,7 +152,10 @@ public:
         const std::uint64_t rows = static_cast<std::uint64_t>(a.dim(0) * groups);
         written(2 * rows);
         value out = contiguous_like(a);
-        note(op::layer_norm_affine, count(a.elements), count(rows), out, a);
+        note(op::group_norm_affine, count(a.elements), count(rows), out, a);
+        // its backward sums each channel of an image first, and these by groups
+        const count sums = count(static_cast<std::uint64_t>(a.dim(0) * a.dim(1)));
+        if (out.requires_grad) backward({.add = sums * count(3), .mult = sums * count(5)});
         return out;
     }
     /// `F.pad` of images with zeros on all sides: so many rows and columns more; none is a copy all the same.
@@ -216,25 +222,31 @@ public:
         return out;
     }
     constexpr value cat(std::initializer_list<value> parts, int along) {
-        const value* first = parts.begin();
+        return cat(parts.begin(), static_cast<int>(parts.size()), along);
+    }
+    /// The same of `n` parts that lie one behind the other.
+    constexpr value cat(const value* parts, int n, int along) {
+        if (n < 1 || n > most_joined) report_description("cat: too many parts");
         extents to;
-        to.rank = first->rank;
-        for (int i = 0; i < first->rank; ++i) to.size[i] = first->size[i];
-        const int d = first->axis(along);
+        to.rank = parts->rank;
+        for (int i = 0; i < parts->rank; ++i) to.size[i] = parts->size[i];
+        const int d = parts->axis(along);
         to.size[d] = 0;
-        for (const value& v : parts) to.size[d] += v.size[d];
-        value out = dense(to, first->type);
-        if (first->visible != 0) {
+        for (int i = 0; i < n; ++i) to.size[d] += parts[i].size[d];
+        value out = dense(to, parts->type);
+        if (parts->visible != 0) {
             std::int64_t pairs = 0;
-            for (const value& v : parts) pairs += v.visible != 0 ? v.visible : v.dim(-2) * v.dim(-1);
+            for (int i = 0; i < n; ++i)
+                pairs += parts[i].visible != 0 ? parts[i].visible : parts[i].dim(-2) * parts[i].dim(-1);
             see(out, pairs);
         }
-        const value* in[8]{};
-        int n = 0;
-        for (const value& v : parts) in[n < 8 ? n++ : 7] = &v;
+        const value* in[most_joined]{};
+        for (int i = 0; i < n; ++i) in[i] = &parts[i];
         record(op::cat, {}, {}, out, in, n);
         return out;
     }
+    /// How many tensors are joined at most.
+    static constexpr int most_joined = 32;
     /// Rows picked by integers (embedding, index, gather): a new tensor of these sizes.
     constexpr value gather(const value& from, extents to) {
         value out = dense(to, from.type);
@@ -256,6 +268,16 @@ public:
     constexpr value pad(const value& a, int along, std::int64_t more) {
         value out = a;
         out.size[a.axis(along)] += more;
+        out = dense_as(out);
+        if (a.is_channels_last()) out.make_channels_last_strides();
+        note(op::copy, {}, {}, out, a);
+        return out;
+    }
+    /// The same along two neighbouring dimensions in one call.
+    constexpr value pad(const value& a, int first, std::int64_t more, std::int64_t more_of_next) {
+        const int d = a.axis(first);
+        value out = a;
+        out.size[d] += more, out.size[a.axis(d + 1)] += more_of_next;
         out = dense_as(out);
         if (a.is_channels_last()) out.make_channels_last_strides();
         note(op::copy, {}, {}, out, a);

@@ -316,12 +316,22 @@ constexpr void follow_strides(const value* const* operands, int n, value& out) n
     }
 }
 
+/// Contiguous, steps along dimensions of one element included: these take part in the layout of a broadcast result.
+constexpr bool is_plain(const value& v) noexcept {
+    std::int64_t expected = 1;
+    for (int i = v.rank - 1; i >= 0; --i) {
+        if (v.stride[i] != expected) return false;
+        expected *= v.size[i];
+    }
+    return true;
+}
+
 }  // namespace detail
 
 /// Sizes and strides of an elementwise result: broadcast, and laid out as TensorIterator lays out a new output
 /// (aten/src/ATen/TensorIterator.cpp: `compute_fast_setup_type`, `reorder_dimensions`).
 ///
-/// Contiguous operands, broadcast or not, give a contiguous result; only others need the general rule.
+/// Plain operands, broadcast or not, give a contiguous result; only others need the general rule.
 constexpr void elementwise_layout(const value* const* operands, int n, value& out) {
     if (n == 2 && operands[0]->rank == operands[1]->rank && operands[0]->elements == operands[1]->elements &&
         operands[0]->is_contiguous() && operands[1]->is_contiguous() && detail::same_sizes(*operands[0], *operands[1])) {
@@ -331,7 +341,7 @@ constexpr void elementwise_layout(const value* const* operands, int n, value& ou
     bool contiguous = true;
     int rank = 0;
     for (int k = 0; k < n; ++k) {
-        contiguous = contiguous && operands[k]->is_contiguous();
+        contiguous = contiguous && detail::is_plain(*operands[k]);
         rank = operands[k]->rank > rank ? operands[k]->rank : rank;
     }
     out.rank = rank;

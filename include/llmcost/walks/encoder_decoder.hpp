@@ -15,6 +15,13 @@ namespace llmcost {
     return load.encoder_sequence > 0 ? load.encoder_sequence : load.past + load.sequence;
 }
 
+/// What an encoder is asked for, where its words are those of a model that reads the workload's tokens.
+[[nodiscard]] constexpr workload encoder_load(const workload& load) noexcept {
+    workload own = load;
+    own.sequence = encoder_length(load), own.past = 0, own.encoder_sequence = 0;
+    return own;
+}
+
 /// Whether the encoder's work lies behind: its output and the cross keys and values come from the cache.
 [[nodiscard]] constexpr bool encoder_is_done(const workload& load) noexcept { return load.past > 0; }
 
