@@ -99,13 +99,21 @@ constexpr std::int64_t read_rotary_dim_of_kind(config_view config, std::int64_t 
     const config_view place = all->object(kind);
     const bool plain = detail::has_type_of_rope(place, "default");
     bool known = plain;
-    for (const literal type : {"linear", "yarn", "llama3"}) known = known || detail::has_type_of_rope(place, type);
+    for (const literal type : {"linear", "yarn", "llama3", "dynamic"}) known = known || detail::has_type_of_rope(place, type);
     if (!known) fail_unsupported(place, "rope_type", "no row describes such frequencies of one kind of layers");
     constexpr literal key = "partial_rotary_factor";
     const double part = place.real(key, plain ? otherwise : 1.0);
     if (!(part > 0 && part <= 1) || whole_pairs(head_dim, part) < 2 || whole_pairs(head_dim, part) > head_dim)
         fail_value(place, key, "a part of a head that leaves an even number of rotated elements");
     return whole_pairs(head_dim, part);
+}
+
+/// What a pass does to the frequencies of layers of each kind, where `rope_parameters` has an object for each.
+constexpr void read_frequencies_of_kinds(config_view config, sizes& s, literal full, literal sliding) {
+    const auto all = config.optional_object("rope_parameters");
+    if (!all) return;
+    if (const auto kind = all->optional_object(full)) s.frequencies = detail::frequency_rule_of(*kind);
+    if (const auto kind = all->optional_object(sliding)) s.sliding_frequencies = detail::frequency_rule_of(*kind);
 }
 
 /// Whether layers of a kind rotate, where each kind must have parameters of its own: null says no.
