@@ -99,7 +99,8 @@ constexpr std::int64_t read_rotary_dim_of_kind(config_view config, std::int64_t 
     const config_view place = all->object(kind);
     const bool plain = detail::has_type_of_rope(place, "default");
     bool known = plain;
-    for (const literal type : {"linear", "yarn", "llama3", "dynamic"}) known = known || detail::has_type_of_rope(place, type);
+    for (const literal type : {"linear", "yarn", "llama3", "dynamic"})
+        known = known || detail::has_type_of_rope(place, type);
     if (!known) fail_unsupported(place, "rope_type", "no row describes such frequencies of one kind of layers");
     constexpr literal key = "partial_rotary_factor";
     const double part = place.real(key, plain ? otherwise : 1.0);
