@@ -28,7 +28,7 @@ LEFT_ALONE = {"use_cache", "is_encoder_decoder", "is_decoder", "add_cross_attent
               "use_bidirectional_attention", "is_vision", "return_legacy_cache", "torch_dtype", "tie_encoder_decoder",
               "chunk_size_feed_forward", "pretraining_tp", "num_nextn_predict_layers", "num_mtp_layers", "num_labels",
               "image_size", "patch_size", "num_channels", "original_max_position_embeddings", "model_max_length", "n_ctx",
-              "max_source_positions", "max_target_positions", "rotary_dim", "vocab_list", "is_moe", "esmfold_config"}
+              "max_source_positions", "max_target_positions", "rotary_dim", "vocab_list", "is_moe", "esmfold_config", "is_folding_model"}
 ACTIVATIONS = ["silu", "gelu", "gelu_pytorch_tanh", "relu", "gelu_new", "relu2"]
 HEADS = ("num_attention_heads", "n_head", "n_heads", "num_heads", "encoder_attention_heads", "attention_heads")
 TYPES_WITH_AXES = {"glm4v_text": 3, "glm4v_moe_text": 3, "glm_ocr_text": 3, "qwen2_vl_text": 3, "qwen2_5_vl_text": 3,
@@ -201,7 +201,17 @@ def draw_own(rng, d, values):
         values["layer_types"] = ["attention" if rng.random() < 0.5 else "mamba" for _ in range(layers - 1)] + ["attention"]
     elif kind == "cpmant":
         values["prompt_length"] = 32
-    elif kind == "deepseek_v3":
+    elif kind == "squeezebert":
+        values.update({f"{part}_groups": 1 for part in ("q", "k", "v", "post_attention", "intermediate", "output")})
+        values["embedding_size"] = values["hidden_size"]
+    elif kind == "xlstm":
+        values.update(num_heads=2, hidden_size=128, embedding_dim=128, num_blocks=values.get("num_hidden_layers", 2))
+        values.pop("intermediate_size", None)
+    elif kind == "bailing_hybrid":
+        values.update(num_hidden_layers=rng.choice([2, 4]), layer_group_size=2, num_expert_group=1, topk_group=1)
+        values.update(num_experts=8, num_experts_per_tok=rng.randint(1, 4))
+        values.pop("num_experts_per_token", None)
+    elif kind in ("deepseek_v3", "youtu"):
         values["head_dim"] = values["qk_rope_head_dim"]
         values.pop("rope_parameters", None)
     elif kind == "gemma3n_text":

@@ -37,7 +37,7 @@ constexpr void read(config_view config, sizes& s) {
     const auto rope = detail::rope_parameters(config);
     const double part =
         rope && rope->contains("partial_rotary_factor") ? detail::read_partial_rotary_factor(config, 0.5) : 0.5;
-    s.rotary_dim = static_cast<std::int64_t>(static_cast<double>(s.head_dim) * part);
+    s.rotary_dim = whole_pairs(s.head_dim, part);
     for (const literal key : {"layer_types", "layers_block_type"})
         if (config.contains(key)) fail_unsupported(config, key, "this type has attn_layer_indices instead");
     const auto listed = config.optional_array("attn_layer_indices");

@@ -49,7 +49,6 @@ constexpr bool reads_turning(config_view config, literal kind) {
 }
 
 constexpr void read(config_view config, sizes& s) {
-    s.head_dim = s.rotary_dim = s.hidden_size / s.num_attention_heads;  // whatever `head_dim` says
     if (s.sliding_window == 0) fail_value(config, "sliding_window", "a number of tokens: a mask is made in any case");
     if (!read_layer_types(config, s)) s.layers.set_all({mixer_kind::full_attention});
     if (s.layers.has(mixer_kind::full_attention, s.num_hidden_layers))

@@ -23,8 +23,8 @@ constexpr void read_dots1(config_view config, sizes& s) {
 
 // transformers/models/dots1: Qwen3's attention with DeepSeek V3's experts
 inline constexpr architecture dots1 = [](architecture a) {
-    a.model_type = "dots1", a.masks = mask_rule::present, a.prefix = "Dots1", a.read = read_dots1, a.heads = language_heads;
-    a.qk_norm = qk_norm_kind::per_head;
+    a.model_type = "dots1", a.prefix = "Dots1", a.read = read_dots1, a.heads = language_heads;
+    a.qk_norm = qk_norm_kind::per_head, a.masks = mask_rule::present;
     a.router = router_kind::sigmoid_grouped, a.shared_experts = shared_expert_kind::added;
     a.names.moe_type = "MoE", a.names.router_type = "TopkRouter";
     a.keys[0] = no_mlp_bias;

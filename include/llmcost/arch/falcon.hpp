@@ -178,6 +178,7 @@ inline constexpr architecture falcon = [](architecture a) {
     a.keys[0] = {"hidden_size", "n_embed"};
     a.keys[1] = {"intermediate_size", "ffn_hidden_size", key_rule::written_only};
     a.keys[2] = {"hidden_act", "activation", key_rule::written_only};
+    a.keys[3] = no_key_value_heads;
     a.defaults.vocab_size = 65024, a.defaults.hidden_size = 4544, a.defaults.num_hidden_layers = 32;
     a.defaults.num_attention_heads = 71, a.defaults.max_position_embeddings = 2048;
     a.defaults.hidden_act = activation::gelu, a.defaults.tie_word_embeddings = true;

@@ -137,7 +137,7 @@ constexpr void read_fsmt(config_view config, sizes& s) {
 inline constexpr architecture fsmt = [](architecture a) {
     a.model_type = "fsmt", a.prefix = "FSMT", a.describe = describe_fsmt, a.read = read_fsmt, a.own = fsmt_detail::keys;
     a.heads = {head_kind::none, head_kind::conditional_generation};
-    a.keys[4] = {"vocab_size", "tgt_vocab_size", key_rule::standard_first};
+    a.keys[5] = {"vocab_size", "tgt_vocab_size", key_rule::standard_first};
     a.defaults.vocab_size = 42024, a.defaults.hidden_act = activation::relu, a.defaults.num_labels = 2;
     a.defaults.tie_word_embeddings = false, a.defaults.head = head_kind::conditional_generation;
     return a;

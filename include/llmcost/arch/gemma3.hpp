@@ -39,7 +39,9 @@ struct projector_of_pools {
         const std::int64_t side = tower.vision.image_height / tower.vision.patch_size, width = tower.hidden_size;
         const value weight = t.param("mm_input_projection_weight", {width, here.dims.hidden_size});
         const value grid = t.gather(x.transpose(1, 2), {x.dim(0), width, side, side});
-        const std::int64_t kernel = side / root(here.whole.own[tokens_per_image]);
+        const std::int64_t tokens = root(here.whole.own[tokens_per_image]);
+        if (tokens > side && !t.idle()) report_description("an image has fewer patches than tokens");
+        const std::int64_t kernel = tokens > side ? 1 : side / tokens;
         const value pooled = as_tokens(t.call("avg_pool", average_pool{kernel}, grid));
         const norm<norm_kind::rms_plus_one> scale{width, here.type("RMSNorm")};
         return t.matmul(t.call("mm_soft_emb_norm", scale, pooled), weight);
@@ -61,12 +63,6 @@ constexpr value base(const site& here, trace& t) {
     return describe_masked_text(here, t, "language_model");
 }
 
-constexpr void read_whole(config_view config, model& m) {
-    const vision_sizes& image = m.beside[0].dims.vision;
-    if (projector_of_pools::root(m.own[tokens_per_image]) > image.image_height / image.patch_size)
-        fail_value(config, "mm_tokens_per_image", "at most the patches of an image");
-}
-
 /// Inside of a model with a tower, which makes the masks of those kinds of layers that there are.
 inline constexpr architecture text = [](architecture a) {
     a.masks = mask_rule::present;
@@ -78,7 +74,6 @@ inline constexpr architecture text = [](architecture a) {
 // transformers/models/gemma3: SigLIP in front of Gemma 3, patches averaged to fewer tokens
 inline constexpr architecture gemma3 = [](architecture a) {
     a.model_type = "gemma3", a.prefix = "Gemma3", a.base = gemma3_detail::base, a.own = gemma3_detail::keys;
-    a.read_whole = gemma3_detail::read_whole;
     a.heads = {head_kind::none, head_kind::conditional_generation, head_kind::sequence_classification};
     a.text = {.key = "text_config", .otherwise = &gemma3_detail::text, .always = true};
     a.beside[0] = {.key = "vision_config", .otherwise = &siglip_vision_model};

@@ -25,8 +25,7 @@ constexpr value attend(const site& here, trace& t, const value& x) {
 constexpr void read_glm(config_view config, sizes& s) {
     plan_one_mask(config, s);
     s.output_bias = false;
-    s.rotary_dim =
-        static_cast<std::int64_t>(static_cast<double>(s.head_dim) * detail::read_partial_rotary_factor(config, 0.5));
+    s.rotary_dim = whole_pairs(s.head_dim, detail::read_partial_rotary_factor(config, 0.5));
 }
 
 // transformers/models/glm: half of each head rotated in pairs, biases on q, k, v, gate and up in one projection

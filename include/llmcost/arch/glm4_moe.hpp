@@ -26,8 +26,7 @@ constexpr void read(config_view config, sizes& s) {
     const std::int64_t dense = config.non_negative("first_k_dense_replace", 1);
     s.qk_norm = config.boolean("use_qk_norm", false);
     s.output_bias = false;
-    s.rotary_dim =
-        static_cast<std::int64_t>(static_cast<double>(s.head_dim) * detail::read_partial_rotary_factor(config, 0.5));
+    s.rotary_dim = whole_pairs(s.head_dim, detail::read_partial_rotary_factor(config, 0.5));
     plan_one_mask(config, s);
     const mixer_kind mixer = s.layers[0].mixer;
     plan_layers(config, s, [&](std::int64_t i) { return layer_kind{mixer, i >= dense}; });
@@ -37,8 +36,7 @@ constexpr void read(config_view config, sizes& s) {
 constexpr void read_solar(config_view config, sizes& s) {
     read_grouped_experts(config, s, {.shared = 1});
     s.output_bias = false;
-    s.rotary_dim =
-        static_cast<std::int64_t>(static_cast<double>(s.head_dim) * detail::read_partial_rotary_factor(config, 1.0));
+    s.rotary_dim = whole_pairs(s.head_dim, detail::read_partial_rotary_factor(config, 1.0));
     plan_one_mask(config, s);
     s.layers.set_all({s.layers[0].mixer, true});
 }

@@ -103,7 +103,7 @@ constexpr value finish(const site& here, trace& t, const value& logits) {
 /// A part of each head is rotated, by frequencies that three axes share.
 constexpr void read_rotary(config_view config, sizes& s, double otherwise) {
     const double part = detail::read_partial_rotary_factor(config, otherwise);
-    s.rotary_dim = static_cast<std::int64_t>(static_cast<double>(s.head_dim) * part);
+    s.rotary_dim = whole_pairs(s.head_dim, part);
     if (2 * read_sections(config, {3, 32}).frequencies != s.rotary_dim)
         fail_sections(config, "frequencies per axis that add up to half of what is rotated of a head");
 }

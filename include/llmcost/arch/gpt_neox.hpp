@@ -38,7 +38,7 @@ constexpr value embed(const site& here, trace& t) { return dropout(t, "emb_dropo
 /// The rotated part of a head: `partial_rotary_factor` of the rotary parameters, else `rotary_pct`, else a quarter.
 constexpr void read(config_view config, sizes& s) {
     plan_one_mask(config, s);
-    const auto width = static_cast<double>(s.head_dim);  // of the tables, where a file has `head_dim`; heads do not read it
+    const std::int64_t width = s.head_dim;  // of the tables, where a file has `head_dim`; heads do not read it
     share_among_heads(config, s, {"num_attention_heads"});
     const auto rope = detail::rope_parameters(config);
     const bool stated = rope && rope->contains("partial_rotary_factor");
@@ -46,9 +46,8 @@ constexpr void read(config_view config, sizes& s) {
     const literal key = stated ? "partial_rotary_factor" : "rotary_pct";
     const double factor = detail::has_rope_type(config, "proportional") ? 1 : place.real(key, 0.25);
     if (!(factor > 0 && factor <= 1)) fail_value(place, key, "a part of a head above 0 and up to 1");
-    s.rotary_dim = static_cast<std::int64_t>(width * factor);
-    if (s.rotary_dim == 0 || s.rotary_dim % 2 != 0)
-        fail_unsupported(place, key, "no row describes a rotated part that is no even number of elements");
+    s.rotary_dim = whole_pairs(width, factor);
+    if (s.rotary_dim == 0) fail_value(place, key, "a part of a head that leaves elements to be rotated");
     s.attention_bias = config.boolean("attention_bias", true);
     s.mlp_bias = true;
     s.parallel_residual = config.boolean("use_parallel_residual", true);

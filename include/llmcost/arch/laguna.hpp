@@ -115,6 +115,7 @@ constexpr void read(config_view config, sizes& s) {
         (void)checked_width(config, "num_attention_heads_per_layer", n, s.head_dim);
         return layer_kind{listed ? given[i].mixer : mixer_kind::full_attention, experts.has(i), word_of(config, s, n)};
     });
+    read_frequencies_of_kinds(config, s, "full_attention", "sliding_attention");
     if (s.layers.has(mixer_kind::full_attention, s.num_hidden_layers))
         s.own[full_rotary] =
             read_rotary_dim_of_kind(config, s.head_dim, "full_attention", config.contains("rope_parameters") ? 1.0 : 0.5);

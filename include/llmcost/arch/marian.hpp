@@ -25,7 +25,9 @@ inline constexpr stack_style apart = [](stack_style s) {
 
 /// Stacks with words of their own, or one table in front of both, which ties those of the stacks or is read by nobody.
 constexpr value both(const site& here, trace& t) {
-    if (here.dims.own[shares]) return describe_both_stacks(here, t, style);
+    const bool tied = here.dims.tie_word_embeddings;
+    if (here.dims.own[shares])
+        return describe_both_stacks(here, t, style, tied ? here.dims.vocab_size : here.dims.own[decoder_words]);
     const value encoded = describe_encoder_module(here, t, apart);
     return describe_decoder_module(here, t, apart, &encoded, here.dims.own[decoder_words]);
 }
@@ -37,7 +39,9 @@ constexpr value alone(const site& here, trace& t) {
 constexpr value scores(const site& here, trace& t, const value& x) {
     const recorder::idle_guard unused{t, t.load().head == logits::none};
     const bool translates = here.dims.head == head_kind::conditional_generation;
-    const std::int64_t rows = translates && !here.dims.own[shares] ? here.dims.own[decoder_words] : here.dims.vocab_size;
+    // of the decoder by itself, only a tied head has the rows of the decoder's table
+    const bool of_decoder = translates ? here.dims.own[shares] == 0 : here.dims.tie_word_embeddings;
+    const std::int64_t rows = of_decoder ? here.dims.own[decoder_words] : here.dims.vocab_size;
     return describe_word_scores(here, t, x, rows, translates);
 }
 
@@ -62,9 +66,6 @@ constexpr void read_marian(config_view config, sizes& s) {
     read_stacks(config, s);
     const std::int64_t rows = config.non_negative("decoder_vocab_size", 0);
     s.own[decoder_words] = rows == 0 ? s.vocab_size : rows;
-    if (s.own[decoder_words] == s.vocab_size) return;
-    if (s.own[shares] || s.head == head_kind::causal_lm)
-        fail_unsupported(config, "decoder_vocab_size", "no row describes tables of other sizes than vocab_size here");
 }
 
 // transformers/models/marian: configuration_marian.py, modeling_marian.py

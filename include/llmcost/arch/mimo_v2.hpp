@@ -69,6 +69,7 @@ constexpr void read(config_view config, sizes& s) {
         const mixer_kind by_rule = full ? mixer_kind::full_attention : mixer_kind::sliding_attention;
         return layer_kind{listed ? given[i].mixer : by_rule, experts.has(i)};
     });
+    read_frequencies_of_kinds(config, s, "full_attention", "sliding_attention");
     if (s.layers.has(mixer_kind::full_attention, s.num_hidden_layers))
         s.own[full_rotary] = read_rotary_dim_of_kind(config, s.head_dim, "full_attention", 0.334);
     if (!s.layers.has(mixer_kind::sliding_attention, s.num_hidden_layers)) return;

@@ -31,8 +31,7 @@ constexpr void read(config_view config, sizes& s) {
     const std::int64_t rotated = config.positive("rotary_dim", s.head_dim);
     if (rotated > s.head_dim) fail_value(config, "rotary_dim", "at most head_dim");
     const double part = static_cast<double>(rotated) / static_cast<double>(s.head_dim);
-    s.rotary_dim =
-        static_cast<std::int64_t>(static_cast<double>(s.head_dim) * detail::read_partial_rotary_factor(config, part));
+    s.rotary_dim = whole_pairs(s.head_dim, detail::read_partial_rotary_factor(config, part));
     read_experts(config, s, config.contains("num_experts") ? "num_experts" : "num_local_experts");
     read_balance(config, s);
     check_experts(config, s);

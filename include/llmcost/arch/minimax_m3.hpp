@@ -81,8 +81,7 @@ constexpr void check_layers(config_view config, std::int64_t layers) {
 }
 
 constexpr void read(config_view config, sizes& s) {
-    s.rotary_dim =
-        static_cast<std::int64_t>(static_cast<double>(s.head_dim) * detail::read_partial_rotary_factor(config, 1.0));
+    s.rotary_dim = whole_pairs(s.head_dim, detail::read_partial_rotary_factor(config, 1.0));
     read_experts(config, s, config.contains("num_experts") ? "num_experts" : "num_local_experts");
     read_balance(config, s);
     check_experts(config, s);

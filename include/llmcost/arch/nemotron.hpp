@@ -10,8 +10,7 @@ constexpr void read_nemotron(config_view config, sizes& s) {
     plan_one_mask(config, s);
     if (const auto given = config.find("num_key_value_heads"); !given || given->is_null())
         fail_missing(config, "num_key_value_heads", "a positive integer");
-    s.rotary_dim =
-        static_cast<std::int64_t>(static_cast<double>(s.head_dim) * detail::read_partial_rotary_factor(config, 0.5));
+    s.rotary_dim = whole_pairs(s.head_dim, detail::read_partial_rotary_factor(config, 0.5));
 }
 
 // transformers/models/nemotron: layer norms of 1 + weight, half of each head rotated, no gate

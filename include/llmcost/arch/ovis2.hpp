@@ -82,16 +82,12 @@ constexpr value describe(const site& here, trace& t) {
     return describe_decoder({here.whole, here.row, outer}, t);
 }
 
-constexpr void read_whole(config_view config, model& m) {
-    if (m.own[width] != m.dims.hidden_size) fail_value(config, "hidden_size", "the text model's width");
-}
-
 }  // namespace ovis2_detail
 
 // transformers/models/ovis2: AIMv2 makes mixtures of visual words in front of Qwen2
 inline constexpr architecture ovis2 = [](architecture a) {
     a.model_type = "ovis2", a.prefix = "Ovis2", a.describe = ovis2_detail::describe, a.base = ovis2_detail::base;
-    a.own = ovis2_detail::keys, a.read_whole = ovis2_detail::read_whole;
+    a.own = ovis2_detail::keys;
     a.text = {.key = "text_config", .otherwise = &qwen2};
     a.beside[0] = {.key = "vision_config", .otherwise = &ovis2_detail::tower, .always = true};
     a.defaults.tie_word_embeddings = true;

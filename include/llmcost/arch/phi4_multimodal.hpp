@@ -68,7 +68,8 @@ enum audio_own : std::uint8_t {
     rate,
     conv_act,
     glu_act,
-    plane_act
+    plane_act,
+    final_mels
 };
 inline constexpr own_key audio_keys[]{
     {"ext_pw_out_channel", 1024},
@@ -84,6 +85,7 @@ inline constexpr own_key audio_keys[]{
     {.otherwise = static_cast<std::int64_t>(activation::swish), .value = own_value::computed},
     {.otherwise = static_cast<std::int64_t>(activation::swish), .value = own_value::computed},
     {.otherwise = static_cast<std::int64_t>(activation::relu), .value = own_value::computed},
+    {.value = own_value::computed},  // what the convolutions leave of mel bins
 };
 
 constexpr void read_audio(config_view config, sizes& s) {
@@ -94,6 +96,10 @@ constexpr void read_audio(config_view config, sizes& s) {
     act("conv_activation", conv_act), act("conv_glu_type", glu_act), act("nemo_activation", plane_act);
     if (s.own[reduction] % 2 != 0) fail_value(config, "time_reduction", "an even number");
     if (s.own[reduction] >= 128) fail_unsupported(config, "time_reduction", "no row describes more than 6 convolutions");
+    s.own[final_mels] = s.own[mels];
+    for (std::int64_t left = s.own[reduction]; left > 1; left /= 2) s.own[final_mels] = (s.own[final_mels] + 1) / 2;
+    // a saved configuration says it, too, and counts (configuration_phi4_multimodal.py, `__post_init__`)
+    s.own[final_mels] = config.positive("nemo_final_size", s.own[final_mels]);
     plan_one_mask(config, s);
 }
 
@@ -136,18 +142,16 @@ constexpr void describe_convolution(const site& here, idle_modules& held) {
 constexpr void describe_subsampling(const site& here, idle_modules& held) {
     const own_sizes& own = here.dims.own;
     const std::int64_t p = own[planes];
-    std::int64_t rows = own[mels];
     held.act("act_fn", act_of(here, plane_act));
     held.within("conv", {"", "Sequential"}, [&] {
         constexpr literal names[][2]{{"0", ""}, {"2", "3"}, {"5", "6"}, {"8", "9"}, {"11", "12"}, {"14", "15"}};
         int i = 0;
         for (std::int64_t left = own[reduction]; left > 1; left /= 2, ++i) {
-            rows = (rows + 1) / 2;
             held.weighted(names[i][0], {"", "Conv2d"}, {p, 1, 3, 3});
             if (i > 0) held.weighted(names[i][1], {"", "Conv2d"}, {p, p, 1, 1});
         }
     });
-    held.linear("out", p * rows, here.dims.hidden_size);
+    held.linear("out", p * own[final_mels], here.dims.hidden_size);
 }
 
 /// A conformer over normed frames with learned biases of distances.

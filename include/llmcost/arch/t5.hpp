@@ -215,6 +215,7 @@ constexpr value describe_t5(const site& here, trace& t) {
 
 /// Both stacks and their feed-forward blocks, with these defaults.
 constexpr void read_t5_stacks(config_view config, sizes& s, std::int64_t layers, string_ref projection) {
+    refuse_window(config);
     s.encoder.num_hidden_layers = s.num_hidden_layers;
     s.num_hidden_layers = config.non_negative("num_decoder_layers", config.non_negative("num_layers", layers));
     if (s.num_hidden_layers == 0 && s.head != head_kind::encoder && s.head != head_kind::token_classification)
@@ -253,7 +254,8 @@ inline constexpr architecture t5{
              {"num_attention_heads", "num_heads", key_rule::standard_first},
              {"num_hidden_layers", "num_layers", key_rule::standard_first},
              {"head_dim", "d_kv", key_rule::standard_first},
-             {"intermediate_size", "d_ff", key_rule::written_only}},
+             {"intermediate_size", "d_ff", key_rule::written_only},
+             no_key_value_heads},
     .defaults = {.vocab_size = 32128,
                  .hidden_size = 512,
                  .intermediate_size = 2048,

@@ -234,6 +234,7 @@ constexpr void read(config_view config, sizes& s) {
                           static_cast<std::uint8_t>(place)};
     });
     const double otherwise = config.optional_object("rope_parameters").has_value() ? 1.0 : 0.5;
+    read_frequencies_of_kinds(config, s, "hybrid", "hybrid_sliding");
     if (s.layers.has(mixer_kind::full_attention, s.num_hidden_layers))
         s.own[full_rotary] = read_rotary_dim_of_kind(config, s.head_dim, "hybrid", otherwise);
     if (s.layers.has(mixer_kind::sliding_attention, s.num_hidden_layers))

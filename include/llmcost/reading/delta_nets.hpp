@@ -21,8 +21,7 @@ constexpr void read_delta_nets(config_view config, sizes& s) {
         fail_value(config, "linear_num_value_heads", "a multiple of linear_num_key_heads");
     (void)checked_width(config, "linear_key_head_dim", s.delta.num_key_heads, s.delta.key_head_dim);
     (void)checked_width(config, "linear_value_head_dim", s.delta.num_value_heads, s.delta.value_head_dim);
-    s.rotary_dim =
-        static_cast<std::int64_t>(static_cast<double>(s.head_dim) * detail::read_partial_rotary_factor(config, 0.25));
+    s.rotary_dim = whole_pairs(s.head_dim, detail::read_partial_rotary_factor(config, 0.25));
 }
 
 /// Every `full_attention_interval`-th layer attends, the others keep a state, unless `layer_types` says otherwise.

@@ -7,6 +7,7 @@
 #include <llmcost/model/architecture.hpp>
 #include <llmcost/reading/config.hpp>
 #include <llmcost/reading/keys.hpp>
+#include <llmcost/reading/layer_types.hpp>
 
 namespace llmcost {
 
@@ -25,6 +26,7 @@ constexpr void read_latent_attention(config_view config, sizes& s) {
     if (s.rotary_dim % 2 != 0) fail_value(config, "qk_rope_head_dim", "an even number");
     (void)checked_width(config, "qk_nope_head_dim", s.num_attention_heads, s.mla.qk_nope_head_dim + s.head_dim);
     (void)checked_width(config, "v_head_dim", s.num_attention_heads, s.mla.v_head_dim + s.mla.qk_nope_head_dim);
+    refuse_window(config);
     s.sliding_window = 0;
 }
 

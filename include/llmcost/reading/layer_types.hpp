@@ -109,6 +109,12 @@ constexpr void check_window_is_given(config_view config) {
     if (given && given->is_null()) fail_value(config, "sliding_window", "a number of tokens, as a mask is made of it");
 }
 
+/// Types that say nothing of windows: in a file that has one, the reference's cache forgets all the same.
+constexpr void refuse_window(config_view config) {
+    if (const auto given = config.find("sliding_window"); given && !given->is_null())
+        fail_unsupported(config, "sliding_window", "no row describes layers of this type that forget");
+}
+
 /// Qwen: a window only where `use_sliding_window` says so, for layers from `max_window_layers` on.
 constexpr void plan_qwen_window(config_view config, sizes& s, std::int64_t otherwise) {
     if (!config.boolean("use_sliding_window", false)) s.sliding_window = 0;

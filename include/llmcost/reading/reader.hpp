@@ -171,7 +171,7 @@ constexpr sizes read_sizes(const architecture& row, config_view config, bool is_
             if (s.head_dim == 0) fail_value(config, k.written("num_attention_heads"), "at most hidden_size heads");
         }
         const double part = row.joins_rotated ? detail::read_partial_rotary_factor(config, 1.0) : 1.0;
-        if (s.rotary_dim == 0) s.rotary_dim = static_cast<std::int64_t>(static_cast<double>(s.head_dim) * part);
+        if (s.rotary_dim == 0) s.rotary_dim = row.joins_rotated ? whole_pairs(s.head_dim, part) : s.head_dim;
     }
     if (row.rotated != rotation::none) {
         detail::check_rope_of_kinds(config, row.rotary_per_mixer);

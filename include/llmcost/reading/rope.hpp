@@ -82,28 +82,39 @@ constexpr double read_partial_rotary_factor(config_view config, double otherwise
 
 }  // namespace detail
 
+/// Elements of a head that a part of it rotates, where the reference asks its tables how many: whole pairs, as many as
+/// `arange(0, dim, 2)` has frequencies.
+constexpr std::int64_t whole_pairs(std::int64_t head_dim, double part) noexcept {
+    const auto elements = static_cast<std::int64_t>(static_cast<double>(head_dim) * part);
+    return elements + elements % 2;
+}
+
 /// Elements of a head that layers of one kind rotate, where `rope_parameters` has an object for each kind.
 ///
 /// `otherwise` is the part that plain frequencies take where the object says nothing; others take all then
 /// (modeling_rope_utils.py).
 constexpr std::int64_t read_rotary_dim_of_kind(config_view config, std::int64_t head_dim, literal kind, double otherwise) {
-    // a frequency turns two elements: `arange(0, dim, 2)`
-    const auto part_of_head = [&](double part) {
-        const auto rotated = static_cast<std::int64_t>(static_cast<double>(head_dim) * part);
-        return rotated + rotated % 2;
-    };
     const auto all = config.optional_object("rope_parameters");
-    if (!all) return part_of_head(otherwise);
+    if (!all) return whole_pairs(head_dim, otherwise);
     const config_view place = all->object(kind);
     const bool plain = detail::has_type_of_rope(place, "default");
     bool known = plain;
-    for (const literal type : {"linear", "yarn", "llama3"}) known = known || detail::has_type_of_rope(place, type);
+    for (const literal type : {"linear", "yarn", "llama3", "dynamic"})
+        known = known || detail::has_type_of_rope(place, type);
     if (!known) fail_unsupported(place, "rope_type", "no row describes such frequencies of one kind of layers");
     constexpr literal key = "partial_rotary_factor";
     const double part = place.real(key, plain ? otherwise : 1.0);
-    if (!(part > 0 && part <= 1) || part_of_head(part) < 2 || part_of_head(part) > head_dim)
+    if (!(part > 0 && part <= 1) || whole_pairs(head_dim, part) < 2 || whole_pairs(head_dim, part) > head_dim)
         fail_value(place, key, "a part of a head that leaves an even number of rotated elements");
-    return part_of_head(part);
+    return whole_pairs(head_dim, part);
+}
+
+/// What a pass does to the frequencies of layers of each kind, where `rope_parameters` has an object for each.
+constexpr void read_frequencies_of_kinds(config_view config, sizes& s, literal full, literal sliding) {
+    const auto all = config.optional_object("rope_parameters");
+    if (!all) return;
+    if (const auto kind = all->optional_object(full)) s.frequencies = detail::frequency_rule_of(*kind);
+    if (const auto kind = all->optional_object(sliding)) s.sliding_frequencies = detail::frequency_rule_of(*kind);
 }
 
 /// Whether layers of a kind rotate, where each kind must have parameters of its own: null says no.

@@ -20,6 +20,7 @@ constexpr void read_stacks(config_view config, sizes& s) {
     s.num_hidden_layers = s.own[stack_own::decoder_layers];  // of none, the cache would forget how much it has seen
     s.num_attention_heads = s.num_key_value_heads = s.own[stack_own::decoder_heads];
     s.intermediate_size = s.own[stack_own::decoder_inner];
+    refuse_window(config);
     s.attention_bias = true;
     // `attribute_map` makes num_hidden_layers, which the cache of a decoder by itself reads, those of the encoder
     if (s.head == head_kind::causal_lm && s.num_hidden_layers > s.encoder.num_hidden_layers)

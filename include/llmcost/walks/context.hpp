@@ -80,7 +80,8 @@ constexpr decoder_context masks_and_tables_by_kind(const site& here, trace& t, r
     const auto make = [&](shared_values& into, std::int64_t rotated, mixer_kind mixer) {
         if (!here.dims.layers.has(mixer, here.dims.num_hidden_layers)) return;
         const class_name named = here.type(here.row.names.rotary_type);
-        const rotary_table table{rotated, named, rotary_frequencies{here.dims}, form};
+        const bool sliding = mixer == mixer_kind::sliding_attention;
+        const rotary_table table{rotated, named, rotary_frequencies{here.dims, sliding}, form};
         const auto tables = t.call(here.row.names.rotary, table, t.load().sequence);
         into.cos = tables.first, into.sin = tables.second;
     };

@@ -261,13 +261,16 @@ constexpr value describe_decoder_module(const site& here, trace& t, const stack_
 }
 
 /// Both stacks behind the table of words that they share, or each with words of its own.
-constexpr value describe_both_stacks(const site& here, trace& t, const stack_style& style) {
+constexpr value describe_both_stacks(const site& here, trace& t, const stack_style& style, std::int64_t rows_of_decoder) {
     {
         const recorder::idle_guard unread{t, !here.dims.tie_word_embeddings};
         embedding{here.dims.vocab_size, here.dims.hidden_size, false, words_type(here, style)}.declare(t, "shared");
     }
     const value encoded = describe_encoder_module(here, t, style);
-    return describe_decoder_module(here, t, style, &encoded, here.dims.vocab_size);
+    return describe_decoder_module(here, t, style, &encoded, rows_of_decoder);
+}
+constexpr value describe_both_stacks(const site& here, trace& t, const stack_style& style) {
+    return describe_both_stacks(here, t, style, here.dims.vocab_size);
 }
 
 /// Scores of words, to which a buffer may be added.
