@@ -44,7 +44,8 @@ struct price_claim {
 };
 
 inline constexpr price_claim price_claims[] = {
-    {"convolution convolution_bias", "kept=input kept=other_operand kept=dividend", "the second factor is a parameter, which is kept anyway"},
+    {"convolution_bias", "kept=input kept=other_operand", "the second factor is a parameter, which is kept anyway"},
+    {"convolution convolution_bias", "kept=dividend", "the second factor always needs a gradient"},
     {"complex_mul polar", "kept", "complex numbers are not counted"},
 };
 
