@@ -263,7 +263,9 @@ void change_sizes(const subject& s, std::size_t part, std::map<std::string, fate
         if (found != outcome::red && change.integer() && change.before() != 0) {
             model twice = s.built();
             one_change{i, true}.of(*part_of(twice, part));
+            const bool is_size = found != outcome::refused;
             found = s.hold(twice);
+            if (!is_size) changed = twice;
         }
         f.red = found != outcome::green;
         if (!f.red && !is_claimed(change.text(), s.row().model_type))
@@ -290,7 +292,7 @@ namespace {
 /// Keys without a default, which a configuration has to have.
 std::string required_keys(std::string_view type) {
     if (type == "deepseek_v2") return R"(, "num_experts_per_tok": 6)";
-    if (type == "cohere_compass_text") return R"(, "rope_parameters": null)";
+    if (type == "cohere_compass_text") return R"(, "rope_parameters": {"full_attention": null, "sliding_attention": null})";
     return "";
 }
 
