@@ -197,7 +197,7 @@ TEST_CASE("names that are nowhere") {
     CHECK(failing("frobnicate", 2).err ==
           "llmcost: no command 'frobnicate', which are models, devices, op, latency, serve; or say which model: --model "
           "org/name or --config FILE (see llmcost --help)\n");
-    CHECK(failing("models extra", 2).err == "llmcost: models: takes no more words, found 'extra'\n");
+    CHECK(failing("devices extra", 2).err == "llmcost: devices: takes no more words, found 'extra'\n");
     CHECK(failing("mult attn", 2).err.starts_with("llmcost: say which model: "));
     CHECK(failing("--model x --device h200", 2).err ==
           "llmcost: no option '--device' (see --help); --device is an option of llmcost op, latency, serve\n");

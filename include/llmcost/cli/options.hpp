@@ -70,6 +70,13 @@ constexpr void each_choice(std::string_view words, Visit visit) {
     return names;
 }
 
+/// Names of the model types that are known.
+[[nodiscard]] inline std::vector<std::string_view> type_names(const session& io) {
+    std::vector<std::string_view> names;
+    for (const architecture* a : io.models) names.emplace_back(a->model_type);
+    return names;
+}
+
 /// The options that several commands have.
 namespace option {
 

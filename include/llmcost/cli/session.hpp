@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <llmcost/bundled/bundled_config.hpp>
+#include <llmcost/bundled/verified_type.hpp>
 #include <llmcost/detail/hub_options.hpp>
 #include <llmcost/reading/known_models.hpp>
 
@@ -58,6 +59,7 @@ struct session : streams {
     // pointers, so that no command compiles the reader of configurations, the hub and measured kernels once more
     read_subject (*read)(const arguments&, const session&) = nullptr;  ///< the model that a command line names
     placement (*place)(const arguments&, const session&) = nullptr;    ///< and on what device, and how, it is run
+    verified_table verified{};  ///< how its types are held against the reference
 };
 
 }  // namespace llmcost::cli
