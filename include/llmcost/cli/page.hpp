@@ -26,6 +26,7 @@ namespace llmcost::cli {
 inline constexpr std::array page_options{option::model,
                                          option::config,
                                          option::part,
+                                         option::as,
                                          option::set,
                                          option::revision,
                                          option::offline,
@@ -167,6 +168,7 @@ inline std::string unused_keys_text(const std::vector<unused_key>& keys, output_
     question q = understand(args, read.subject, found.who, io.commands);
     q.color = color;
     q.declines_cache = read.declines_cache;
+    q.mtp_layers = read.mtp_layers;
     std::string text = answer(q);
     const bool page = q.format == output_format::text && q.asked.empty() && !q.tensors && !q.tree && !q.scopes;
     if (!page && !q.tensors) note_on_context(io.err, q.who.name, q.subject, longest_of(q.work, q.phases));  // a page says it

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <vector>
 
 #include <llmcost/json.hpp>
@@ -25,6 +27,7 @@ struct read_subject {
     model subject{};
     std::vector<unused_key> unused{};
     bool declines_cache = false;  ///< `use_cache` is false
+    std::int64_t mtp_layers = 0;  ///< multi-token prediction layers of the checkpoint, which no figure has
 };
 
 }  // namespace llmcost::cli
