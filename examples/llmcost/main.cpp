@@ -10,5 +10,5 @@ int main(int argc, char** argv) {
                                                         &parts::op,   &parts::latency, &parts::serve};
     return llmcost::cli::run_commands(llmcost::cli::own_arguments(argc, argv),
                                       {llmcost::cli::own_streams(), parts::rows, parts::configurations, all, parts::read,
-                                       parts::place, parts::verified});
+                                       parts::place, parts::read_each, parts::verified});
 }

@@ -18,5 +18,6 @@ extern const std::span<const llmcost::bundled_config> configurations;
 extern const llmcost::verified_table verified;
 llmcost::cli::read_subject read(const llmcost::cli::arguments& given, const llmcost::cli::session& io);
 llmcost::cli::placement place(const llmcost::cli::arguments& given, const llmcost::cli::session& io);
+bool read_each(const llmcost::cli::arguments& given, const llmcost::cli::session& io, llmcost::cli::subject_sink& sink);
 
 }  // namespace parts

@@ -82,8 +82,8 @@ namespace option {
 
 // clang-format off
 inline constexpr option_row
-    model           {"--model",            value_kind::file,   "NAME", "org/name[@rev]: file, cached, bundled, hub", "Model", bundled_names},
-    config          {"--config",           value_kind::file,   "FILE", "config.json or its folder; - is stdin"},
+    model           {"--model",            value_kind::file,   "NAME", "org/name[@rev]: file, cached, bundled, hub", "Model", bundled_names, true},
+    config          {"--config",           value_kind::file,   "FILE", "config.json or its folder; - is stdin", {}, nullptr, true},
     part            {"--part",             value_kind::text,   "KEY",  "the model nested under a key: text_config"},
     as              {"--as",               value_kind::text,   "TYPE", "read it by the row of another model_type", {}, type_names},
     set             {"--set",              value_kind::text,   "K=V",  "override a key, a.b=1 a nested one; repeat", {}, nullptr, true},

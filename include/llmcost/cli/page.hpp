@@ -16,6 +16,7 @@
 #include <llmcost/cli/command.hpp>
 #include <llmcost/cli/front_page.hpp>
 #include <llmcost/cli/json_output.hpp>
+#include <llmcost/cli/several.hpp>
 #include <llmcost/cli/shell.hpp>
 #include <llmcost/cli/subject.hpp>
 #include <llmcost/cli/tree.hpp>
@@ -161,6 +162,8 @@ inline std::string unused_keys_text(const std::vector<unused_key>& keys, output_
         for (const std::string_view word : args.words()) refuse_command(io.commands, word);
     (void)read_job(args);  // what is wrong with the options is said before anything is read or downloaded
     const bool color = wants_color(args, io);
+    several_table several(args, io, understand);
+    if (io.read_each(args, io, several)) return several.answer();
     const read_subject read = io.read(args, io);
     const found_config& found = read.found;
     if (args.has(option::unused))

@@ -30,4 +30,16 @@ struct read_subject {
     std::int64_t mtp_layers = 0;  ///< multi-token prediction layers of the checkpoint, which no figure has
 };
 
+/// Is handed the models of a command line that names several, one by one.
+class subject_sink {
+public:
+    /// A model; what this throws is the row's problem.
+    virtual void put(const read_subject& read) = 0;
+    /// A configuration that has no answer, by its printable name.
+    virtual void fail(std::string name, std::string problem) = 0;
+
+protected:
+    ~subject_sink() = default;
+};
+
 }  // namespace llmcost::cli
