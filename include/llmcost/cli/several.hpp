@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <ostream>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
