@@ -180,17 +180,18 @@ inline std::string unused_keys_text(const std::vector<unused_key>& keys, output_
     return text;
 }
 
-inline constexpr std::array<example_row, 5> page_examples{{
+inline constexpr std::array<example_row, 6> page_examples{{
     {"llmcost --model meta-llama/Llama-3.2-1B", "the front page: parameters, bytes, counts"},
     {"llmcost --config config.json --batch 16 --sequence 200 mult attn", "multiplications of attention"},
     {"llmcost --model Qwen/Qwen3-0.6B --tree --depth 3 params flops", "the module tree with two columns"},
     {"llmcost --model google/gemma-2-2b --input 1000 --output 200", "a whole request"},
+    {"llmcost --model Qwen/Qwen3-0.6B --model google/gemma-2-2b params flops", "a table, a row for each model"},
     {"llmcost --config - --set num_hidden_layers=2 --format json --scopes", "every module, for a script"},
 }};
 
 inline constexpr command page_command{.name = "",
                                       .meaning = "what a transformer costs, exactly, from its config.json",
-                                      .usage = "(--model NAME | --config FILE) [option]... [metric]... [scope]",
+                                      .usage = "(--model NAME | --config FILE)... [option]... [metric]... [scope]",
                                       .about =
                                           "What a transformer costs, exactly, from its config.json. With neither metric\n"
                                           "nor scope: the front page. metric: add mult div sqrt exp ... flops params cache\n"
