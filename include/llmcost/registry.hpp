@@ -534,7 +534,7 @@ static_assert(architectures_are_sorted(), "rows stand in the order of their mode
 }  // namespace detail
 
 /// All rows, as a value.
-inline constexpr known_models every_model{architectures, architecture_count, read_model_among};
+inline constexpr known_models every_model{architectures, architecture_count, read_model_among, read_model_of};
 
 /// The row of a `model_type`, or null.
 [[nodiscard]] constexpr const architecture* find_architecture(string_ref model_type) noexcept {
