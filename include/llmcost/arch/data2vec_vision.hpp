@@ -131,7 +131,7 @@ constexpr value call_layer(const site& here, trace& t, std::int64_t index, const
     value of_all;
     const bool shares = here.dims.own[shared] != 0;
     if (shares) {
-        const recorder::recalled_guard again{t, index > 0};
+        const recorder::called_again_guard again{t, index > 0};
         const module_info bias{.name = "relative_position_bias", .type = here.type("RelativePositionBias"), .leaf = true};
         t.enter(bias);
         of_all = t.leave(bias, relative_bias{here}.describe(t));

@@ -79,7 +79,7 @@ constexpr value attend_merged(const site& here, trace& t, const value& x) {
         k = v = trace::buffer({batch, groups, source.dim(1), d});
         t.cache(k), t.cache(v);
     } else {
-        const recorder::recalled_guard again{t};
+        const recorder::called_again_guard again{t};
         const auto split = [&](literal name) {
             return project(here, t, name, groups * d, source).view({batch, source.dim(1), groups, d}).transpose(1, 2);
         };
