@@ -297,7 +297,7 @@ std::string required_keys(std::string_view type) {
         {"dots1", R"("n_routed_experts": 8, "num_experts_per_tok": 2, "n_shared_experts": 1, "n_group": 1, "topk_group": 1)"},
         {"esm", R"("vocab_size": 33, "pad_token_id": 1, "mask_token_id": 32)"},
         {"glm4_moe", R"("head_dim": 128)"},
-        {"glm4v_moe_text", R"("rope_parameters": {"mrope_section": [16, 24, 24]})"},
+        {"glm4v_moe_text", R"("head_dim": 128, "rope_parameters": {"mrope_section": [8, 12, 12]})"},
         {"glm4v_text", R"("rope_parameters": {"mrope_section": [16, 24, 24]})"},
         {"hunyuan_v1_dense", R"("head_dim": 128)"},
         {"hunyuan_v1_moe", R"("head_dim": 128)"},
