@@ -68,6 +68,8 @@ inline constexpr claim claims[] = {
     {"looks_ahead", "", "eager executes all scores, and so do goldens", "gemma4_text gemma4_unified_text"},
     {"looks_ahead=false", "gemma4_unified_text", "eager executes all scores, and so do goldens"},
     {"own.0", "gemma4_text gemma4_unified_text", "of the last logits alone, layers that share keys get one token; goldens ask for all"},
+    {"own.0", "hy_v3", "casts of half precision, which write and keep nothing; goldens have its training alone"},
+    {"sliding_window", "minimax", "hides more of a mask that is as large, and eager executes all scores"},
     {"norm=rms_cast_last norm=rms_float_variance norm=rms_float_weight", "diffllama jetmoe qwen2_5_vl_text",
      "types in half precision: the forward reads values, and no CPU is asked for them"},
     {"rotated=half_in_float", "diffllama jetmoe", "types in half precision: the forward reads values, and no CPU is asked for them"},
@@ -83,9 +85,12 @@ struct default_claim {
 };
 
 inline constexpr default_claim default_claims[] = {
-    {"sliding_window", "qwen2 qwen2_moe qwen2_vl_text qwen3 qwen3_moe", "0 unless `use_sliding_window` says otherwise"},
-    {"head", "albert bit clip_vision_model qwen2_vl_text siglip_vision_model t5 vit",
-     "of a configuration without `architectures`, and these have it"},
+    {"sliding_window", "qwen2 qwen2_5_vl_text qwen2_moe qwen2_vl_text qwen3 qwen3_moe", "0 unless `use_sliding_window` says otherwise"},
+    {"output_bias", "gte jina_embeddings_v3 trocr xglm", "as `attention_bias` says"},
+    {"num_hidden_layers", "focalnet lfm2_moe nemotron_h poolformer pvt", "as many as a list has"},
+    {"intermediate_size", "deepseek_v4 dinov2_with_registers", "made of other sizes"},
+    {"num_key_value_heads", "deepseek_v4", "always one"},
+    {"max_position_embeddings", "whisper", "two keys of its own say it"},
     {"head", "pixtral sam_vision_model siglip2_vision_model", "parts of other models, which have none"},
     {"hidden_act=gelu", "gemma", "`read_gemma` takes it for its approximation"},
 };

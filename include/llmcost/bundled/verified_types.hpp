@@ -4,17 +4,10 @@
 
 #include <string_view>
 
+#include <llmcost/bundled/verified_type.hpp>
+
 // Written by tests/golden/provenance_test.cpp from the goldens that the tests run.
 namespace llmcost {
-
-/// How a model type is held against the reference.
-struct verified_type {
-    std::string_view model_type;
-    std::string_view configurations;  ///< whose reference runs it is exact in; empty: it was held against none
-    std::string_view runs;            ///< kinds of forward passes among them
-    std::string_view training;
-    std::string_view exceptions;
-};
 
 /// The reference of all of them.
 inline constexpr std::string_view verified_reference = "Transformers 5.23.0, torch 2.15.0";
