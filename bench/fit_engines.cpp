@@ -26,6 +26,7 @@
 #include <llmcost/cli/serve_table.hpp>
 #include <llmcost/latency/fit.hpp>
 #include <llmcost/llmcost.hpp>
+#include <llmcost/registry.hpp>
 
 namespace {
 
@@ -215,7 +216,7 @@ int fit_all(const std::vector<std::string>& arguments) {
         throw std::runtime_error("usage: fit_engines ACCURACY.md CONFIGS CALIBRATIONS SOURCE RUNS.csv");
     std::ifstream in(arguments[4], std::ios::binary);
     if (!in) throw std::runtime_error(arguments[4] + ": cannot be read");
-    cli::serve_table table(arguments[1], arguments[2]);
+    cli::serve_table table(arguments[1], arguments[2], every_model);
     (void)table.read_header(in);
     std::vector<run> runs;
     std::size_t left_out = 0;

@@ -5,6 +5,7 @@
 #include <span>
 
 #include <llmcost/bundled/bundled_config.hpp>
+#include <llmcost/bundled/verified_type.hpp>
 #include <llmcost/cli/command.hpp>
 #include <llmcost/reading/known_models.hpp>
 
@@ -14,7 +15,9 @@ namespace parts {
 extern const llmcost::cli::command page, models, devices, op, latency, serve;
 extern const llmcost::known_models rows;
 extern const std::span<const llmcost::bundled_config> configurations;
+extern const llmcost::verified_table verified;
 llmcost::cli::read_subject read(const llmcost::cli::arguments& given, const llmcost::cli::session& io);
 llmcost::cli::placement place(const llmcost::cli::arguments& given, const llmcost::cli::session& io);
+bool read_each(const llmcost::cli::arguments& given, const llmcost::cli::session& io, llmcost::cli::subject_sink& sink);
 
 }  // namespace parts

@@ -3,8 +3,10 @@
 #include <llmcost/registry.hpp>
 
 #include <llmcost/bundled/all.hpp>
+#include <llmcost/bundled/verified_types.hpp>
 
 #include "parts.hpp"
 
 const llmcost::known_models parts::rows = llmcost::every_model;
 const std::span<const llmcost::bundled_config> parts::configurations = llmcost::bundled_configs;
+const llmcost::verified_table parts::verified = llmcost::every_verified;

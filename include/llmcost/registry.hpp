@@ -127,6 +127,7 @@
 #include <llmcost/arch/llama4.hpp>
 #include <llmcost/arch/llama4_vision.hpp>
 #include <llmcost/arch/llava.hpp>
+#include <llmcost/arch/longcat_flash.hpp>
 #include <llmcost/arch/longformer.hpp>
 #include <llmcost/arch/longt5.hpp>
 #include <llmcost/arch/luke.hpp>
@@ -148,6 +149,8 @@
 #include <llmcost/arch/mobilebert.hpp>
 #include <llmcost/arch/mobilenet_v1.hpp>
 #include <llmcost/arch/mobilenet_v2.hpp>
+#include <llmcost/arch/mobilevit.hpp>
+#include <llmcost/arch/mobilevitv2.hpp>
 #include <llmcost/arch/modernbert.hpp>
 #include <llmcost/arch/modernbert_decoder.hpp>
 #include <llmcost/arch/modernvbert.hpp>
@@ -205,6 +208,7 @@
 #include <llmcost/arch/starcoder2.hpp>
 #include <llmcost/arch/swinv2.hpp>
 #include <llmcost/arch/t5.hpp>
+#include <llmcost/arch/t5gemma2.hpp>
 #include <llmcost/arch/tapas.hpp>
 #include <llmcost/arch/trocr.hpp>
 #include <llmcost/arch/ultrabert.hpp>
@@ -385,6 +389,7 @@ inline constexpr const architecture* architectures[]{
     &arch::llava,
     &arch::llava_next_video,
     &arch::llava_onevision,
+    &arch::longcat_flash,
     &arch::longformer,
     &arch::longt5,
     &arch::luke,
@@ -410,6 +415,8 @@ inline constexpr const architecture* architectures[]{
     &arch::mobilebert,
     &arch::mobilenet_v1,
     &arch::mobilenet_v2,
+    &arch::mobilevit,
+    &arch::mobilevitv2,
     &arch::modernbert,
     &arch::modernbert_decoder,
     &arch::modernvbert,
@@ -488,6 +495,7 @@ inline constexpr const architecture* architectures[]{
     &arch::starcoder2,
     &arch::swinv2,
     &arch::t5,
+    &arch::t5gemma2,
     &arch::tapas,
     &arch::trocr,
     &arch::ultrabert,
@@ -526,7 +534,7 @@ static_assert(architectures_are_sorted(), "rows stand in the order of their mode
 }  // namespace detail
 
 /// All rows, as a value.
-inline constexpr known_models every_model{architectures, architecture_count, read_model_among};
+inline constexpr known_models every_model{architectures, architecture_count, read_model_among, read_model_of};
 
 /// The row of a `model_type`, or null.
 [[nodiscard]] constexpr const architecture* find_architecture(string_ref model_type) noexcept {

@@ -144,8 +144,8 @@ TEST_CASE("parameters by name") {
 TEST_CASE("a scope alone has every metric") {
     const std::string all = printed(llama + " --format csv attn");
     CHECK(all.starts_with(
-        "scope,add,mult,div,sqrt,exp,log,tanh,erf,trig,pow,neg,cmp,flops,torch_flops,macs,params,active,cache,act,written,"
-        "weight_bytes,cache_bytes\nattn,"));
+        "scope,add,mult,div,sqrt,exp,log,tanh,erf,trig,pow,neg,cmp,flops,active_flops,torch_flops,macs,params,active,cache,"
+        "act,written,weight_bytes,cache_bytes\nattn,"));
 }
 
 // the golden's training step of 3 x 67

@@ -19,6 +19,7 @@
 
 #include <llmcost/base/version.hpp>
 #include <llmcost/bundled/all.hpp>
+#include <llmcost/bundled/verified_types.hpp>
 #include <llmcost/cli/run.hpp>
 #include <llmcost/cli/text.hpp>
 #include <llmcost/devices/all.hpp>
@@ -189,7 +190,48 @@ TEST_CASE("models lists every row and every bundled name") {
     for (const auto& bundled : llmcost::bundled_configs) CHECK_MESSAGE(has(text, bundled.name), bundled.name);
     CHECK(has(printed("models --format csv"), "\nbundled,meta-llama/Llama-3.2-1B,1235814400,"));
     CHECK(has(printed("models --format markdown"), "| bundled | meta-llama/Llama-3.2-1B | 1,235,814,400 |"));
-    CHECK(llmcost_line("models more").code == 2);
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) CHECK_MESSAGE(llmcost::cli::width_of(line) <= 100, line);
+    for (const auto& bundled : llmcost::bundled_configs)
+        CHECK(nlohmann::json::parse(bundled.json)["model_type"] == llmcost::type_of(bundled));
+}
+
+TEST_CASE("models says what each type is held against") {
+    CHECK(has(printed("models"), ", held against " + std::string(llmcost::verified_reference) + ":\n"));
+    const std::string text = printed("models t5");
+    CHECK(has(text, " model types, in the file's \"model_type\""));
+    CHECK(has(text,
+              "\nt5      google-t5/t5-small, small variants\n"
+              "        decode, extend, prefill"));
+    CHECK(has(text, "\n        but decode: the reference cannot run it\n            extend: the reference cannot run it\n"));
+    CHECK_FALSE(has(text, "bert"));
+    const auto list = nlohmann::json::parse(printed("models --format json"));
+    CHECK(list["reference"] == llmcost::verified_reference);
+    CHECK(list["held"].size() == llmcost::architecture_count);
+    const auto held = nlohmann::json::parse(printed("models t5 --format json"))["held"];
+    const auto t5 = std::find_if(held.begin(), held.end(), [](const auto& h) { return h["model_type"] == "t5"; });
+    REQUIRE(t5 != held.end());
+    CHECK((*t5)["held_against"] == nlohmann::json{"google-t5/t5-small", "small variants"});
+    CHECK((*t5)["forward_passes"] == nlohmann::json{"decode", "extend", "prefill"});
+    CHECK((*t5)["training"][0] == "saved bytes");
+    CHECK((*t5)["exceptions"][0] == "decode: the reference cannot run it");
+    CHECK(has(printed("models t5 --format csv"),
+              "\nmodel_type,t5,,,t5,\"google-t5/t5-small, small variants\",\"decode, extend, prefill\","));
+    for (const auto& v : llmcost::verified_types)
+        if (v.configurations.empty()) {
+            const std::string name(v.model_type);
+            CHECK(has(printed("models " + name), name + "  not held against a reference run\n"));
+            CHECK(has(printed("models " + name + " --format markdown"), "| not held against a reference run |"));
+        }
+}
+
+TEST_CASE("models of a part of a name") {
+    CHECK(has(printed("models LLAMA-3.2-1b"), "meta-llama/Llama-3.2-1B  "));
+    CHECK_FALSE(has(printed("models LLAMA-3.2-1b"), "model type,"));
+    CHECK(has(printed("models gemma2"), "google/gemma-2-2b"));
+    CHECK(refused("models llamma") ==
+          "llmcost: models: no known type and no bundled name has 'llamma'; nearest: llama, llama4, llava\n");
+    CHECK(refused("models a b") == "llmcost: models: takes one part of a name, found 'b', too\n");
 }
 
 TEST_CASE("devices lists every datasheet") {

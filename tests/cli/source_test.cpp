@@ -156,11 +156,11 @@ TEST_CASE("an unknown type is told those that are near, and where all are") {
     const auto why = [](const std::string& type) {
         return refused("--config -", {.in = R"({"model_type": ")" + type + "\"}"}, 3);
     };
-    CHECK(why("qwen2_vl") ==
-          "llmcost: standard input: /model_type: \"qwen2_vl\" is not known; nearest: qwen2_vl_text, qwen2; "
+    CHECK(why("qwen2_v") ==
+          "llmcost: standard input: /model_type: \"qwen2_v\" is not known; nearest: qwen2_vl, qwen2_vl_text, qwen2; "
           "llmcost models lists those that are\n");
-    CHECK(why("fuyu") ==
-          "llmcost: standard input: /model_type: \"fuyu\" is not known; llmcost models lists those that are\n");
+    CHECK(why("sees") ==
+          "llmcost: standard input: /model_type: \"sees\" is not known; llmcost models lists those that are\n");
 }
 
 TEST_CASE("a part of a configuration whose type is not known") {
@@ -197,7 +197,7 @@ TEST_CASE("names that are nowhere") {
     CHECK(failing("frobnicate", 2).err ==
           "llmcost: no command 'frobnicate', which are models, devices, op, latency, serve; or say which model: --model "
           "org/name or --config FILE (see llmcost --help)\n");
-    CHECK(failing("models extra", 2).err == "llmcost: models: takes no more words, found 'extra'\n");
+    CHECK(failing("devices extra", 2).err == "llmcost: devices: takes no more words, found 'extra'\n");
     CHECK(failing("mult attn", 2).err.starts_with("llmcost: say which model: "));
     CHECK(failing("--model x --device h200", 2).err ==
           "llmcost: no option '--device' (see --help); --device is an option of llmcost op, latency, serve\n");

@@ -91,17 +91,10 @@ std::string header_of(const std::map<std::string, held_type>& all) {
 
 #include <string_view>
 
+#include <llmcost/bundled/verified_type.hpp>
+
 // Written by tests/golden/provenance_test.cpp from the goldens that the tests run.
 namespace llmcost {
-
-/// How a model type is held against the reference.
-struct verified_type {
-    std::string_view model_type;
-    std::string_view configurations;  ///< whose reference runs it is exact in; empty: it was held against none
-    std::string_view runs;            ///< kinds of forward passes among them
-    std::string_view training;
-    std::string_view exceptions;
-};
 
 /// The reference of all of them.
 inline constexpr std::string_view verified_reference = "Transformers 5.23.0, torch 2.15.0";
@@ -110,9 +103,16 @@ inline constexpr std::string_view verified_reference = "Transformers 5.23.0, tor
 inline constexpr verified_type verified_types[]{
 )";
     for (const auto& [type, held] : all)
-        out += "    {\"" + type + "\", \"" + joined(held.configurations) + "\", \"" + joined(held.runs) + "\", \"" +
-               training_of(held) + "\", \"" + joined(held.exceptions) + "\"},\n";
-    return out + "};\n// clang-format on\n\n}  // namespace llmcost\n";
+        out += "    {\"" + type + "\", \"" + joined(held.configurations) + "\",\n     \"" + joined(held.runs) + "\", \"" +
+               training_of(held) + "\",\n     \"" + joined(held.exceptions) + "\"},\n";
+    return out + R"(};
+// clang-format on
+
+/// The same with their reference, as a value.
+inline constexpr verified_table every_verified{verified_reference, verified_types};
+
+}  // namespace llmcost
+)";
 }
 
 std::string page_of(const std::map<std::string, held_type>& all) {

@@ -41,7 +41,7 @@ room(presets   "presets\\.hpp"                             ${engine} config laye
 room(umbrella  "llmcost\\.hpp"                            ${core})
 room(files     "detail/regular_file\\.hpp"               error)
 room(report    "report/.+"                                ${engine} config layers model analysis error)
-room(bundled_row "bundled/bundled_config\\.hpp"           base)
+room(bundled_row "bundled/(bundled_config|verified_type)\\.hpp" base)
 room(bundled   "bundled/.+"                               base config bundled_row)
 room(json      "(json|detail/json_.+)\\.hpp"              ${core} registry umbrella error)
 room(hub       "(hub|detail/hub_.+)\\.hpp"                base error files)

@@ -200,9 +200,7 @@ public:
     }
 
     /// Whether the golden stays green under the prices of now, which change nothing but sums.
-    [[nodiscard]] bool holds_prices() const {
-        return holds_trainings(built_) && holds_runs(built_);
-    }
+    [[nodiscard]] bool holds_prices() const { return holds_trainings(built_) && holds_runs(built_); }
     /// What the recorded runs execute.
     [[nodiscard]] const operation_census& census() const noexcept { return census_; }
 

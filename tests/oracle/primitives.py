@@ -349,6 +349,16 @@ def _(call):
     return Counter(MULT=factors * k * rows, ADD=k * rows, DIV=2 * rows, SQRT=rows)
 
 
+@priced("upsample_bilinear2d")
+def _(call):
+    return Counter(MULT=4 * call.elements, ADD=3 * call.elements)
+
+
+@priced("upsample_bilinear2d_backward")
+def _(call):
+    return Counter(MULT=4 * call.args[0].numel(), ADD=4 * call.args[0].numel())
+
+
 @priced("native_batch_norm", "_native_batch_norm_legit", "_native_batch_norm_legit_no_training", "cudnn_batch_norm",
         "batch_norm")
 def _(call):

@@ -216,7 +216,7 @@ def product_program(author):
             draft.add(f"matmul {x} {y}")
     elif kind in (*BATCHED, "addmm"):
         lead = [author.pick(1, 2, 3)] if kind != "addmm" else []
-        kinds = author.pick((), (), ("buffer", "activation"))
+        kinds = author.pick((), ("buffer", "activation"))
         draft.add(f"{kind} {draft.fresh([*lead, m, k], *kinds[:1])} {draft.fresh([*lead, k, n], *kinds[1:])}")
     elif kind == "complex_mul":
         draft.add(f"complex_mul {draft.fresh([*batch, m, 2])} {draft.fresh([*author.broadcast_of(batch), m, 2])}")

@@ -67,10 +67,9 @@ private:
                                                      {"mul_scalar", op::mul},
                                                      {"div_scalar", op::div},
                                                      {"reciprocal", op::reciprocal}};
-        static const std::map<std::string, op> binary{{"add", op::add},         {"sub", op::sub},
-                                                      {"mul", op::mul},         {"div", op::div},
-                                                      {"maximum", op::maximum}, {"minimum", op::minimum},
-                                                      {"where", op::where}};
+        static const std::map<std::string, op> binary{
+            {"add", op::add},         {"sub", op::sub},         {"mul", op::mul},    {"div", op::div},
+            {"maximum", op::maximum}, {"minimum", op::minimum}, {"where", op::where}};
         if (const auto known = unary.find(name); known != unary.end()) return t_.unary(known->second, tensor(0));
         if (const auto known = binary.find(name); known != binary.end())
             return t_.binary(known->second, tensor(0), tensor(1));

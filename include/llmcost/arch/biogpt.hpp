@@ -57,7 +57,7 @@ inline constexpr architecture biogpt = [](architecture a) {
     a.defaults.vocab_size = 42384, a.defaults.hidden_size = 1024, a.defaults.intermediate_size = 4096;
     a.defaults.num_hidden_layers = 24, a.defaults.num_attention_heads = 16, a.defaults.max_position_embeddings = 1024;
     a.defaults.hidden_act = activation::gelu, a.defaults.tie_word_embeddings = true;
-    a.defaults.attention_bias = a.defaults.output_bias = true;
+    a.defaults.attention_bias = true;
     a.keys[2] = no_key_value_heads;
     return a;
 }(shared_decoder);

@@ -72,7 +72,7 @@ struct self_attention {
 };
 
 /// A linear layer and dropout.
-constexpr value project_output(const site& here, trace& t, literal type, std::int64_t in, const value& x) {
+constexpr value call_output(const site& here, trace& t, literal type, std::int64_t in, const value& x) {
     const module_info output{.name = "output", .type = here.type(type)};
     t.enter(output);
     return t.leave(output, dropout(t, "dropout", t.call("dense", linear{in, here.dims.hidden_size, true}, x)));
@@ -95,12 +95,12 @@ struct layer {
         const value second = scales ? t.param("lambda_2", {width}) : value{};
         value h = t.call("layernorm_before", layer_norm, x);
         t.enter(attention);
-        h = project_output(here, t, "SelfOutput", width, t.call("attention", self_attention{here, of_all}, h));
+        h = call_output(here, t, "SelfOutput", width, t.call("attention", self_attention{here, of_all}, h));
         t.leave(attention);
         if (scales) h = t.mul(first, h);
         const value middle = t.add(t.call("drop_path", path, h), x);
         h = t.call("intermediate", bert_layers::intermediate_block{here}, t.call("layernorm_after", layer_norm, middle));
-        h = project_output(here, t, "Output", here.dims.intermediate_size, h);
+        h = call_output(here, t, "Output", here.dims.intermediate_size, h);
         if (scales) h = t.mul(second, h);
         return t.add(t.call("drop_path", path, h), middle);
     }

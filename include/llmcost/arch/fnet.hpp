@@ -26,9 +26,7 @@ struct fourier_transform {
     static constexpr role what = role::none;
     static constexpr bool leaf = true;
     [[nodiscard]] constexpr class_name type() const { return here.type("BasicFourierTransform"); }
-    constexpr value describe(trace& t, const value& x) const {
-        return t.copy(t.copy(x));
-    }
+    constexpr value describe(trace& t, const value& x) const { return t.copy(t.copy(x)); }
 };
 
 constexpr value layer(const site& here, trace& t, const value& x) {

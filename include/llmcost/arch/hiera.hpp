@@ -87,8 +87,8 @@ struct layer {
     constexpr value describe(trace& t, const value& x) const {
         const drop_path_module path{here.row.prefix, dims.drops_path};
         const std::int64_t inner = times_ratio(here.dims, ratio, dims.out);
-        const mlp<mlp_kind::plain> block{dims.out, inner, here.dims.hidden_act, here.type("Mlp"), true,
-                                         {.up = "fc1", .down = "fc2", .act = "activation_fn"}};
+        const mlp<mlp_kind::plain> block{dims.out,         inner, here.dims.hidden_act,
+                                         here.type("Mlp"), true,  {.up = "fc1", .down = "fc2", .act = "activation_fn"}};
         const value normed = t.call("layernorm_before", norm<norm_kind::layer>{dims.in}, x);
         value around = x;
         if (dims.in != dims.out) {
@@ -104,8 +104,11 @@ struct layer {
 
 constexpr layer_sizes first_layer(const sizes& dims, std::int64_t i) {
     const bool pooled = i > 0 && i <= dims.own[pools];
-    return {.in = width_of(dims, i > 0 ? i - 1 : 0), .out = width_of(dims, i), .heads = of_stage(dims, heads, i),
-            .pooled = pooled ? pool_area(dims) : 1, .window = window_of(dims, i),
+    return {.in = width_of(dims, i > 0 ? i - 1 : 0),
+            .out = width_of(dims, i),
+            .heads = of_stage(dims, heads, i),
+            .pooled = pooled ? pool_area(dims) : 1,
+            .window = window_of(dims, i),
             .units = within_units(dims, i) || within_units(dims, i > 0 ? i - 1 : 0),
             // rates grow from zero in the first layer of all
             .drops_path = dims.own[drops] != 0 && i > 0};

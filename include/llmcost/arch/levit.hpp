@@ -12,9 +12,20 @@ namespace levit_detail {
 inline constexpr std::int64_t stages = 3;  // the reference shrinks images twice
 
 enum own : std::uint8_t {
-    kernel, stride, padding, patch, widths, heads = 7, depths = 10, key_dims = 13, inner = 16, ratios = 19, down = 22
+    kernel,
+    stride,
+    padding,
+    patch,
+    widths,
+    heads = 7,
+    depths = 10,
+    key_dims = 13,
+    inner = 16,
+    ratios = 19,
+    down = 22
 };
-inline constexpr own_key keys[]{{"kernel_size", 3}, {"stride", 2}, {"padding", 1, own_value::non_negative}, {"patch_size", 16}};
+inline constexpr own_key keys[]{
+    {"kernel_size", 3}, {"stride", 2}, {"padding", 1, own_value::non_negative}, {"patch_size", 16}};
 
 /// `nn.Hardswish`: x times a sixth of x + 3, held between 0 and 6.
 struct hard_swish {
@@ -119,12 +130,13 @@ struct shrinking_attention {
         const std::int64_t heads = dims.heads, d = dims.key_dim, wide = dims.ratio * d, batch = x.dim(0);
         const std::int64_t fewer = (dims.rows - 1) / dims.step + 1, queries = fewer * fewer;
         const value biases = spread_biases(t, dims, queries);
-        const value both = t.call("keys_values", normed_linear{dims.in, (wide + d) * heads}, x)
-                               .view({batch, x.dim(1), heads, wide + d});
+        const value both =
+            t.call("keys_values", normed_linear{dims.in, (wide + d) * heads}, x).view({batch, x.dim(1), heads, wide + d});
         const value k = both.slice(3, d).permute({0, 2, 1, 3}), v = both.slice(3, wide).permute({0, 2, 1, 3});
         const value picked = t.call("queries_subsample", subsample{here, dims.rows, dims.step}, x);
-        const value q =
-            t.call("queries", normed_linear{dims.in, d * heads}, picked).view({batch, queries, heads, d}).permute({0, 2, 1, 3});
+        const value q = t.call("queries", normed_linear{dims.in, d * heads}, picked)
+                            .view({batch, queries, heads, d})
+                            .permute({0, 2, 1, 3});
         const value h = mix(t, dims, q, k, v, biases);
         return t.call("projection", normed_linear{wide * heads, dims.out}, t.call("activation", hard_swish{}, h));
     }
@@ -158,11 +170,12 @@ struct grid {
 
 constexpr grid stage(const site& here, trace& t, std::int64_t i, grid x) {
     const sizes& dims = here.dims;
-    const std::int64_t width = of_stage(dims, widths, i), depth = of_stage(dims, depths, i), wider = of_stage(dims, inner, i);
+    const std::int64_t width = of_stage(dims, widths, i), depth = of_stage(dims, depths, i),
+                       wider = of_stage(dims, inner, i);
     const std::int64_t each_depth = wider > 0 ? 2 : 1;
     const module_info module{.name = "stages", .index = i, .type = here.type("Stage")};
-    const attention_sizes attends{width, width, of_stage(dims, key_dims, i), of_stage(dims, heads, i),
-                                  of_stage(dims, ratios, i), x.rows};
+    const attention_sizes attends{
+        width, width, of_stage(dims, key_dims, i), of_stage(dims, heads, i), of_stage(dims, ratios, i), x.rows};
     value& h = x.tokens;
     t.enter(module);
     for (repetition each = t.repeat(depth, h); each.next();) {
@@ -269,7 +282,8 @@ constexpr void read_levit(config_view config, sizes& s) {
         s.own[down + static_cast<std::size_t>(i)] = read_shrinking(config, s.own, i).packed();
     std::int64_t rows = side;
     for (int i = 0; i < 4; ++i) {
-        if (rows + 2 * s.own[padding] < s.own[kernel]) fail_value(config, "image_size", "an image that the kernels fit into");
+        if (rows + 2 * s.own[padding] < s.own[kernel])
+            fail_value(config, "image_size", "an image that the kernels fit into");
         rows = (rows + 2 * s.own[padding] - s.own[kernel]) / s.own[stride] + 1;
     }
     if (rows != side / s.own[patch]) fail_value(config, "patch_size", "as many pixels as four convolutions make one of");

@@ -87,6 +87,7 @@ constexpr value mix_windows(trace& t, const value& weights, const value& v, std:
 constexpr value attend(const site& here, trace& t, const value& x) {
     const std::int64_t width = here.dims.hidden_size, heads = here.dims.num_attention_heads, d = here.dims.head_dim;
     const std::int64_t batch = x.dim(0), length = x.dim(1), w = here.dims.own[first_window + here.kind.own] / 2;
+    if (w == 0) report_description("longformer: a layer without a window");
     const linear projection{width, width, true};
     const value turned = x.transpose(0, 1);
     const auto project = [&](literal name) { return t.call(name, projection, turned); };

@@ -51,8 +51,8 @@ struct block {
         if (pads)
             x = t.pad_images(x, same_padding(x.dim(2), kernel, stride) * dilation,
                              same_padding(x.dim(3), kernel, stride) * dilation);
-        const convolution_2d convolution{in, out, kernel, stride, pads ? 0 : (kernel - 1) / 2 * dilation, groups, !norms,
-                                         dilation};
+        const convolution_2d convolution{in,     out,    kernel,  stride, pads ? 0 : (kernel - 1) / 2 * dilation,
+                                         groups, !norms, dilation};
         value h = t.call("convolution", convolution, x);
         if (norms) h = t.call("normalization", batch_norm_2d{out}, h);
         return act ? t.call("activation", activation_module{*act}, h) : h;
@@ -66,8 +66,14 @@ constexpr value residual(const site& here, trace& t, const module_info& m, std::
     const activation act = here.dims.hidden_act;
     t.enter(m);
     value h = t.call("expand_1x1", block{.here = here, .in = in, .out = wide, .act = act}, x);
-    const block over_places{.here = here, .in = wide, .out = wide, .kernel = 3, .stride = stride, .groups = wide,
-                            .dilation = dilation, .act = act};
+    const block over_places{.here = here,
+                            .in = wide,
+                            .out = wide,
+                            .kernel = 3,
+                            .stride = stride,
+                            .groups = wide,
+                            .dilation = dilation,
+                            .act = act};
     h = t.call("conv_3x3", over_places, h);
     h = t.call("reduce_1x1", block{.here = here, .in = wide, .out = out}, h);
     return t.leave(m, stride == 1 && in == out ? t.add(x, h) : h);

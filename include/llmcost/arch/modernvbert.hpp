@@ -100,8 +100,7 @@ constexpr value describe_normed(const site& here, trace& t) { return describe_wi
 
 /// Heads read keys that one text model has.
 constexpr void read_over(config_view config, model& m, const architecture& text) {
-    if (m.text->model_type != text.model_type)
-        fail_unsupported(config, "text_config", "no row describes a head over another text model");
+    if (m.text != &text) fail_unsupported(config, "text_config", "no row describes a head over another text model");
     const string_ref pooling = config.string("classifier_pooling", "cls");
     m.own[pools_mean] = pooling == "mean";
     if (pooling != "mean" && pooling != "cls") fail_value(config, "classifier_pooling", "\"cls\" or \"mean\"");

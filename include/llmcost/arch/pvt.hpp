@@ -39,6 +39,7 @@ inline constexpr own_key keys[]{{.value = own_value::computed}};
 }
 /// Those that its convolution makes of so many pixels: kernel and stride change roles (`PvtPatchEmbeddings`).
 [[nodiscard]] constexpr std::int64_t made_of(const sizes& dims, std::int64_t i, std::int64_t pixels) {
+    if (patch(dims, i) == 0) report_description("pvt: more stages than sizes");
     return (pixels - stride(dims, i)) / patch(dims, i) + 1;
 }
 

@@ -186,8 +186,8 @@ constexpr void read(config_view config, sizes& s) {
     if (s.intermediate_size < 1) fail_value(config, "intermediate_size", "at least 2");
     if (s.frequencies != frequency_rule::kept)
         fail_unsupported(config, "rope_parameters", "this type has no other frequencies than default ones");
-    s.rotary_dim =
-        static_cast<std::int64_t>(static_cast<double>(s.head_dim) * detail::read_partial_rotary_factor(config, 0.5));
+    const double part = detail::read_partial_rotary_factor(config, 0.5);
+    s.rotary_dim = (static_cast<std::int64_t>(static_cast<double>(s.head_dim) * part) + 1) / 2 * 2;
     // the state of a convolution is as wide as the model (`RecurrentGemmaRecurrentBlock`)
     const auto lru = config.optional_integer("lru_width");
     if (lru && *lru != s.hidden_size) fail_value(config, "lru_width", "hidden_size, as states are that wide");
@@ -217,9 +217,8 @@ inline constexpr architecture recurrent_gemma = [](architecture a) {
     a.names.norm = "final_norm", a.names.attention = a.names.recurrent = "temporal_block";
     a.names.feed_forward = "mlp_block", a.names.mlp_type = "Mlp";
     a.keys[1] = {"hidden_act", "hidden_activation", key_rule::written_only};
-    a.keys[2] = {"head_dim", "", key_rule::absent};
-    a.keys[3] = {"sliding_window", "attention_window_size"};
-    a.keys[4] = {"max_position_embeddings", "", key_rule::absent};
+    a.keys[2] = {"sliding_window", "attention_window_size"};
+    a.keys[3] = {"max_position_embeddings", "", key_rule::absent};
     a.defaults = sizes{.vocab_size = 256000,
                        .hidden_size = 2560,
                        .intermediate_size = 7680,

@@ -162,7 +162,11 @@ constexpr value merge(const site& here, trace& t, const stage_sizes& dims, const
 constexpr stage_sizes size_stage(const sizes& dims, std::int64_t i, std::int64_t rows, std::int64_t columns) {
     const std::int64_t patch = dims.vision.patch_size, resolution = (dims.vision.image_height / patch) >> i;
     const std::int64_t reach = resolution < dims.own[window] ? resolution : dims.own[window];
-    return {dims.embedding_size << i, of_stage(dims, heads, i), rows, columns, reach,
+    return {dims.embedding_size << i,
+            of_stage(dims, heads, i),
+            rows,
+            columns,
+            reach,
             resolution > reach && dims.own[window] / 2 > 0};
 }
 
@@ -178,8 +182,7 @@ constexpr value stage(const site& here, trace& t, std::int64_t i, const stage_si
     t.enter(module);
     if (pairs > 0) pair(0, drops_path && i > 0);
     for (repetition each = t.repeat(pairs - 1, x, 1); each.next();) pair(2 * each.index(), drops_path);
-    if (depth % 2 != 0)
-        x = t.call({"blocks", depth - 1}, block{here, dims, false, drops_path && (i > 0 || depth > 1)}, x);
+    if (depth % 2 != 0) x = t.call({"blocks", depth - 1}, block{here, dims, false, drops_path && (i > 0 || depth > 1)}, x);
     if (i + 1 < here.dims.num_hidden_layers) x = merge(here, t, dims, x);
     return t.leave(module, x);
 }

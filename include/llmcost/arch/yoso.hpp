@@ -44,10 +44,19 @@ constexpr value cumulate(const site& here, trace& t, const value& q, const value
     return out;
 }
 
+constexpr value embed(const site& here, trace& t) { return embed_within(here, t, nystromformer_detail::sum_embeddings); }
+/// A mask of ones, which layers read.
+constexpr decoder_context prepare(const site& here, trace& t) {
+    decoder_context c = all_or_before(here, t);
+    c.full.own[0] = t.constant({t.load().batch, t.load().sequence});
+    return c;
+}
+
 constexpr value attend(const site& here, trace& t, const value& x) {
     const std::int64_t width = here.dims.hidden_size, heads = here.dims.num_attention_heads, d = width / heads;
     const std::int64_t batch = x.dim(0), sequence = x.dim(1), k = here.dims.own[window];
-    const extents mask{batch, sequence}, rows{batch * heads, sequence, d};
+    const value& mask = here.shared->own[0];
+    const extents rows{batch * heads, sequence, d};
     qkv of;
     project_in_heads(t, x, width, heads, {}, of.q, of.k, of.v);
     const recorder::fused_guard fused{t, fused_attention(of.q, heads, here.shared->where, sequence)};
@@ -58,13 +67,13 @@ constexpr value attend(const site& here, trace& t, const value& x) {
     value convolved;
     if (k != 0) {
         const module_info conv{.name = "conv", .type = {"", "Conv2d"}, .leaf = true};
-        const value seen = t.mul(of.v, trace::buffer({batch, 1, sequence, 1}));
+        const value seen = t.mul(of.v, mask.unsqueeze(1).unsqueeze(3));
         t.enter(conv);
         const value weight = t.param("weight", {heads, 1, k, 1});
         convolved = t.leave(conv, t.convolution_padded(seen, weight, false, heads, 1, {k / 2, 0}));
     }
     of.q = t.reshape(of.q, rows), of.k = t.reshape(of.k, rows), of.v = t.reshape(of.v, rows);
-    const value ones = t.add(t.div(trace::buffer(mask)));
+    const value ones = t.add(t.div(mask));
     (void)t.repeat_interleave(ones.unsqueeze(1), 1, heads);  // integers from then on
     const value q = normalize(t, of.q), key = normalize(t, of.k);
     value mixed = normalize(t, cumulate(here, t, q, key, of.v)).view({batch, heads, sequence, d});
@@ -89,7 +98,7 @@ constexpr void read(config_view config, sizes& s) {
 // transformers/models/yoso: Nystromformer's frame around shares by the angle of queries and keys
 inline constexpr architecture yoso = [](architecture a) {
     a.model_type = "yoso", a.prefix = "Yoso", a.read = yoso_detail::read, a.own = yoso_detail::keys;
-    a.attend = yoso_detail::attend, a.names.base = "yoso";
+    a.attend = yoso_detail::attend, a.embed = yoso_detail::embed, a.prepare = yoso_detail::prepare, a.names.base = "yoso";
     a.defaults.vocab_size = 50265, a.defaults.max_position_embeddings = 4096, a.defaults.type_vocab_size = 1;
     a.defaults.hidden_act = activation::gelu;
     return a;

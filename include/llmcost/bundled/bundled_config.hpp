@@ -21,6 +21,13 @@ struct bundled_config {
     std::int64_t parameters;  ///< what the reference class of `architectures` has, tied tensors once
 };
 
+/// The `model_type` of a bundled configuration: it is the first key of all.
+[[nodiscard]] constexpr std::string_view type_of(const bundled_config& c) noexcept {
+    constexpr std::string_view begin = R"({"model_type":")";
+    const std::string_view text = c.json.starts_with(begin) ? c.json.substr(begin.size()) : std::string_view{};
+    return text.substr(0, text.find('"'));
+}
+
 namespace detail {
 
 constexpr char ascii_lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }

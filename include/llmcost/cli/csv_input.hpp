@@ -16,6 +16,7 @@
 #include <llmcost/base/count.hpp>
 #include <llmcost/base/error.hpp>
 #include <llmcost/cli/arguments.hpp>
+#include <llmcost/cli/row_problem.hpp>
 #include <llmcost/cli/session.hpp>
 #include <llmcost/cli/tables.hpp>
 
@@ -50,21 +51,6 @@ inline std::string_view whole_digits(std::string_view text) {
     const bool whole = dot != 0 && dot < text.size() - 1 && text.find_first_not_of('0', dot + 1) == std::string_view::npos &&
                        text.find_first_not_of("0123456789") == dot;
     return whole ? text.substr(0, dot) : text;
-}
-
-/// What keeps a row from being answered, in one line; empty where nothing does.
-template <class Make>
-[[nodiscard]] std::string problem_of(const Make& make) {
-    try {
-        make();
-    } catch (const error& e) {
-        return printable(e.what());
-    } catch (const overflow_error& e) {
-        return e.what();
-    } catch (const description_error& e) {
-        return "the configuration cannot be described: " + printable(e.what());
-    }
-    return {};
 }
 
 }  // namespace detail
@@ -174,8 +160,7 @@ template <class Put>
         out += '\n';
     }
     if (without == 0) return out;
-    notes << "llmcost: " << first << " (" << without << " of " << all << (all == 1 ? " row" : " rows")
-          << " without an answer: see the column error)\n";
+    detail::note_on_rows(notes, first, without, all);
     return {std::move(out), exit_code::rows};
 }
 

@@ -144,6 +144,15 @@ inline std::string training_line(const question& q) {
     return '\n' + wrapped(parts, page_width, "  ");
 }
 
+/// What the checkpoint has and no figure follows.
+inline std::string not_counted(const question& q) {
+    if (q.mtp_layers == 0) return {};
+    const bool one = q.mtp_layers == 1;
+    return "\nThe checkpoint carries " + number(q.mtp_layers) + " multi-token prediction layer" +
+           (one ? ", which is" : "s, which are") + " not counted:\nthe reference leaves " + (one ? "it" : "them") +
+           " out.\n";
+}
+
 /// What the figures rest on: source, convention, workload, element types, assumptions.
 inline std::string provenance(const question& q, const roles_read& read) {
     const bool caches = read.sums.total.front().cache != count{};
@@ -186,7 +195,7 @@ inline std::string provenance(const question& q, const roles_read& read) {
            '\n';
     out += q.work.kind == job_kind::generation ? detail::phases_table(q, read.sums) : detail::counts_table(q, read);
     if (q.work.training) out += detail::training_line(q);
-    out += '\n' + detail::dim(q, detail::provenance(q, read));
+    out += detail::not_counted(q) + '\n' + detail::dim(q, detail::provenance(q, read));
     return out + detail::dim(q, "ask more: mult attn · --tree · --input 1000 --output 200 · llmcost --help") + '\n';
 }
 

@@ -142,7 +142,7 @@ inline std::string job_report(const question& q, const roles_read& roles) {
     const job_reading& r = lists ? read.figures : roles.sums;
     json_writer json;
     json.object().key("model").object();
-    json.member("name", q.who.name).member("model_type", q.subject.kind->model_type);
+    llmcost::detail::write_name(json, q.subject, q.who);
     json.member("architecture", roles.root).member("source", q.who.source).end_object();
     write_job(json, q);
     json.key("totals").object();

@@ -97,7 +97,8 @@ inline std::string latency_json(const placement& p, const job& work, const timed
     json.object().member("seconds", step.seconds).member("lower", step.lower).member("upper", step.upper);
     json.member("bound", name_of(step.bound)).member("flops", step.done.flops).member("bytes", step.done.bytes);
     json.member("watts", watts).member("joules", watts * step.seconds * static_cast<double>(p.how.shards.devices()));
-    json.member("model", p.who.name).member("device", p.on->names[0]).member("devices", p.how.shards.devices());
+    put_model(json, p);
+    json.member("device", p.on->names[0]).member("devices", p.how.shards.devices());
     json.member("dtype", p.how.products->name).member("cache_dtype", p.how.cache->name);
     json.member("launches", step.done.launches).member("host_seconds", step.host_seconds);
     json.member("weight_bytes", step.weights).member("cache_bytes", step.cache);
@@ -153,7 +154,9 @@ inline std::string latency_csv(const timed_step& step) {
 
 inline std::string title_of_placement(const placement& p, std::int64_t pipeline = 1) {
     const std::int64_t n = p.how.shards.devices() * pipeline;
-    std::string out = printable(p.who.name) + " on " + (n > 1 ? std::to_string(n) + " x " : "") + printable(p.on->title);
+    const std::string as = p.who.type ? ", read as " + std::string(p.subject.kind->model_type) + "," : std::string();
+    std::string out =
+        printable(p.who.name) + as + " on " + (n > 1 ? std::to_string(n) + " x " : "") + printable(p.on->title);
     if (!p.by.name.empty()) out += ", " + std::string(p.by.name);
     out += ", " + std::string(p.how.products->name);
     if (p.subject.dims.moe.num_experts > 1 && p.how.experts != p.how.products)
@@ -230,7 +233,8 @@ inline std::string training_json(const placement& p, const workload& load, const
     json.member(images ? "images_per_second" : "tokens_per_second", inputs_of(p, load) / t.whole.seconds)
         .member("watts", watts);
     json.member("joules", watts * t.whole.seconds * static_cast<double>(p.how.shards.devices()));
-    json.member("model", p.who.name).member("device", p.on->names[0]).member("devices", p.how.shards.devices());
+    put_model(json, p);
+    json.member("device", p.on->names[0]).member("devices", p.how.shards.devices());
     json.member("dtype", p.how.products->name).member("groups", p.how.shards.data).member("batch", load.batch);
     if (!images) json.member("sequence", load.sequence);
     json.member("state_bytes", t.states).member("saved_bytes", t.kept);

@@ -181,7 +181,9 @@ inline std::string measured_json(const placement& p, const workload& load, const
         .member("predicted_seconds", s.predicted)
         .member("backward_seconds", s.backward);
     json.member("left_out", s.left_out).member("distinct", static_cast<std::int64_t>(m.distinct));
-    json.member("memory_bytes", m.memory_bytes).member("model", p.who.name).member("device", p.on->names[0]);
+    json.member("memory_bytes", m.memory_bytes);
+    put_model(json, p);
+    json.member("device", p.on->names[0]);
     json.member("batch", load.batch).member("sequence", load.sequence).member("past", load.past).key("ops").array();
     for (const measured_kernel& k : m.kernels) {
         json.object().member("name", k.what.name).member("kind", k.what.shape.family->name).member("target", k.target);

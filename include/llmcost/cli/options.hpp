@@ -70,14 +70,22 @@ constexpr void each_choice(std::string_view words, Visit visit) {
     return names;
 }
 
+/// Names of the model types that are known.
+[[nodiscard]] inline std::vector<std::string_view> type_names(const session& io) {
+    std::vector<std::string_view> names;
+    for (const architecture* a : io.models) names.emplace_back(a->model_type);
+    return names;
+}
+
 /// The options that several commands have.
 namespace option {
 
 // clang-format off
 inline constexpr option_row
-    model           {"--model",            value_kind::file,   "NAME", "org/name[@rev]: file, cached, bundled, hub", "Model", bundled_names},
-    config          {"--config",           value_kind::file,   "FILE", "config.json or its folder; - is stdin"},
+    model           {"--model",            value_kind::file,   "NAME", "org/name[@rev]: file, cached, bundled, hub", "Model", bundled_names, true},
+    config          {"--config",           value_kind::file,   "FILE", "config.json or its folder; - is stdin", {}, nullptr, true},
     part            {"--part",             value_kind::text,   "KEY",  "the model nested under a key: text_config"},
+    as              {"--as",               value_kind::text,   "TYPE", "read it by the row of another model_type", {}, type_names},
     set             {"--set",              value_kind::text,   "K=V",  "override a key, a.b=1 a nested one; repeat", {}, nullptr, true},
     revision        {"--revision",         value_kind::text,   "REV",  "branch, tag or commit of --model"},
     offline         {"--offline",          value_kind::none,   "",     "never use the network"},
@@ -113,7 +121,7 @@ inline constexpr option_row
 /// Of every command.
 inline constexpr std::array help_option{option::help};
 /// Which model: of every command that reads one.
-inline constexpr std::array model_options{option::model, option::config,   option::part,
+inline constexpr std::array model_options{option::model, option::config,   option::part,   option::as,
                                           option::set,   option::revision, option::offline};
 
 }  // namespace llmcost::cli

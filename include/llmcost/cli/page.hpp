@@ -16,6 +16,7 @@
 #include <llmcost/cli/command.hpp>
 #include <llmcost/cli/front_page.hpp>
 #include <llmcost/cli/json_output.hpp>
+#include <llmcost/cli/several.hpp>
 #include <llmcost/cli/shell.hpp>
 #include <llmcost/cli/subject.hpp>
 #include <llmcost/cli/tree.hpp>
@@ -26,6 +27,7 @@ namespace llmcost::cli {
 inline constexpr std::array page_options{option::model,
                                          option::config,
                                          option::part,
+                                         option::as,
                                          option::set,
                                          option::revision,
                                          option::offline,
@@ -160,6 +162,8 @@ inline std::string unused_keys_text(const std::vector<unused_key>& keys, output_
         for (const std::string_view word : args.words()) refuse_command(io.commands, word);
     (void)read_job(args);  // what is wrong with the options is said before anything is read or downloaded
     const bool color = wants_color(args, io);
+    several_table several(args, io, understand);
+    if (io.read_each(args, io, several)) return several.answer();
     const read_subject read = io.read(args, io);
     const found_config& found = read.found;
     if (args.has(option::unused))
@@ -167,6 +171,7 @@ inline std::string unused_keys_text(const std::vector<unused_key>& keys, output_
     question q = understand(args, read.subject, found.who, io.commands);
     q.color = color;
     q.declines_cache = read.declines_cache;
+    q.mtp_layers = read.mtp_layers;
     std::string text = answer(q);
     const bool page = q.format == output_format::text && q.asked.empty() && !q.tensors && !q.tree && !q.scopes;
     if (!page && !q.tensors) note_on_context(io.err, q.who.name, q.subject, longest_of(q.work, q.phases));  // a page says it
@@ -175,17 +180,18 @@ inline std::string unused_keys_text(const std::vector<unused_key>& keys, output_
     return text;
 }
 
-inline constexpr std::array<example_row, 5> page_examples{{
+inline constexpr std::array<example_row, 6> page_examples{{
     {"llmcost --model meta-llama/Llama-3.2-1B", "the front page: parameters, bytes, counts"},
     {"llmcost --config config.json --batch 16 --sequence 200 mult attn", "multiplications of attention"},
     {"llmcost --model Qwen/Qwen3-0.6B --tree --depth 3 params flops", "the module tree with two columns"},
     {"llmcost --model google/gemma-2-2b --input 1000 --output 200", "a whole request"},
+    {"llmcost --model Qwen/Qwen3-0.6B --model google/gemma-2-2b params flops", "a table, a row for each model"},
     {"llmcost --config - --set num_hidden_layers=2 --format json --scopes", "every module, for a script"},
 }};
 
 inline constexpr command page_command{.name = "",
                                       .meaning = "what a transformer costs, exactly, from its config.json",
-                                      .usage = "(--model NAME | --config FILE) [option]... [metric]... [scope]",
+                                      .usage = "(--model NAME | --config FILE)... [option]... [metric]... [scope]",
                                       .about =
                                           "What a transformer costs, exactly, from its config.json. With neither metric\n"
                                           "nor scope: the front page. metric: add mult div sqrt exp ... flops params cache\n"

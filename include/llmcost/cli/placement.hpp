@@ -99,6 +99,12 @@ struct placement {
     double grams_per_kwh = 0;
 };
 
+/// `"model"`, and `"as"` where the row of another type than the file's reads it.
+inline void put_model(json_writer& json, const placement& p) {
+    json.member("model", p.who.name);
+    if (p.who.type) json.member("as", p.subject.kind->model_type);
+}
+
 /// Refuses what cannot be split as it is asked for.
 inline void check_sharding(const model& m, const sharding& s) {
     if (const literal problem = sharding_problem(m, s); !is_empty(problem))

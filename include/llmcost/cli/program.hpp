@@ -82,11 +82,9 @@ inline answered answer_of(const command& c, std::span<const std::string_view> ar
         return detail::fail(io, e.what(), exit_code::overflow);
     } catch (const workload_error& e) {
         const bool sequence = has_option(asked.options, option::sequence.name);
-        return detail::fail(io,
-                            "the workload needs " + std::to_string(e.asked()) + " positions and the model has " +
-                                std::to_string(e.held()) +
-                                (sequence ? " (--sequence, --past, --encoder-sequence)" : " (--input, --output)"),
-                            exit_code::usage);
+        return detail::fail(
+            io, positions_text(e) + (sequence ? " (--sequence, --past, --encoder-sequence)" : " (--input, --output)"),
+            exit_code::usage);
     } catch (const description_error& e) {
         return detail::fail(io, std::string("the configuration cannot be described: ") + e.what(), exit_code::configuration);
     } catch (const std::bad_alloc&) {

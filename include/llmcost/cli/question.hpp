@@ -32,6 +32,7 @@ struct question {
     std::int64_t depth = -1;  ///< of the tree; -1: all of it
     bool color = false;
     bool declines_cache = false;           ///< the configuration says `use_cache: false`
+    std::int64_t mtp_layers = 0;           ///< multi-token prediction layers that no figure has
     std::vector<std::string> overrides{};  ///< what `--set` changed, printable
     std::vector<phase> phases{};
 };

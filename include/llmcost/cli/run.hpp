@@ -7,7 +7,9 @@
 #include <string_view>
 
 #include <llmcost/bundled/all.hpp>
+#include <llmcost/bundled/verified_types.hpp>
 #include <llmcost/cli/devices.hpp>
+#include <llmcost/cli/each_source.hpp>
 #include <llmcost/cli/execution.hpp>
 #include <llmcost/cli/latency.hpp>
 #include <llmcost/cli/models.hpp>
@@ -27,7 +29,8 @@ inline constexpr std::array all_commands{&page_command, &models_command,  &devic
 
 /// A session that knows everything.
 [[nodiscard]] inline session whole_session(const streams& io) {
-    return {io, every_model, bundled_configs, all_commands, read_subject_of, read_placement};
+    return {
+        io, every_model, bundled_configs, all_commands, read_subject_of, read_placement, read_each_subject, every_verified};
 }
 
 /// Runs the program: reads arguments (without its own name), writes the answer to `io.out` at once, or an error to `io.err`.

@@ -197,7 +197,8 @@ inline std::string served(const arguments& given, const placement& p, serving_lo
             if (n >= most) break;
         }
         if (text) return sweep_text(p, all);
-        json.object().member("model", p.who.name).member("device", p.on->names[0]).key("sweep").array();
+        put_model(json.object(), p);
+        json.member("device", p.on->names[0]).key("sweep").array();
         for (const auto& [at, f] : all) json.object(), put_figures(json, p, at, f), json.end_object();
         json.end_array();
         put_unmeasured(json, p);
@@ -226,7 +227,8 @@ inline std::string served(const arguments& given, const placement& p, serving_lo
     if (text) return serve_text(p, load, f, on);
     json.object();
     put_figures(json, p, load, f);
-    json.member("input", load.input).member("output", load.output).member("model", p.who.name);
+    json.member("input", load.input).member("output", load.output);
+    put_model(json, p);
     json.member("device", p.on->names[0]).member("engine", p.by.name).member("dtype", p.how.products->name);
     json.member("cache_dtype", p.how.cache->name)
         .member("weight_bytes_per_device", on.weights() / static_cast<double>(load.pipeline));

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <llmcost/bundled/bundled_config.hpp>
+#include <llmcost/bundled/verified_type.hpp>
 #include <llmcost/detail/hub_options.hpp>
 #include <llmcost/reading/known_models.hpp>
 
@@ -17,6 +18,7 @@ struct command;
 class arguments;
 struct read_subject;
 struct placement;
+class subject_sink;
 
 /// Exit codes; docs/cli.md and the man page explain them.
 enum class exit_code : int {
@@ -58,6 +60,8 @@ struct session : streams {
     // pointers, so that no command compiles the reader of configurations, the hub and measured kernels once more
     read_subject (*read)(const arguments&, const session&) = nullptr;  ///< the model that a command line names
     placement (*place)(const arguments&, const session&) = nullptr;    ///< and on what device, and how, it is run
+    bool (*read_each)(const arguments&, const session&, subject_sink&) = nullptr;  ///< the models, where it names several
+    verified_table verified{};  ///< how its types are held against the reference
 };
 
 }  // namespace llmcost::cli

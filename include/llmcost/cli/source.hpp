@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <ostream>
 #include <span>
@@ -14,6 +16,7 @@
 #include <llmcost/bundled/bundled_config.hpp>
 #include <llmcost/cli/arguments.hpp>
 #include <llmcost/cli/command.hpp>
+#include <llmcost/cli/relatives.hpp>
 #include <llmcost/cli/session.hpp>
 #include <llmcost/cli/subject.hpp>
 #include <llmcost/hub.hpp>
@@ -48,8 +51,7 @@ inline bool looks_like_path(std::string_view name) {
 
 /// The repository that `--model` names, at the revision that it or `--revision` names; the revision is empty where neither
 /// does.
-inline std::pair<repo_id, bool> repo_of(const arguments& args) {
-    const std::string_view name = args.text(option::model);
+inline std::pair<repo_id, bool> repo_of(const arguments& args, std::string_view name) {
     const bool at = name.find('@') != std::string_view::npos;
     if (at && args.has(option::revision)) refuse("--revision", "cannot stand together with " + in_quotes(name));
     std::string text(name);
@@ -68,8 +70,7 @@ inline std::pair<repo_id, bool> repo_of(const arguments& args) {
     throw error(e.code(), {}, std::string(e.what()) + near.hint("", "; bundled under a near name: "));
 }
 
-inline found_config from_name(const arguments& args, const session& io) {
-    const std::string_view name = args.text(option::model);
+inline found_config from_name(std::string_view name, const arguments& args, const session& io) {
     const std::string path(name);
     std::error_code none;
     const bool is_there = std::filesystem::exists(path, none);
@@ -80,7 +81,7 @@ inline found_config from_name(const arguments& args, const session& io) {
         found.remarkable = true;
         return found;
     }
-    const auto [id, revised] = repo_of(args);
+    const auto [id, revised] = repo_of(args, name);
     hub_options options = hub_options::from_environment(io.get);
     if (args.has(option::offline)) options.offline = true, options.offline_source = "--offline";
     const std::string shown = printable(name);
@@ -108,9 +109,8 @@ inline found_config from_name(const arguments& args, const session& io) {
 
 }  // namespace detail
 
-/// Reads the configuration: the file or standard input of `--config`, or what `--model` names: a file, else the cache of
-/// the Hugging Face tools, else a bundled one, else the hub. `--set` is applied.
-[[nodiscard]] inline found_config find_config(const arguments& args, const session& io) {
+/// Refuses a command line that names no configuration, or one in two ways.
+inline void check_source(const arguments& args, const session& io) {
     if (args.has(option::model) == args.has(option::config)) {
         if (args.has(option::model)) refuse("--model", "cannot stand together with --config");
         std::string hint = "say which model: --model org/name or --config FILE (see llmcost --help)";
@@ -124,12 +124,16 @@ inline found_config from_name(const arguments& args, const session& io) {
         refuse({}, hint);
     }
     if (args.has(option::revision) && args.has(option::config)) refuse("--revision", "needs --model");
-    const std::string_view path = args.text(option::config);
-    found_config found = args.has(option::model) ? detail::from_name(args, io)
-                         : path == "-"           ? found_config{read_config_file(io.in, "standard input"),
+}
+
+/// Reads the configuration of a name: for `--config` a file or the standard input; for `--model` a file, else the cache of
+/// the Hugging Face tools, else a bundled one, else the hub. `--set` is applied.
+[[nodiscard]] inline found_config find_config(std::string_view name, const arguments& args, const session& io) {
+    found_config found = args.has(option::model) ? detail::from_name(name, args, io)
+                         : name == "-"           ? found_config{read_config_file(io.in, "standard input"),
                                                       {"standard input", "configuration from the standard input"},
                                                       false}
-                                                 : detail::from_file(std::string(path), path);
+                                                 : detail::from_file(std::string(name), name);
     for (const std::string_view change : args.all(option::set)) {
         const std::size_t sign = change.find('=');
         if (sign == std::string_view::npos || sign == 0) refuse("--set", "expected key=value, found " + in_quotes(change));
@@ -149,37 +153,124 @@ inline found_config from_name(const arguments& args, const session& io) {
     return {};
 }
 
-/// The model of a configuration, or of the part that `--part` names; errors name the file and the place in it.
+namespace detail {
+
+/// The row that `--as` names; null without it.
+inline const architecture* row_asked_for(const arguments& args, const known_models& models) {
+    if (!args.has(option::as)) return nullptr;
+    const std::string_view type = args.text(option::as);
+    if (const architecture* row = models.find(type)) return row;
+    nearest_names near(type);
+    for (const architecture* a : models) near.offer(a->model_type);
+    refuse(option::as.name, in_quotes(type) + " is not known" + near.hint("") + "; llmcost models lists those that are");
+}
+
+/// Calls the class that a configuration names by the row's own name of it, and says what the file is read as.
+inline void read_as(const architecture& row, config_view place, bool whole, found_config& found,
+                    const known_models& models) {
+    const auto type = place.find("model_type");
+    const std::string own = type && type->is_string() ? printable(type->as_string()) : std::string();
+    if (own == std::string_view(row.model_type)) return;
+    found.who.type = own;
+    found.who.source += ", read as " + std::string(row.model_type);
+    if (own.empty())
+        found.who.source += ": it names no type";
+    else
+        found.who.source += (models.find(own) == nullptr ? ": " + own + " is not known" : ", though it is " + own);
+    if (const llmcost::detail::head_name* head = head_of_class(place); head != nullptr && whole)
+        found.document.set("architectures", "[\"" + std::string(row.prefix) + std::string(head->suffix) + "\"]");
+}
+
+/// The sentence of an error about an unknown type, with what may be said instead.
+inline std::string with_relatives(const error& e, config_view place, const session& io, bool search) {
+    const std::string what = e.what();
+    if (const std::string_view part = known_part(place, io.models); !part.empty())
+        return what + "; known is what it holds: --part " + printable(part);
+    if (!search) return what;
+    std::string names;
+    const std::vector<const architecture*> relatives = relatives_of(place, io.models, io.bundled);
+    for (const architecture* a : relatives) names.append(names.empty() ? "" : ", ").append(a->model_type);
+    if (names.empty()) return what;
+    names = "; its keys read like " + names + " (--as " + std::string(relatives.front()->model_type) + ")";
+    const std::size_t list = what.rfind("; llmcost models lists");
+    return list == std::string::npos ? what + names : what.substr(0, list) + names + what.substr(list);
+}
+
+/// Whether a configuration's type is missing or not known.
+inline bool is_unknown(config_view place, const known_models& models) {
+    const auto type = place.find("model_type");
+    return !type || type->is_null() || (type->is_string() && models.find(type->as_string()) == nullptr);
+}
+
+}  // namespace detail
+
+/// The model of a configuration that was found, or of the part that `--part` names; errors name the file and the place in
+/// it.
+///
+/// `ear` is told which keys are read; without one, as for a row of many, nobody searches for relatives of an unknown type.
+inline read_subject read_found(found_config found, const arguments& args, const session& io,
+                               config_listener* ear = nullptr) {
+    read_subject out{std::move(found)};
+    const architecture* const row = detail::row_asked_for(args, io.models);
+    const bool whole = !args.has(option::part);
+    config_document& document = out.found.document;
+    const auto place_in = [&](config_view root) {
+        return whole ? root : root.object(std::string(args.text(option::part)).c_str());
+    };
+    if (row != nullptr) detail::read_as(*row, document.read_with(place_in), whole, out.found, io.models);
+    const config_view place = document.read_with(place_in);
+    try {
+        document.read_with([&](config_view root) {
+            const config_view heard = ear == nullptr ? place : place.heard_by(*ear);
+            out.subject = row == nullptr ? io.models.read(heard) : io.models.read_by(*row, heard);
+            out.declines_cache = !heard.boolean("use_cache", true);
+            dtype& type = out.subject.dims.type;
+            if (!whole && type == dtype::unspecified) type = llmcost::detail::read_dtype(root);  // said for all parts
+        });
+    } catch (const error& e) {
+        const bool typeless = e.code() == errc::unknown_model_type || e.code() == errc::missing_key;
+        if (!typeless || row != nullptr || !detail::is_unknown(place, io.models)) throw;
+        throw error(e.code(), {}, detail::with_relatives(e, place, io, ear != nullptr));
+    }
+    return out;
+}
+
+namespace detail {
+
+/// Whether a key counts multi-token prediction layers, which the reference's classes have none of.
+inline bool counts_mtp_layers(const unused_key& key) {
+    for (const std::string_view name :
+         {"/num_nextn_predict_layers", "/mtp_num_hidden_layers", "/mtp_num_layers", "/num_mtp_layers", "/num_mtp_modules"})
+        if (key.pointer.ends_with(name)) return true;
+    return false;
+}
+
+/// Multi-token prediction layers that a configuration names and no row reads.
+inline std::int64_t unread_mtp_layers(const std::vector<unused_key>& unused) {
+    std::int64_t most = 0;
+    for (const unused_key& key : unused) {
+        const bool number =
+            !key.value.empty() && key.value.size() < 10 && key.value.find_first_not_of("0123456789") == std::string::npos;
+        if (number && counts_mtp_layers(key)) most = std::max<std::int64_t>(most, std::stoi(key.value));
+    }
+    return most;
+}
+
+}  // namespace detail
+
+/// The model that a command line names.
 ///
 /// A key that is nearly one that is read is told to `io.err`: it is more likely misspelt than meant for others.
 [[nodiscard]] inline read_subject read_subject_of(const arguments& args, const session& io) {
-    read_subject out{find_config(args, io)};
-    const config_document& document = out.found.document;
+    check_source(args, io);
+    const std::vector<std::string_view>& names = args.all(args.has(option::model) ? option::model : option::config);
+    if (names.size() > 1) refuse(args.has(option::model) ? "--model" : "--config", "is given twice");
     key_usage usage;
-    const auto read = [&](config_view object) {
-        const config_view place = object.heard_by(usage);
-        out.subject = io.models.read(place);
-        out.declines_cache = !place.boolean("use_cache", true);
-        out.unused = usage.unused(place);
-    };
-    if (args.has(option::part)) {
-        document.read_with([&](config_view root) {
-            read(root.object(std::string(args.text(option::part)).c_str()));
-            dtype& type = out.subject.dims.type;
-            if (type == dtype::unspecified) type = llmcost::detail::read_dtype(root);  // said for all parts
-        });
-    } else {
-        try {
-            document.read_with(read);
-        } catch (const error& e) {
-            const std::string_view part =
-                e.code() == errc::unknown_model_type ? known_part(document.root(), io.models) : std::string_view{};
-            if (part.empty()) throw;
-            throw error(e.code(), {}, std::string(e.what()) + "; known is what it holds: --part " + printable(part));
-        }
-    }
+    read_subject out = read_found(find_config(names.front(), args, io), args, io, &usage);
+    out.unused = usage.unused(out.found.document.root());
+    out.mtp_layers = detail::unread_mtp_layers(out.unused);
     for (const unused_key& key : out.unused)
-        if (!key.nearest.empty())
+        if (!key.nearest.empty() && !detail::counts_mtp_layers(key))
             io.err << "llmcost: " << out.found.who.name << ": " << printable(key.pointer)
                    << ": nothing reads this key; nearest: " << key.nearest << '\n';
     return out;

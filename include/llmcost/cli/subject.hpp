@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <vector>
 
 #include <llmcost/json.hpp>
@@ -25,6 +27,19 @@ struct read_subject {
     model subject{};
     std::vector<unused_key> unused{};
     bool declines_cache = false;  ///< `use_cache` is false
+    std::int64_t mtp_layers = 0;  ///< multi-token prediction layers of the checkpoint, which no figure has
+};
+
+/// Is handed the models of a command line that names several, one by one.
+class subject_sink {
+public:
+    /// A model; what this throws is the row's problem.
+    virtual void put(const read_subject& read) = 0;
+    /// A configuration that has no answer, by its printable name.
+    virtual void fail(std::string name, std::string problem) = 0;
+
+protected:
+    ~subject_sink() = default;
 };
 
 }  // namespace llmcost::cli

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include <llmcost/base/count.hpp>
+#include <llmcost/base/workload.hpp>
 #include <llmcost/detail/messages.hpp>
 
 // How texts and numbers are shown to people.
@@ -19,6 +20,11 @@ namespace llmcost::cli {
     std::size_t n = 0;
     for (const char c : text) n += (static_cast<unsigned char>(c) & 0xC0U) != 0x80U ? 1 : 0;
     return n;
+}
+
+/// What a workload asks of a model that has no room for it.
+[[nodiscard]] inline std::string positions_text(const workload_error& e) {
+    return "the workload needs " + std::to_string(e.asked()) + " positions and the model has " + std::to_string(e.held());
 }
 
 /// The text with blanks in front of it up to a width.

@@ -16,6 +16,8 @@ struct known_models {
     std::size_t count = 0;
     /// `read_model`, which whoever has rows need not compile
     model (*reads)(const known_models&, config_view) = nullptr;
+    /// `read_model_of`, likewise
+    model (*reads_by)(const architecture&, config_view, const known_models&) = nullptr;
 
     [[nodiscard]] constexpr const architecture* const* begin() const noexcept { return rows; }
     [[nodiscard]] constexpr const architecture* const* end() const noexcept { return rows + count; }
@@ -27,6 +29,10 @@ struct known_models {
     }
     /// The model that a configuration describes; throws `config_error` where no row can.
     [[nodiscard]] constexpr model read(config_view config) const { return reads(*this, config); }
+    /// The model that one row makes of a configuration, whatever its `model_type`.
+    [[nodiscard]] constexpr model read_by(const architecture& row, config_view config) const {
+        return reads_by(row, config, *this);
+    }
 };
 
 }  // namespace llmcost

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,7 @@ namespace llmcost {
 struct model_identity {
     std::string name;
     std::string source;
+    std::optional<std::string> type{};  ///< the file's `model_type` where `--as` names another row; empty: it has none
 };
 
 /// Which parts of the JSON report are wanted besides totals.
@@ -44,6 +46,13 @@ inline void write_backward(json_writer& json, const primitives<count>& p) {
     json.object();
     for (std::size_t i = 0; i < primitive_kinds; ++i) json.member(metrics[i].name, metrics[i].of(f));
     json.member("flops", f.flops()).end_object();
+}
+
+/// `"name", "model_type"`, and `"as"` where the row of another type reads the file.
+inline void write_name(json_writer& json, const model& m, const model_identity& who) {
+    const std::string_view row = m.kind->model_type;
+    json.member("name", who.name).member("model_type", who.type ? std::string_view(*who.type) : row);
+    if (who.type) json.member("as", row);
 }
 
 inline std::string_view name_of(logits l) { return l == logits::all ? "all" : l == logits::last ? "last" : "none"; }
@@ -80,7 +89,7 @@ inline void write_sizes(json_writer& json, const std::vector<std::int64_t>& size
     json_writer json;
     json.object();
     json.key("model").object();
-    json.member("name", who.name).member("model_type", m.kind->model_type);
+    detail::write_name(json, m, who);
     json.member("architecture", listing.scopes.empty() ? std::string() : listing.scopes.front().type);
     json.member("source", who.source).end_object();
     detail::write_workload(json, load, types);

@@ -86,6 +86,7 @@ public:
         out_.cache.back().tensors.emplace_back(v.size, v.size + v.rank);
     }
     void cached_nothing(const recorder&) override { open_cached_layer(); }
+    void cached_apart(const recorder&) override { in_layer_ = false; }
 
 private:
     void open_cached_layer() {
@@ -152,6 +153,7 @@ public:
         if (!in_layer_ || out_.empty() || out_.back().path != in_list_) out_.push_back({in_list_, {}});
         in_layer_ = true;
     }
+    void cached_apart(const recorder&) override { in_layer_ = false; }
 
 private:
     struct open_module {

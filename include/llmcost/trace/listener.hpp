@@ -106,6 +106,7 @@ public:
     virtual void cached(const recorder&, const value&) {}
     /// A layer has a place in the cache, and nothing in it.
     virtual void cached_nothing(const recorder&) {}
+    virtual void cached_apart(const recorder&) {}
     /// What layers hand on keeps its memory under another number; those that came after it mean nothing any more.
     virtual void renamed(const recorder&, std::int32_t /*before*/, std::int32_t /*now*/) {}
     virtual void fused_begins(const recorder&, const fused_part&) {}

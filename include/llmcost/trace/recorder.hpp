@@ -180,6 +180,10 @@ public:
     constexpr void cache_nothing() const {
         if (idle_ == 0 && dropped_cache_ == 0 && listener_ != nullptr) listener_->cached_nothing(*this);
     }
+    /// What this layer keeps from here on has another place in the cache.
+    constexpr void cache_apart() const {
+        if (listener_ != nullptr) listener_->cached_apart(*this);
+    }
 
     // ---- operations
 

@@ -123,6 +123,7 @@ public:
     /// The same with a padding of its own for each dimension.
     constexpr value convolution_padded(const value& x, const value& weight, bool bias, std::int64_t groups,
                                        std::int64_t stride, const extents& padding, std::int64_t dilation = 1) {
+        if (weight.dim(0) < 1 || stride < 1) report_description("convolution: no results or no stride");
         extents to{x.dim(0), weight.dim(0)};
         for (int i = 2; i < x.rank; ++i) {
             const std::int64_t padded = x.size[i] + 2 * padding.size[i - 2], reach = dilation * (weight.size[i] - 1) + 1;

@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include "program.hpp"
+
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include <llmcost/bundled/all.hpp>
+
+// Configurations of types that nobody knows, and reading them by the row of another type.
+using namespace llmcost::testing;
+
+namespace {
+
+/// A golden's configuration under another type, whose classes are named after it.
+std::string renamed(const std::string& golden, const std::string& type, const std::string& prefix) {
+    std::ifstream in(config_of(golden));
+    auto config = nlohmann::json::parse(in);
+    config["model_type"] = type;
+    std::string name = config["architectures"][0];
+    config["architectures"][0] = prefix + name.substr(name.find("For"));
+    return config.dump();
+}
+
+const std::string foo = renamed("meta-llama__Llama-3.2-1B", "foo", "Foo");
+
+}  // namespace
+
+TEST_CASE("an unknown type is told whose rows read its keys") {
+    CHECK(
+        refused("--config -", {.in = foo}, 3) ==
+        "llmcost: standard input: /model_type: \"foo\" is not known; its keys read like llama, granite, arcee (--as llama); "
+        "llmcost models lists those that are\n");
+    const auto relatives = [](const std::string& golden) {
+        const std::string why = refused("--config -", {.in = renamed(golden, "foo", "Foo")}, 3);
+        const std::size_t at = why.find("its keys read like ");
+        return at == std::string::npos ? std::string() : why.substr(at, why.find(" (--as") - at);
+    };
+    CHECK(has(relatives("Qwen__Qwen3-0.6B"), "qwen3"));
+    CHECK(has(relatives("google__gemma-3-1b-it"), "gemma3_text"));
+    CHECK(has(relatives("mistralai__Mixtral-8x7B-v0.1"), "mixtral"));
+    // a decoder's keys are an encoder's, too, but not its class
+    CHECK(has(relatives("FacebookAI__roberta-large"), "roberta"));
+    CHECK_FALSE(has(relatives("FacebookAI__roberta-large"), "llama"));
+}
+
+TEST_CASE("a file without a type is told whose rows read its keys, one without keys is not") {
+    auto config = nlohmann::json::parse(foo);
+    config.erase("model_type");
+    CHECK(has(refused("--config -", {.in = config.dump()}, 3),
+              "/model_type: missing; expected a string; its keys read like llama"));
+    CHECK_FALSE(has(refused("--config -", {.in = R"({"model_type":"foo","vocab_size":7})"}, 3), "its keys"));
+}
+
+TEST_CASE("a file is read by the row of another type, and the answer says so") {
+    const surroundings in{.in = foo};
+    CHECK(printed("--config - --as llama --format csv params", in) == "scope,params\nall,1235814400\n");
+    const std::string page = printed("--config - --as llama", in);
+    CHECK(has(page, "\nconfiguration from the standard input, read as llama: foo is not known\n"));
+    for (const char* more : {"", " --input 10 --output 3"}) {
+        const auto model =
+            nlohmann::json::parse(printed("--config - --as llama --format json" + std::string(more), in))["model"];
+        CHECK(model["model_type"] == "foo");
+        CHECK(model["as"] == "llama");
+    }
+    CHECK_FALSE(has(printed(llama + " --format json"), "\"as\""));
+    CHECK_FALSE(has(printed(llama + " --as llama --format json"), "\"as\""));
+    CHECK(has(printed(llama + " --as mistral"), ", read as mistral, though it is llama"));
+    auto config = nlohmann::json::parse(foo);
+    config.erase("model_type");
+    CHECK(has(printed("--config - --as llama", {.in = config.dump()}), ", read as llama: it names no type\n"));
+}
+
+TEST_CASE("what is timed is read by the row of another type, too") {
+    const std::string where = " --device h200 --calibration none --config - --as llama";
+    const surroundings in{.in = foo};
+    CHECK(printed("latency" + where, in).starts_with("standard input, read as llama, on H200 SXM"));
+    for (const char* command : {"latency", "latency --training", "serve", "serve --sweep"}) {
+        const auto answer = nlohmann::json::parse(llmcost_line(command + where + " --format json", in).out);
+        CHECK(answer["as"] == "llama");
+    }
+}
+
+TEST_CASE("the class of a file that is read as another's keeps its head") {
+    const std::string labels = R"( --set architectures=["FooForSequenceClassification"])";
+    CHECK(printed("--config - --as llama --format csv params" + labels, {.in = foo}) ==
+          printed(llama + R"( --format csv params --set architectures=["LlamaForSequenceClassification"])"));
+    CHECK(has(refused(R"(--config - --as llama --set architectures=["FooForMaskedLM"])", {.in = foo}, 3),
+              "/architectures: no row describes this class"));
+}
+
+TEST_CASE("a part of a file is read by the row of another type") {
+    const std::string whole = R"({"model_type":"sees","text_config":)" + foo + "}";
+    CHECK(printed("--config - --part text_config --as llama --format csv params", {.in = whole}) ==
+          "scope,params\nall,1235814400\n");
+    CHECK(has(refused("--config - --part text_config", {.in = whole}, 3), "; its keys read like llama"));
+}
+
+TEST_CASE("a type that --as does not know") {
+    CHECK(refused("--config - --as lama", {.in = foo}) ==
+          "llmcost: --as: 'lama' is not known; nearest: llama, bamba, jamba; llmcost models lists those that are\n");
+}
+
+TEST_CASE("multi-token prediction layers that no figure has are told on the page") {
+    const std::string v3 = "--config " + config_of("deepseek-ai__DeepSeek-V3");
+    CHECK(has(
+        printed(v3),
+        "\nThe checkpoint carries 1 multi-token prediction layer, which is not counted:\nthe reference leaves it out.\n"));
+    CHECK(has(printed(v3 + " --set num_nextn_predict_layers=2"),
+              "\nThe checkpoint carries 2 multi-token prediction layers, which are not counted:\nthe reference leaves them "
+              "out.\n"));
+    CHECK_FALSE(has(printed(v3 + " --set num_nextn_predict_layers=0"), "multi-token"));
+    CHECK(has(printed(llama + " --set mtp_num_hidden_layers=1"), "1 multi-token prediction layer"));
+    CHECK_FALSE(has(printed(llama), "multi-token"));
+}
