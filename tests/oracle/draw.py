@@ -28,7 +28,8 @@ LEFT_ALONE = {"use_cache", "is_encoder_decoder", "is_decoder", "add_cross_attent
               "use_bidirectional_attention", "is_vision", "return_legacy_cache", "torch_dtype", "tie_encoder_decoder",
               "chunk_size_feed_forward", "pretraining_tp", "num_nextn_predict_layers", "num_mtp_layers", "num_labels",
               "image_size", "patch_size", "num_channels", "original_max_position_embeddings", "model_max_length", "n_ctx",
-              "max_source_positions", "max_target_positions", "rotary_dim", "vocab_list", "is_moe", "esmfold_config", "is_folding_model"}
+              "max_source_positions", "max_target_positions", "rotary_dim", "vocab_list", "is_moe", "esmfold_config",
+              "is_folding_model"}
 ACTIVATIONS = ["silu", "gelu", "gelu_pytorch_tanh", "relu", "gelu_new", "relu2"]
 HEADS = ("num_attention_heads", "n_head", "n_heads", "num_heads", "encoder_attention_heads", "attention_heads")
 TYPES_WITH_AXES = {"glm4v_text": 3, "glm4v_moe_text": 3, "glm_ocr_text": 3, "qwen2_vl_text": 3, "qwen2_5_vl_text": 3,
@@ -205,7 +206,7 @@ def draw_own(rng, d, values):
         values.update({f"{part}_groups": 1 for part in ("q", "k", "v", "post_attention", "intermediate", "output")})
         values["embedding_size"] = values["hidden_size"]
     elif kind == "xlstm":
-        values.update(num_heads=2, hidden_size=128, embedding_dim=128, num_blocks=values.get("num_hidden_layers", 2))
+        values.update(num_heads=2, hidden_size=128, embedding_dim=128, num_blocks=layers)
         values.pop("intermediate_size", None)
     elif kind == "bailing_hybrid":
         values.update(num_hidden_layers=rng.choice([2, 4]), layer_group_size=2, num_expert_group=1, topk_group=1)
@@ -217,7 +218,8 @@ def draw_own(rng, d, values):
     elif kind == "gemma3n_text":
         shared = rng.choice([0, 1])
         values.update(num_kv_shared_layers=shared, num_hidden_layers=4, sliding_window=rng.randint(2, 90))
-        values["layer_types"] = ["sliding_attention", "full_attention", *rng.choices(["sliding_attention", "full_attention"], k=2)]
+        kinds = ["sliding_attention", "full_attention"]
+        values["layer_types"] = [*kinds, *rng.choices(kinds, k=2)]
         values["activation_sparsity_pattern"] = [rng.choice([0.0, 0.95]) for _ in range(4)]
     elif kind == "dots1" and "n_routed_experts" not in values:
         values.update(n_routed_experts=rng.choice([4, 6]), num_experts_per_tok=rng.randint(1, 3), n_group=1, topk_group=1)

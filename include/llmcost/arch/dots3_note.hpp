@@ -246,8 +246,6 @@ constexpr void read(config_view config, sizes& s) {
     s.mla = {config.positive("q_lora_rank", 1024), config.positive("kv_lora_rank", 512),
              config.positive("qk_nope_head_dim", 128), config.positive("qk_rope_head_dim", 64),
              config.positive("v_head_dim", 128)};
-    if (s.num_key_value_heads != s.num_attention_heads)
-        fail_value(config, "num_key_value_heads", "num_attention_heads, as latents serve all heads");
     (void)checked_width(config, "qk_nope_head_dim", s.num_attention_heads, s.mla.qk_nope_head_dim + s.mla.v_head_dim);
     (void)checked_width(config, "index_head_dim", s.own[index_heads], s.own[index_width]);
     read_grouped_experts(config, s, {.shared = 1});
@@ -257,8 +255,11 @@ constexpr void read(config_view config, sizes& s) {
         checked_width(config, shared, config.positive(shared, 1536), config.positive("n_shared_experts", 1));
     if (s.sliding_window == 0) s.sliding_window = config.positive("sliding_window_size", 512);
     plan(config, s);
+    const bool sees_all = s.layers.has(mixer_kind::full_attention, s.num_hidden_layers);
+    if (sees_all && s.num_key_value_heads != s.num_attention_heads)  // the others have numbers of their own
+        fail_value(config, "num_key_value_heads", "num_attention_heads, as latents serve all heads");
     check_rotated(config, s.mla.qk_rope_head_dim, s.head_dim);
-    if (s.layers.has(mixer_kind::full_attention, s.num_hidden_layers) && s.mla.qk_rope_head_dim > s.own[index_width])
+    if (sees_all && s.mla.qk_rope_head_dim > s.own[index_width])
         fail_value(config, "qk_rope_head_dim", "at most index_head_dim");
     if (!s.layers.has(mixer_kind::sliding_attention, s.num_hidden_layers)) return;
     read_local(config, s);

@@ -160,7 +160,7 @@ constexpr decoder_context with_tables_of_kinds(const site& here, trace& t, decod
     const auto make = [&](mixer_kind kind, shared_values& into) {
         if (!here.dims.layers.has(kind, here.dims.num_hidden_layers)) return;
         const rotary_table table{heads_of(here.dims, kind).dim, here.type(here.row.names.rotary_type),
-                                 rotary_frequencies{here.dims}};
+                                 rotary_frequencies{here.dims, kind == mixer_kind::sliding_attention}};
         const two_values made = t.call("rotary_emb", table, t.load().sequence);
         into.cos = made.first, into.sin = made.second;
     };
@@ -298,6 +298,7 @@ constexpr void read_text(config_view config, sizes& s) {
 // the feed-forward block
 inline constexpr architecture gemma4_text = [](architecture a) {
     a.heads = language_heads;
+    a.rotary_per_mixer = true;
     a.model_type = "gemma4_text", a.prefix = "Gemma4", a.read = gemma4_detail::read_text, a.own = gemma4_detail::keys;
     a.base = gemma4_detail::base, a.prepare = gemma4_detail::prepare, a.embed = embed_words_scaling;
     a.norm = norm_kind::rms_power, a.masks = mask_rule::full_and_sliding;
