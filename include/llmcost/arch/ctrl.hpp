@@ -80,6 +80,7 @@ inline constexpr architecture ctrl = [](architecture a) {
     a.defaults.vocab_size = 246534, a.defaults.hidden_size = 1280, a.defaults.intermediate_size = 8192;
     a.defaults.num_hidden_layers = 48, a.defaults.num_attention_heads = 16, a.defaults.max_position_embeddings = 256;
     a.defaults.tie_word_embeddings = a.defaults.head_bias = true;
+    a.defaults.attention_bias = true;
     a.keys[7] = no_key_value_heads;
     return a;
 }(shared_decoder);
