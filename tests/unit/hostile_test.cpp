@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
 #include "../fuzz/model_exercise.hpp"
-#include "../golden/golden_models.hpp"
+#include "lawful_models.hpp"
 
 #include <doctest/doctest.h>
 
@@ -110,7 +110,7 @@ TEST_CASE("rules for more layers than a plan holds are refused, not cut") {
 TEST_CASE("a number that is read refuses everything but numbers in its range") {
     const std::vector<std::string> never = {R"("8")", "NaN", "Infinity", "-Infinity", "1e400", "[8]", "{}", "true", R"("")"};
     const std::vector<std::string> no_size = {"-1", "0.5", "-9223372036854775808", "1000000000000000000", "1e18"};
-    for (const golden_model& g : golden_models()) {
+    for (const golden_model& g : lawful_models()) {
         const config_document original = read_config_file(g.golden.config_path.string());
         for (const config_view child : original.root()) {
             if (!child.is_number() || child.key() == "transformers_version") continue;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "../golden/golden_models.hpp"
+#include "lawful_models.hpp"
 
 #include <doctest/doctest.h>
 
@@ -171,8 +171,8 @@ template <class Holds>
 /// Calls `check(model, workload)` for every model of a golden and every workload, as long as the model has positions for.
 template <class Check>
 void for_all(const std::vector<workload>& loads, Check check) {
-    REQUIRE(!golden_models().empty());
-    for (const golden_model& g : golden_models())
+    REQUIRE(!lawful_models().empty());
+    for (const golden_model& g : lawful_models())
         for (const workload& load : loads) {
             const workload run = fitted(g.built, load);
             INFO(g.golden.name << " " << text_of(run));
