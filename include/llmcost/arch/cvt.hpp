@@ -36,10 +36,22 @@ struct stage_sizes {
     [[nodiscard]] static constexpr stage_sizes read(const sizes& dims, std::int64_t stage) {
         const auto at = words + 4 * static_cast<std::size_t>(stage);
         const std::int64_t a = dims.own[at], b = dims.own[at + 1], c = dims.own[at + 2], d = dims.own[at + 3];
-        const std::int64_t word = 0x7fffffff, half = 0xffff, small = 0x3ff;
-        return {a >> 31,         a & word,       b >> 31,         b & word,        c >> 32,
-                c >> 16 & half,  c & half,       d >> 43 & small, d >> 33 & small, d >> 23 & small,
-                d >> 13 & small, d >> 3 & small, (d & 4) != 0,    (d & 2) != 0,    (d & 1) != 0};
+        const std::int64_t word = 0x7fffffff, half = 0xffff, ten_bits = 0x3ff;
+        return {a >> 31,
+                a & word,
+                b >> 31,
+                b & word,
+                c >> 32,
+                c >> 16 & half,
+                c & half,
+                d >> 43 & ten_bits,
+                d >> 33 & ten_bits,
+                d >> 23 & ten_bits,
+                d >> 13 & ten_bits,
+                d >> 3 & ten_bits,
+                (d & 4) != 0,
+                (d & 2) != 0,
+                (d & 1) != 0};
     }
 };
 

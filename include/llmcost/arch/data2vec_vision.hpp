@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/arch/vit.hpp>
+#include <llmcost/reading/images.hpp>
 #include <llmcost/walks/images.hpp>
 
 namespace llmcost::arch {

@@ -126,11 +126,11 @@ constexpr value describe_stage(trace& t, std::int64_t i, const value& x) {
             h = within(t, "downsample", "PatchEmbed", h, [&](const value& in) {
                 return within(t, "proj", "Sequential", in, [&](const value& each) {
                     const convolution_2d wide{widths[i - 1], width, 7, 2, 3, widths[i - 1]};
-                    const value small = within(t, "0", "ReparamLargeKernelConv", each, [&](const value& finer) {
+                    const value inner = within(t, "0", "ReparamLargeKernelConv", each, [&](const value& finer) {
                         const value out = t.call("reparam_conv", wide, finer);
                         return t.call("act", gelu_module{}, t.call("se", identity{"Identity"}, out));
                     });
-                    return one_block(t, "1", {width, width, 1}, small);
+                    return one_block(t, "1", {width, width, 1}, inner);
                 });
             });
         if (i < first_attending)

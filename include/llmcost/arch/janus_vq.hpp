@@ -209,8 +209,8 @@ constexpr value vq_base(const site& here, trace& t) {
     const value x = t.call("encoder", vq_encoder{own}, t.input({t.load().batch, own[in_channels], side, side}));
     const std::int64_t rows = x.dim(2);
     const value latents = t.constant({x.dim(0), own[latent_channels], rows, rows}, x.type);
-    const value small = t.call("quant_conv", convolution_2d{own[latent_channels], own[embed_dim], 1}, latents);
-    const value codes = t.call("quantize", quantizer{own}, small);
+    const value narrowed = t.call("quant_conv", convolution_2d{own[latent_channels], own[embed_dim], 1}, latents);
+    const value codes = t.call("quantize", quantizer{own}, narrowed);
     const value back = t.call("post_quant_conv", convolution_2d{own[embed_dim], own[latent_channels], 1}, codes);
     return t.call("decoder", vq_decoder{own}, back);
 }
