@@ -217,7 +217,8 @@ inline constexpr model vit_base_patch16_224{&arch::vit, {
     .head = head_kind::image_classification, .attention_bias = true,
     .vision = {.image_height = 224, .image_width = 224, .patch_size = 16, .num_channels = 3},
     .own = own_sizes{}.with(arch::vit_detail::pooler_act, static_cast<std::int64_t>(activation::tanh))
-                      .with(arch::vit_detail::encoder_stride, 16)}};
+                      .with(arch::vit_detail::encoder_stride, 16)
+                      .with(arch::vit_detail::tokens, 1)}};
 
 /// A preset by the name that its repository has on the hub.
 struct named_model {

@@ -169,7 +169,8 @@ TEST_CASE("a whole request in JSON") {
 TEST_CASE("a group of requests leaves the cache of its pass") {
     for (const char* name : {"meta-llama__Llama-3.2-1B", "google-t5__t5-small", "google__gemma-2-2b-it"}) {
         const std::string file = "--config " + config_of(name);
-        CHECK(answer(file + " --requests 4@0x2")["cache_layers"] == answer(file + " --sequence 4 --batch 2")["cache_layers"]);
+        CHECK(answer(file + " --requests 4@0x2")["cache_layers"] ==
+              answer(file + " --sequence 4 --batch 2")["cache_layers"]);
     }
 }
 

@@ -127,11 +127,13 @@ TEST_CASE("every model of a golden, over more tokens than a window of 50 sees") 
         if (window && !window->is_null()) document.set("sliding_window", "50"), ++sliding;
         const llmcost::model m = document.read_with([](llmcost::config_view root) { return llmcost::read_model(root); });
         const workload load{.batch = 2, .sequence = 1, .past = 30, .encoder_sequence = 9, .head = llmcost::logits::last};
+        bool same = false;
         try {
-            CHECK_MESSAGE(summed(m, load, 200, false) == summed(m, load, 200, true), path.stem());
+            same = summed(m, load, 200, false) == summed(m, load, 200, true);
         } catch (const llmcost::workload_error&) {
             continue;  // fewer positions, or masks that refuse an extension
         }
+        CHECK_MESSAGE(same, path.stem());
     }
     CHECK(sliding >= 5);
 }

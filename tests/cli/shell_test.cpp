@@ -200,10 +200,10 @@ TEST_CASE("models says what each type is held against") {
     CHECK(has(printed("models"), ", held against " + std::string(llmcost::verified_reference) + ":\n"));
     const std::string text = printed("models t5");
     CHECK(has(text, " model types, in the file's \"model_type\""));
-    CHECK(has(text,
-              "\nt5      google-t5/t5-small, small variants\n"
-              "        decode, extend, prefill"));
-    CHECK(has(text, "\n        but decode: the reference cannot run it\n            extend: the reference cannot run it\n"));
+    const std::string indent(std::string_view("t5gemma2").size() + 2, ' ');  // the widest name among them
+    CHECK(has(text, "\nt5        google-t5/t5-small, small variants\n" + indent + "decode, extend, prefill"));
+    CHECK(has(text, "\n" + indent + "but decode: the reference cannot run it\n" + indent +
+                        "    extend: the reference cannot run it\n"));
     CHECK_FALSE(has(text, "bert"));
     const auto list = nlohmann::json::parse(printed("models --format json"));
     CHECK(list["reference"] == llmcost::verified_reference);

@@ -96,7 +96,7 @@ TEST_CASE("a chain moves two bytes for each element that it reads or writes") {
 // Mamba-Codestral-7B: 64 layers, 128 heads of 64 values, 8 groups of keys, states of 128, chunks of 256 tokens
 TEST_CASE("a scan by a state per head is one kernel, of one token or of chunks") {
     const golden_model* mamba = nullptr;
-    for (const golden_model& g : golden_models())
+    for (const golden_model& g : lawful_models())
         if (g.golden.name == "mistralai__Mamba-Codestral-7B-v0.1") mamba = &g;
     REQUIRE(mamba != nullptr);
     const auto scan = [&](const workload& load) {
@@ -171,7 +171,7 @@ TEST_CASE("what comes again in a plan is found") {
 }
 
 TEST_CASE("one latent is compared where it is cached, a prompt's is expanded") {
-    for (const golden_model& g : golden_models()) {
+    for (const golden_model& g : lawful_models()) {
         const mla_sizes& mla = g.built.dims.mla;
         if (mla.kv_lora_rank == 0) continue;
         const std::int64_t heads = g.built.dims.num_attention_heads, layers = g.built.dims.num_hidden_layers;
@@ -197,7 +197,7 @@ TEST_CASE("proposed tokens are checked by the kernels that decode") {
     const workload load{.batch = 2, .sequence = 4, .past = 50, .head = logits::last};
     execution decoding;
     decoding.decodes = true;
-    for (const golden_model& g : golden_models()) {
+    for (const golden_model& g : lawful_models()) {
         if (fitted(g.built, load).past != load.past || g.built.dims.num_attention_heads == 0) continue;
         INFO(g.golden.name);
         const auto checked = kernels_of(g.built, load, decoding);
@@ -216,7 +216,7 @@ TEST_CASE("proposed tokens are checked by the kernels that decode") {
 }
 
 TEST_CASE("groups of one step share what goes through all rows, and the launches of attention") {
-    for (const golden_model& g : golden_models()) {
+    for (const golden_model& g : lawful_models()) {
         if (fitted(g.built, {.batch = 1, .sequence = 1, .past = 300}).past != 300) continue;
         INFO(g.golden.name);
         const auto step = [&](std::int64_t batch, std::int64_t past) {
@@ -246,7 +246,7 @@ TEST_CASE("rows that are more than 64 bits are refused") {
 }
 
 TEST_CASE("a window reaches the kernel, and bounds what it reads") {
-    for (const golden_model& g : golden_models()) {
+    for (const golden_model& g : lawful_models()) {
         if (g.built.dims.sliding_window == 0 || g.built.dims.num_hidden_layers == 0) continue;
         const workload load = fitted(g.built, {.batch = 1, .sequence = 1, .past = 100000});
         const std::int64_t window = g.built.dims.sliding_window;
@@ -262,7 +262,7 @@ TEST_CASE("a window reaches the kernel, and bounds what it reads") {
 
 TEST_CASE("a step's plan and its walk have the same kernels, for every model and workload") {
     unmeasured nobody;
-    for (const golden_model& g : golden_models()) {
+    for (const golden_model& g : lawful_models()) {
         INFO(g.golden.name);
         execution decoding;
         decoding.decodes = true;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
 #include "../fuzz/model_exercise.hpp"
-#include "lawful_models.hpp"
+#include "../golden/lawful_models.hpp"
 
 #include <doctest/doctest.h>
 

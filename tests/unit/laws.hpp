@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "lawful_models.hpp"
+#include "../golden/lawful_models.hpp"
 
 #include <doctest/doctest.h>
 

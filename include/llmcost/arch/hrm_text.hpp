@@ -68,11 +68,12 @@ constexpr value base(const site& here, trace& t) {
     }
     value fast = t.contiguous(start.expand({slow.dim(0), slow.dim(1), slow.dim(2)}));
     bool learns = false;
-    for (std::int64_t h = 0; h < dims.own[slow_cycles]; ++h) learns = learns || dims.own[learn + h] > 0;
+    for (std::int64_t h = 0; h < dims.own[slow_cycles]; ++h)
+        learns = learns || dims.own[static_cast<std::size_t>(learn + h)] > 0;
     bool counted = false;
     for (std::int64_t h = 0; h < dims.own[slow_cycles]; ++h) {
         for (std::int64_t l = 0; l < dims.own[fast_cycles]; ++l) {
-            const bool goes_back = l >= dims.own[fast_cycles] - dims.own[learn + h];
+            const bool goes_back = l >= dims.own[fast_cycles] - dims.own[static_cast<std::size_t>(learn + h)];
             const bool counts = !counted && (goes_back || !learns);
             counted = counted || counts;
             const recorder::no_grad_guard fixed{t, !goes_back};
@@ -94,7 +95,7 @@ constexpr void read(config_view config, sizes& s) {
     if (fast > most_calls) fail_value(config, "L_cycles", "at most 512");
     const std::int64_t ahead = slow > given ? slow - given : 0;  // cycles in front of those that are listed
     for (std::int64_t h = 0; h < slow; ++h) {
-        std::int64_t& learns = s.own[learn + h] = h < ahead ? 1 : 2;
+        std::int64_t& learns = s.own[static_cast<std::size_t>(learn + h)] = h < ahead ? 1 : 2;
         if (list && h >= ahead) learns = (*list)[static_cast<std::size_t>(h - ahead)].as_non_negative();
     }
     const std::int64_t of_stack = config.positive("num_layers_per_stack", s.num_hidden_layers);

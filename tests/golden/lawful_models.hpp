@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "../golden/golden_models.hpp"
+#include "golden_models.hpp"
 
 #include <algorithm>
 #include <string_view>
