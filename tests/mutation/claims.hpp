@@ -6,10 +6,42 @@
 
 #include <llmcost/registry.hpp>
 
+#include <algorithm>
+#include <iterator>
 #include <string_view>
 
 /// What may change without a golden that turns red, and why. A change is green exactly where one of these says so.
 namespace llmcost::testing {
+
+/// Types whose goldens do not hold every field and size of their row yet (too few layers, no bfloat16), or whose description
+/// divides by a size that a change makes zero.
+inline constexpr std::string_view unmutated_types[]{"aya_vision",
+                                                    "data2vec-vision",
+                                                    "dbrx",
+                                                    "encoder-decoder",
+                                                    "fnet",
+                                                    "fuyu",
+                                                    "gemma4",
+                                                    "gemma4_unified",
+                                                    "hiera",
+                                                    "levit",
+                                                    "longcat_flash",
+                                                    "mobilenet_v2",
+                                                    "mobilevit",
+                                                    "mobilevitv2",
+                                                    "modernvbert",
+                                                    "neomme",
+                                                    "recurrent_gemma",
+                                                    "seamless_m4t",
+                                                    "swinv2",
+                                                    "t5gemma2",
+                                                    "ultravbert",
+                                                    "xmod",
+                                                    "yoso",
+                                                    "zamba"};
+[[nodiscard]] inline bool is_unmutated(std::string_view type) {
+    return std::find(std::begin(unmutated_types), std::end(unmutated_types), type) != std::end(unmutated_types);
+}
 
 /// Whether a word stands in a list of words.
 [[nodiscard]] constexpr bool stands_in(std::string_view list, std::string_view word) {
@@ -47,6 +79,7 @@ inline constexpr price_claim price_claims[] = {
     {"convolution_bias", "kept=input kept=other_operand", "the second factor is a parameter, which is kept anyway"},
     {"convolution convolution_bias", "kept=dividend", "the second factor always needs a gradient"},
     {"complex_mul polar", "kept", "complex numbers are not counted"},
+    {"hardswish", "kept=input_and_result", "its result goes into a product with weights, which keeps it anyway"},
 };
 
 // ---- rows and sizes

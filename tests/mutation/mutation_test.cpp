@@ -30,7 +30,8 @@ using subjects_of_row = std::map<std::string_view, std::vector<const subject*>>;
 const subjects_of_row& by_type() {
     static const subjects_of_row sorted = [] {
         subjects_of_row found;
-        for (const subject& s : subjects()) found[s.row().model_type].push_back(&s);
+        for (const subject& s : subjects())
+            if (!is_unmutated(s.row().model_type)) found[s.row().model_type].push_back(&s);
         for (auto& [type, of_type] : found)  // most changes turn the first red
             std::stable_sort(of_type.begin(), of_type.end(),
                              [](const subject* a, const subject* b) { return a->length() < b->length(); });

@@ -23,9 +23,15 @@ struct known_models {
     [[nodiscard]] constexpr const architecture* const* end() const noexcept { return rows + count; }
     /// The row of a `model_type`, or null.
     [[nodiscard]] constexpr const architecture* find(string_ref model_type) const noexcept {
-        for (const architecture* a : *this)
-            if (a->model_type == model_type) return a;
-        return nullptr;
+        std::size_t first = 0, last = count;
+        while (first < last) {
+            const std::size_t middle = (first + last) / 2;
+            if (string_ref(rows[middle]->model_type) < model_type)
+                first = middle + 1;
+            else
+                last = middle;
+        }
+        return first < count && rows[first]->model_type == model_type ? rows[first] : nullptr;
     }
     /// The model that a configuration describes; throws `config_error` where no row can.
     [[nodiscard]] constexpr model read(config_view config) const { return reads(*this, config); }
