@@ -114,7 +114,7 @@ void measure_model(std::vector<std::string_view> args) {
     const device* sheet = cuda::datasheet_of(bench::gpu_at_hand());
     const std::string here = sheet != nullptr ? std::string(sheet->names[0]) : "here";
     if (!named) args.insert(args.end(), {"--device", here});
-    std::cout << cli::measured_answer(args, timer, cli::whole_session(cli::own_streams()));
+    std::cout << cli::measured_answer(args, timer, cli::whole_program(cli::own_streams()));
 }
 
 }  // namespace

@@ -16,8 +16,8 @@ extern const llmcost::cli::command page, models, devices, op, latency, serve;
 extern const llmcost::known_models rows;
 extern const std::span<const llmcost::bundled_config> configurations;
 extern const llmcost::verified_table verified;
-llmcost::cli::read_subject read(const llmcost::cli::arguments& given, const llmcost::cli::session& io);
-llmcost::cli::placement place(const llmcost::cli::arguments& given, const llmcost::cli::session& io);
-bool read_each(const llmcost::cli::arguments& given, const llmcost::cli::session& io, llmcost::cli::subject_sink& sink);
+llmcost::cli::read_subject read(const llmcost::cli::arguments& given, const llmcost::cli::program& io);
+llmcost::cli::placement place(const llmcost::cli::arguments& given, const llmcost::cli::program& io);
+bool read_each(const llmcost::cli::arguments& given, const llmcost::cli::program& io, llmcost::cli::subject_sink& sink);
 
 }  // namespace parts

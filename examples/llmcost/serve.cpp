@@ -8,6 +8,6 @@
 const llmcost::cli::command parts::serve = llmcost::cli::serve_command;
 
 // rows of serve have kernels of their own: both compile them once
-llmcost::cli::placement parts::place(const llmcost::cli::arguments& given, const llmcost::cli::session& io) {
+llmcost::cli::placement parts::place(const llmcost::cli::arguments& given, const llmcost::cli::program& io) {
     return llmcost::cli::read_placement(given, io);
 }

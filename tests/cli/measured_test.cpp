@@ -40,7 +40,7 @@ std::string answer(const std::vector<std::string>& words, const cli::operator_ti
     std::istringstream in;
     std::ostringstream out, err;
     std::vector<std::string_view> args(words.begin(), words.end());
-    return cli::measured_answer(args, run, cli::whole_session({out, err, in}));
+    return cli::measured_answer(args, run, cli::whole_program({out, err, in}));
 }
 
 const std::vector<std::string> asked{"--model", "meta-llama/Llama-3.2-1B", "--device", "h200",       "--batch",

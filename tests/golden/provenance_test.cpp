@@ -103,8 +103,8 @@ inline constexpr std::string_view verified_reference = "Transformers 5.23.0, tor
 inline constexpr verified_type verified_types[]{
 )";
     for (const auto& [type, held] : all)
-        out += "    {\"" + type + "\", \"" + joined(held.configurations) + "\",\n     \"" + joined(held.runs) + "\", \"" +
-               training_of(held) + "\",\n     \"" + joined(held.exceptions) + "\"},\n";
+        out += "    {\"" + type + "\", \"" + joined(held.configurations) + "\", \"" + joined(held.runs) + "\", \"" +
+               training_of(held) + "\", \"" + joined(held.exceptions) + "\"},\n";
     return out + R"(};
 // clang-format on
 

@@ -108,7 +108,10 @@ constexpr decoder_context prepare(const site& here, trace& t) {
     c.full.where = context_of(t, 0);
     const std::int64_t window = here.dims.sliding_window;
     context masked = c.full.where;
-    if (here.dims.layers[0].mixer == mixer_kind::recurrent) masked.past = 0;
+    if (here.dims.layers[0].mixer == mixer_kind::recurrent) {  // such a mask broadcasts over one new token alone
+        if (masked.past > 0 && masked.sequence > 1 && !t.idle()) report_positions(masked.sequence, masked.length());
+        masked.past = 0;
+    }
     c.full.mask = eager_mask(t, masked, t.load().batch);
     if (window > 0) {
         (void)context_of(t, window);  // tells where its figures bend

@@ -10,7 +10,7 @@
 #include <llmcost/cli/arguments.hpp>
 #include <llmcost/cli/find_metric.hpp>
 #include <llmcost/cli/options.hpp>
-#include <llmcost/cli/session.hpp>
+#include <llmcost/cli/streams.hpp>
 #include <llmcost/detail/nearest.hpp>
 #include <llmcost/trace/scope.hpp>
 
@@ -30,7 +30,7 @@ struct command {
     std::string_view usage;    ///< behind the name; one line for each way
     std::string_view about;    ///< lines of the help, below the usage
     std::span<const option_row> options;
-    answered (*answer)(const arguments&, const session&);
+    answered (*answer)(const arguments&, const program&);
     std::span<const example_row> examples{};
     word_list words = nullptr;                                              ///< besides options; null: it takes none
     std::span<const option_row> (*options_of)(std::string_view) = nullptr;  ///< where they depend on the first word

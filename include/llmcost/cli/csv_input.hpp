@@ -17,7 +17,7 @@
 #include <llmcost/base/error.hpp>
 #include <llmcost/cli/arguments.hpp>
 #include <llmcost/cli/row_problem.hpp>
-#include <llmcost/cli/session.hpp>
+#include <llmcost/cli/streams.hpp>
 #include <llmcost/cli/tables.hpp>
 
 // CSV files as people's tools write them.

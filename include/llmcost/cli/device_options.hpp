@@ -22,14 +22,14 @@ std::vector<std::string_view> names_in(const Rows& rows) {
     for (const auto& row : rows) names.emplace_back(row.name);
     return names;
 }
-inline std::vector<std::string_view> device_words(const session&) {
+inline std::vector<std::string_view> device_words(const program&) {
     std::vector<std::string_view> names;
     for (const device& d : devices) names.emplace_back(d.names[0]);
     names.emplace_back("here");
     return names;
 }
-inline std::vector<std::string_view> operand_words(const session&) { return names_in(operand_table); }
-inline std::vector<std::string_view> engine_words(const session&) { return names_in(engines); }
+inline std::vector<std::string_view> operand_words(const program&) { return names_in(operand_table); }
+inline std::vector<std::string_view> engine_words(const program&) { return names_in(engines); }
 
 }  // namespace detail
 

@@ -55,7 +55,7 @@ inline std::string datasheet_number(double n, std::string_view none) {
 }  // namespace detail
 
 /// What `llmcost devices` prints: the datasheets that are compiled in; a figure that a sheet does not have is no number.
-[[nodiscard]] inline answered devices_answer(const arguments& given, const session&) {
+[[nodiscard]] inline answered devices_answer(const arguments& given, const program&) {
     const auto format = static_cast<output_format>(given.choice(option::format));
     if (format == output_format::json) {
         json_writer json;

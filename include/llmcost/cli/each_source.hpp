@@ -51,7 +51,7 @@ inline std::vector<std::string> names_of_sources(const arguments& args) {
 /// with nothing done, where it names one or none.
 ///
 /// Throws the first error of what the command line asks where no row has an answer.
-[[nodiscard]] inline bool read_each_subject(const arguments& args, const session& io, subject_sink& sink) {
+[[nodiscard]] inline bool read_each_subject(const arguments& args, const program& io, subject_sink& sink) {
     const std::vector<std::string> names = detail::names_of_sources(args);
     if (names.size() < 2) return false;
     check_source(args, io);

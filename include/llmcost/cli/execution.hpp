@@ -13,7 +13,7 @@
 namespace llmcost::cli {
 
 /// Reads a placement.
-inline placement read_placement(const arguments& given, const session& io) {
+inline placement read_placement(const arguments& given, const program& io) {
     if (!given.has(option::device)) refuse("--device", "say which: a name of llmcost devices, or a file");
     placement p;
     const read_subject read = io.read(given, io);

@@ -76,7 +76,7 @@ inline std::string words_of_roles(std::string_view between) {
 }
 
 /// The help of the program: 80 columns, 40 lines.
-[[nodiscard]] inline std::string help_text(const session& io) {
+[[nodiscard]] inline std::string help_text(const program& io) {
     const command& page = *io.commands.front();
     std::string out = usage_text(page);
     std::string line = "       llmcost COMMAND --help; commands:";

@@ -280,7 +280,7 @@ inline constexpr std::array latency_options = joined(
     model_options);
 
 /// What `llmcost latency …` prints.
-[[nodiscard]] inline answered latency_answer(const arguments& given, const session& io) {
+[[nodiscard]] inline answered latency_answer(const arguments& given, const program& io) {
     const std::string_view format = given.text(option::format, "text");
     const bool lists = format == "csv";
     if (lists && given.has(option::training)) refuse("--format", "expected one of text, json; found 'csv'");

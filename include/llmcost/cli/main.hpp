@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include <llmcost/cli/session.hpp>
+#include <llmcost/cli/streams.hpp>
 
 #include <unistd.h>
 

@@ -209,7 +209,7 @@ inline constexpr std::array measured_options =
 /// What `llmcost-calibrate --model NAME …` prints; options are those of `llmcost latency`, eager where `--execution` says
 /// nothing, on one device.
 [[nodiscard]] inline std::string measured_answer(std::span<const std::string_view> args, const operator_timer& run,
-                                                 const session& io) {
+                                                 const program& io) {
     const arguments given("llmcost-calibrate", measured_options, args);
     if (!given.words().empty()) refuse("llmcost-calibrate", "expected options, found " + in_quotes(given.words().front()));
     const std::string_view format = given.text(option::format, "text");

@@ -27,7 +27,7 @@ struct known_list {
 };
 
 /// Types whose name has the pattern, and the configurations whose name or type has it, whatever the case.
-inline known_list list_known(const session& io, std::string_view pattern) {
+inline known_list list_known(const program& io, std::string_view pattern) {
     const std::string part = lower(pattern);
     const auto has = [&](std::string_view name) { return lower(name).find(part) != std::string::npos; };
     known_list out;
@@ -136,7 +136,7 @@ inline std::string models_text(const known_list& known, std::string_view referen
 }  // namespace detail
 
 /// What `llmcost models` prints, of all that is known or of what a part of a name leaves.
-[[nodiscard]] inline answered models_answer(const arguments& given, const session& io) {
+[[nodiscard]] inline answered models_answer(const arguments& given, const program& io) {
     if (given.words().size() > 1)
         refuse("models", "takes one part of a name, found " + in_quotes(given.words()[1]) + ", too");
     const std::string_view pattern = given.words().empty() ? std::string_view{} : given.words().front();

@@ -17,7 +17,7 @@
 #include <llmcost/cli/command.hpp>
 #include <llmcost/cli/device_options.hpp>
 #include <llmcost/cli/op_table.hpp>
-#include <llmcost/cli/session.hpp>
+#include <llmcost/cli/streams.hpp>
 #include <llmcost/cli/text.hpp>
 #include <llmcost/cli/word_check.hpp>
 #include <llmcost/kernels/shelf.hpp>
@@ -29,7 +29,7 @@ namespace llmcost::cli {
 
 namespace detail {
 
-inline std::vector<std::string_view> software_words(const session&) { return {"trtllm", "vllm", "sglang", "torch"}; }
+inline std::vector<std::string_view> software_words(const program&) { return {"trtllm", "vllm", "sglang", "torch"}; }
 
 }  // namespace detail
 
@@ -167,7 +167,7 @@ inline const operator_family& family_of(std::string_view word) {
     refuse("op", "no operator " + in_quotes(word) + near.hint_or_all() + " (see llmcost op --help)");
 }
 
-inline std::vector<std::string_view> family_words(const session&) { return names_in(operator_families); }
+inline std::vector<std::string_view> family_words(const program&) { return names_in(operator_families); }
 inline std::span<const option_row> op_options_of(std::string_view family) {
     return options_of_family(family_of(family)).rows();
 }
@@ -175,7 +175,7 @@ inline std::span<const option_row> op_options_of(std::string_view family) {
 }  // namespace detail
 
 /// What `llmcost op FAMILY …` prints.
-[[nodiscard]] inline answered op_answer(const arguments& given, const session& io) {
+[[nodiscard]] inline answered op_answer(const arguments& given, const program& io) {
     if (given.words().size() != 1)
         refuse("op", given.words().empty() ? "needs a family of operators, which comes first (see llmcost op --help)"
                                            : "takes one word, found " + in_quotes(given.words()[1]));

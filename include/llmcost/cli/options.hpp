@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include <llmcost/cli/session.hpp>
+#include <llmcost/cli/streams.hpp>
 
 namespace llmcost::cli {
 
@@ -16,7 +16,7 @@ namespace llmcost::cli {
 enum class value_kind : std::uint8_t { none, text, file, folder, number, choice, dtype };
 
 /// Words that may stand where a value does, of what a program knows.
-using word_list = std::vector<std::string_view> (*)(const session&);
+using word_list = std::vector<std::string_view> (*)(const program&);
 
 /// One option of a command: its name, the word for its value in the help, and what it does.
 struct option_row {
@@ -64,14 +64,14 @@ constexpr void each_choice(std::string_view words, Visit visit) {
 }
 
 /// Names of the configurations that are compiled in.
-[[nodiscard]] inline std::vector<std::string_view> bundled_names(const session& io) {
+[[nodiscard]] inline std::vector<std::string_view> bundled_names(const program& io) {
     std::vector<std::string_view> names;
     for (const bundled_config& b : io.bundled) names.push_back(b.name);
     return names;
 }
 
 /// Names of the model types that are known.
-[[nodiscard]] inline std::vector<std::string_view> type_names(const session& io) {
+[[nodiscard]] inline std::vector<std::string_view> type_names(const program& io) {
     std::vector<std::string_view> names;
     for (const architecture* a : io.models) names.emplace_back(a->model_type);
     return names;

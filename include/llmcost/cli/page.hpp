@@ -154,7 +154,7 @@ inline std::string unused_keys_text(const std::vector<unused_key>& keys, output_
 }  // namespace detail
 
 /// The front page, or what is asked instead of it.
-[[nodiscard]] inline answered page_answer(const arguments& args, const session& io) {
+[[nodiscard]] inline answered page_answer(const arguments& args, const program& io) {
     if (args.has(option::version)) return "llmcost " + std::string(version) + '\n';
     if (args.has(option::man)) return man_page(io);
     if (args.has(option::completion)) return completion(static_cast<shell>(args.choice(option::completion)), io);

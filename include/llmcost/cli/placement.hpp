@@ -25,7 +25,7 @@ namespace llmcost::cli {
 
 namespace detail {
 
-inline std::vector<std::string_view> routing_words(const session&) {
+inline std::vector<std::string_view> routing_words(const program&) {
     return {"balanced", "power_law_1.01", "power_law_1.2"};
 }
 

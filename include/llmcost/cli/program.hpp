@@ -51,7 +51,7 @@ inline bool asks_help(std::span<const std::string_view> args) {
     return std::any_of(args.begin(), end, [](std::string_view arg) { return arguments::is_name(arg, option::help.name); });
 }
 
-inline answered answer_of(const command& c, std::span<const std::string_view> args, const session& io) {
+inline answered answer_of(const command& c, std::span<const std::string_view> args, const program& io) {
     if (asks_help(args)) return c.name.empty() ? help_text(io) : help_text(c);
     const arguments given(c.name, options_of(c, args), args);
     if (c.words == nullptr && !given.words().empty())
@@ -61,11 +61,11 @@ inline answered answer_of(const command& c, std::span<const std::string_view> ar
 
 }  // namespace detail
 
-/// Runs one of the commands that a session has: reads arguments (without the program's own name), writes the answer to
+/// Runs one of the commands that a program has: reads arguments (without the program's own name), writes the answer to
 /// `io.out` at once, or an error to `io.err`.
 ///
 /// Gives the exit code; throws nothing that is not thrown by the streams.
-[[nodiscard]] inline int run_commands(std::span<const std::string_view> args, const session& io) {
+[[nodiscard]] inline int run_commands(std::span<const std::string_view> args, const program& io) {
     const std::string_view first = args.empty() ? std::string_view{} : args.front();
     const command* const named = find_command(io.commands, first);
     const command& asked = named == nullptr ? *io.commands.front() : *named;

@@ -27,8 +27,8 @@ namespace llmcost::cli {
 inline constexpr std::array all_commands{&page_command, &models_command,  &devices_command,
                                          &op_command,   &latency_command, &serve_command};
 
-/// A session that knows everything.
-[[nodiscard]] inline session whole_session(const streams& io) {
+/// A program that knows everything.
+[[nodiscard]] inline program whole_program(const streams& io) {
     return {
         io, every_model, bundled_configs, all_commands, read_subject_of, read_placement, read_each_subject, every_verified};
 }
@@ -37,7 +37,7 @@ inline constexpr std::array all_commands{&page_command, &models_command,  &devic
 ///
 /// Gives the exit code; throws nothing that is not thrown by the streams.
 [[nodiscard]] inline int run(std::span<const std::string_view> args, const streams& io) {
-    return run_commands(args, whole_session(io));
+    return run_commands(args, whole_program(io));
 }
 
 }  // namespace llmcost::cli

@@ -239,7 +239,7 @@ inline std::string served(const arguments& given, const placement& p, serving_lo
 }  // namespace detail
 
 /// What `llmcost serve …` prints.
-[[nodiscard]] inline answered serve_answer(const arguments& given, const session& io) {
+[[nodiscard]] inline answered serve_answer(const arguments& given, const program& io) {
     if (given.has(option::configs)) {
         for (const option_row& o : given.rows())
             if (!o.is(option::configs) && !o.is(option::calibration) && !o.is(option::offline) && given.has(o))

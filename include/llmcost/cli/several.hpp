@@ -34,7 +34,7 @@ public:
     /// Understands a command line that asks something of a model, as `understand` does.
     using understanding = question (*)(const arguments&, const model&, model_identity, std::span<const command* const>);
 
-    several_table(const arguments& args, const session& io, understanding understand)
+    several_table(const arguments& args, const program& io, understanding understand)
         : args_(args), io_(io), understand_(understand), format_(static_cast<output_format>(args.choice(option::format))) {
         for (const std::string_view word : args.words())
             if (const metric* m = find_metric(word); m != nullptr && std::find(list_.begin(), list_.end(), m) == list_.end())
@@ -142,7 +142,7 @@ private:
     }
 
     const arguments& args_;
-    const session& io_;
+    const program& io_;
     understanding understand_;
     output_format format_;
     std::vector<const metric*> list_;

@@ -18,7 +18,7 @@ namespace llmcost::cli {
 enum class shell { bash, zsh, fish };
 
 /// What the front page takes besides options: metrics and scopes, or else a command.
-[[nodiscard]] inline std::vector<std::string_view> query_words(const session& io) {
+[[nodiscard]] inline std::vector<std::string_view> query_words(const program& io) {
     std::vector<std::string_view> words;
     for (const metric& m : metrics) words.push_back(m.name);
     for (const std::string_view name : role_names)
@@ -41,7 +41,7 @@ inline std::string with_blanks(const std::vector<std::string_view>& words) {
 }
 
 /// The words that may stand where an option's value does; empty where anything may.
-inline std::string value_words(const option_row& row, const session& io) {
+inline std::string value_words(const option_row& row, const program& io) {
     std::vector<std::string_view> words;
     if (row.words != nullptr) words = row.words(io);
     if (row.kind == value_kind::choice) each_choice(row.value, [&](std::string_view word) { words.push_back(word); });
@@ -50,7 +50,7 @@ inline std::string value_words(const option_row& row, const session& io) {
     return with_blanks(words);
 }
 /// The words that a command takes besides options.
-inline std::string words_of(const command& c, const session& io) {
+inline std::string words_of(const command& c, const program& io) {
     return c.words == nullptr ? std::string{} : with_blanks(c.words(io));
 }
 inline bool takes_paths(const option_row& row) { return row.kind == value_kind::file || row.kind == value_kind::folder; }
@@ -87,7 +87,7 @@ inline std::string roff(std::string_view text) {
 namespace detail {
 
 /// Completes the values of a command's options, then its options and words.
-inline std::string bash_case(const command& c, const session& io) {
+inline std::string bash_case(const command& c, const program& io) {
     std::string out = together({"    ", c.name.empty() ? "*" : c.name, ")\n        case $prev in\n"}), options;
     for (const option_row& row : c.options) {
         options.append(options.empty() ? "" : " ").append(row.name);
@@ -100,13 +100,13 @@ inline std::string bash_case(const command& c, const session& io) {
 }
 
 /// What zsh does for a value: files, words, both, or nothing.
-inline std::string zsh_action(const option_row& row, const session& io) {
+inline std::string zsh_action(const option_row& row, const program& io) {
     const std::string words = value_words(row, io);
     const std::string_view paths = row.kind == value_kind::folder ? "_files -/" : "_files";
     if (takes_paths(row)) return words.empty() ? std::string(paths) : together({"{", paths, "; compadd -- ", words, "}"});
     return words.empty() ? " " : '(' + words + ')';
 }
-inline std::string zsh_arguments(const command& c, const session& io) {
+inline std::string zsh_arguments(const command& c, const program& io) {
     std::string out = "    _arguments";
     for (const option_row& row : c.options) {
         out +=
@@ -118,7 +118,7 @@ inline std::string zsh_arguments(const command& c, const session& io) {
     return out + together({" \\\n    '*:", c.words == nullptr ? " " : "word", ":(", words_of(c, io), ")'\n"});
 }
 
-inline std::string fish_lines(const command& c, const session& io) {
+inline std::string fish_lines(const command& c, const program& io) {
     const std::string when = c.name.empty()
                                  ? together({"'not __fish_seen_subcommand_from ", names_of(io.commands, " "), "'"})
                                  : together({"'__fish_seen_subcommand_from ", c.name, "'"});
@@ -137,7 +137,7 @@ inline std::string fish_lines(const command& c, const session& io) {
 }  // namespace detail
 
 /// What a shell reads to complete command lines of the program.
-[[nodiscard]] inline std::string completion(shell of, const session& io) {
+[[nodiscard]] inline std::string completion(shell of, const program& io) {
     const command& page = *io.commands.front();
     std::string out;
     if (of == shell::fish) {
@@ -185,7 +185,7 @@ inline std::string paragraphs(std::span<const option_row> rows) {
 }  // namespace detail
 
 /// The man page, in the roff of man(7).
-[[nodiscard]] inline std::string man_page(const session& io) {
+[[nodiscard]] inline std::string man_page(const program& io) {
     const command& page = *io.commands.front();
     std::string out = detail::together(
         {".TH LLMCOST 1 \"\" \"llmcost ", version, "\"\n.SH NAME\nllmcost \\- ", page.meaning, "\n.SH SYNOPSIS\n.nf\n"});

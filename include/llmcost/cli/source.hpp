@@ -17,7 +17,7 @@
 #include <llmcost/cli/arguments.hpp>
 #include <llmcost/cli/command.hpp>
 #include <llmcost/cli/relatives.hpp>
-#include <llmcost/cli/session.hpp>
+#include <llmcost/cli/streams.hpp>
 #include <llmcost/cli/subject.hpp>
 #include <llmcost/hub.hpp>
 #include <llmcost/json.hpp>
@@ -70,7 +70,7 @@ inline std::pair<repo_id, bool> repo_of(const arguments& args, std::string_view 
     throw error(e.code(), {}, std::string(e.what()) + near.hint("", "; bundled under a near name: "));
 }
 
-inline found_config from_name(std::string_view name, const arguments& args, const session& io) {
+inline found_config from_name(std::string_view name, const arguments& args, const program& io) {
     const std::string path(name);
     std::error_code none;
     const bool is_there = std::filesystem::exists(path, none);
@@ -110,7 +110,7 @@ inline found_config from_name(std::string_view name, const arguments& args, cons
 }  // namespace detail
 
 /// Refuses a command line that names no configuration, or one in two ways.
-inline void check_source(const arguments& args, const session& io) {
+inline void check_source(const arguments& args, const program& io) {
     if (args.has(option::model) == args.has(option::config)) {
         if (args.has(option::model)) refuse("--model", "cannot stand together with --config");
         std::string hint = "say which model: --model org/name or --config FILE (see llmcost --help)";
@@ -128,7 +128,7 @@ inline void check_source(const arguments& args, const session& io) {
 
 /// Reads the configuration of a name: for `--config` a file or the standard input; for `--model` a file, else the cache of
 /// the Hugging Face tools, else a bundled one, else the hub. `--set` is applied.
-[[nodiscard]] inline found_config find_config(std::string_view name, const arguments& args, const session& io) {
+[[nodiscard]] inline found_config find_config(std::string_view name, const arguments& args, const program& io) {
     found_config found = args.has(option::model) ? detail::from_name(name, args, io)
                          : name == "-"           ? found_config{read_config_file(io.in, "standard input"),
                                                       {"standard input", "configuration from the standard input"},
@@ -182,7 +182,7 @@ inline void read_as(const architecture& row, config_view place, bool whole, foun
 }
 
 /// The sentence of an error about an unknown type, with what may be said instead.
-inline std::string with_relatives(const error& e, config_view place, const session& io, bool search) {
+inline std::string with_relatives(const error& e, config_view place, const program& io, bool search) {
     const std::string what = e.what();
     if (const std::string_view part = known_part(place, io.models); !part.empty())
         return what + "; known is what it holds: --part " + printable(part);
@@ -208,7 +208,7 @@ inline bool is_unknown(config_view place, const known_models& models) {
 /// it.
 ///
 /// `ear` is told which keys are read; without one, as for a row of many, nobody searches for relatives of an unknown type.
-inline read_subject read_found(found_config found, const arguments& args, const session& io,
+inline read_subject read_found(found_config found, const arguments& args, const program& io,
                                config_listener* ear = nullptr) {
     read_subject out{std::move(found)};
     const architecture* const row = detail::row_asked_for(args, io.models);
@@ -261,7 +261,7 @@ inline std::int64_t unread_mtp_layers(const std::vector<unused_key>& unused) {
 /// The model that a command line names.
 ///
 /// A key that is nearly one that is read is told to `io.err`: it is more likely misspelt than meant for others.
-[[nodiscard]] inline read_subject read_subject_of(const arguments& args, const session& io) {
+[[nodiscard]] inline read_subject read_subject_of(const arguments& args, const program& io) {
     check_source(args, io);
     const std::vector<std::string_view>& names = args.all(args.has(option::model) ? option::model : option::config);
     if (names.size() > 1) refuse(args.has(option::model) ? "--model" : "--config", "is given twice");

@@ -53,14 +53,14 @@ struct streams {
 };
 
 /// The streams, and what a program knows by its name.
-struct session : streams {
+struct program : streams {
     known_models models{};
     std::span<const bundled_config> bundled{};
     std::span<const command* const> commands{};  ///< the first is the front page, which has no name
     // pointers, so that no command compiles the reader of configurations, the hub and measured kernels once more
-    read_subject (*read)(const arguments&, const session&) = nullptr;  ///< the model that a command line names
-    placement (*place)(const arguments&, const session&) = nullptr;    ///< and on what device, and how, it is run
-    bool (*read_each)(const arguments&, const session&, subject_sink&) = nullptr;  ///< the models, where it names several
+    read_subject (*read)(const arguments&, const program&) = nullptr;  ///< the model that a command line names
+    placement (*place)(const arguments&, const program&) = nullptr;    ///< and on what device, and how, it is run
+    bool (*read_each)(const arguments&, const program&, subject_sink&) = nullptr;  ///< the models, where it names several
     verified_table verified{};  ///< how its types are held against the reference
 };
 
