@@ -69,9 +69,17 @@ inline void note_on_context(std::ostream& notes, std::string_view name, const mo
              count_model(m, {.sequence = 1, .encoder_sequence = 2}));
 }
 
+/// Whether an encoder of whatever length runs in front of a decoder's first pass, and in no later one.
+[[nodiscard]] inline bool runs_encoder_once(const model& m) {
+    const auto work = [&](std::int64_t past) {
+        return count_model(m, {.sequence = 1, .past = past}, scope_query{role::encoder});
+    };
+    return work(0).mult != count{} && work(1).mult == count{};
+}
+
 /// Refuses tokens of an encoder where no decoder stands behind one.
 inline void check_encoder(const model& m, const job& work) {
-    if (work.base.encoder_sequence > 0 && !has_encoder(m))
+    if (work.base.encoder_sequence > 0 && !has_encoder(m) && !runs_encoder_once(m))
         refuse(option::encoder_sequence.name, "this model has no encoder beside a decoder: say --sequence");
 }
 
