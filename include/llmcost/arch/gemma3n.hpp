@@ -56,7 +56,7 @@ constexpr value walk_layers(const site& here, trace& t, const decoder_context& s
     for (std::int64_t i = from, run = 0; i < to; i += run) {
         const layer_kind kind = plan[i];
         for (run = 1; (kind.own & stores) == 0 && i + run < to && plan[i + run] == kind;) ++run;
-        if (run == 1) {
+        if ((kind.own & stores) != 0) {  // what a repetition makes is forgotten after it
             x = call(site{here.whole, here.row, here.dims, &shared.of(kind), kind, i}, x);
             continue;
         }
