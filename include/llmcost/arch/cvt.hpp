@@ -254,7 +254,9 @@ constexpr stage_sizes read_stage(config_view config, std::int64_t i) {
     stage_sizes s{};
     s.width = number("embed_dim", widths, 1, 0x7fffffff), s.heads = number("num_heads", heads, 1, 0x7fffffff);
     s.depth = number("depth", depths, 1, 0xffff);
-    s.inner = static_cast<std::int64_t>(static_cast<double>(s.width) * real("mlp_ratio", 4.0));
+    const double inner = static_cast<double>(s.width) * real("mlp_ratio", 4.0);
+    if (!(inner >= 1 && inner <= largest_input)) fail_value(config, "mlp_ratio", "ratios that leave a feature");
+    s.inner = static_cast<std::int64_t>(inner);
     s.patch = number("patch_sizes", patches, 1, 0x7fff), s.stride = number("patch_stride", strides, 1, 0x7fff);
     s.padding = number("patch_padding", paddings, 0, 0x7fff), s.kernel = number("kernel_qkv", threes, 1, 0x3ff);
     s.stride_q = number("stride_q", ones, 1, 0x3ff), s.padding_q = number("padding_q", ones, 0, 0x3ff);
@@ -263,7 +265,6 @@ constexpr stage_sizes read_stage(config_view config, std::int64_t i) {
     // `CvtStage` picks the stage's number from rates that grow from zero over its layers
     s.drops = real("drop_path_rate", i == 2 ? 0.1 : 0.0) > 0.0 && i > 0;
     if (s.width % s.heads != 0) fail_value(config, "num_heads", "divisors of embed_dim");
-    if (s.inner < 1 || s.inner > 0x7fffffff) fail_value(config, "mlp_ratio", "ratios that leave a feature");
     if (s.drops && i >= s.depth) fail_value(config, "depth", "more layers than stages lie before them");
     return s;
 }

@@ -147,8 +147,7 @@ constexpr value finish(const site& here, trace& t, const value& logits) {
 /// Elements of a head that are rotated, from wherever the file says it.
 constexpr std::int64_t read_rope(config_view config, const sizes& s) {
     const auto part = [&](config_view place, double otherwise) {
-        const double factor = place.real("partial_rotary_factor", otherwise);
-        return static_cast<std::int64_t>(static_cast<double>(s.head_dim) * factor);
+        return static_cast<std::int64_t>(static_cast<double>(s.head_dim) * detail::rotated_part_in(place, otherwise));
     };
     const auto refuse = [&](config_view place) {
         for (const literal type : {"dynamic", "longrope"})

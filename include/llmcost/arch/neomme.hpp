@@ -228,8 +228,7 @@ constexpr std::int64_t read_rotary_dim(config_view config, const sizes& s, liter
     const auto all = config.optional_object("rope_parameters");
     if (all && !all->contains(kind)) return static_cast<std::int64_t>(static_cast<double>(s.head_dim) * otherwise);
     const auto own = all ? all->optional_object(kind) : all;
-    const double part = own ? own->real("partial_rotary_factor", otherwise) : otherwise;
-    if (!(part > 0 && part <= 1)) fail_value(*own, "partial_rotary_factor", "a part of a head above 0 and up to 1");
+    const double part = own ? detail::rotated_part_in(*own, otherwise) : otherwise;
     return static_cast<std::int64_t>(static_cast<double>(s.head_dim) * part);
 }
 

@@ -69,15 +69,20 @@ constexpr void check_rope_of_kinds(config_view config, bool tables_apart) {
     }
 }
 
-/// The part of a head that is rotated, from wherever a configuration of whatever age says it.
+/// The part of a head that is rotated, as one object says it.
+constexpr double rotated_part_in(config_view place, double otherwise) {
+    constexpr literal key = "partial_rotary_factor";
+    const double factor = place.real(key, otherwise);
+    if (!(factor > 0 && factor <= 1)) fail_value(place, key, "a part of a head above 0 and up to 1");
+    return factor;
+}
+
+/// The same from wherever a configuration of whatever age says it.
 constexpr double read_partial_rotary_factor(config_view config, double otherwise) {
     constexpr literal key = "partial_rotary_factor";
     if (has_rope_type(config, "proportional")) return 1;  // the other elements are rotated too, by nothing
     const auto rope = rope_parameters(config);
-    const config_view place = rope && rope->contains(key) ? *rope : config;
-    const double factor = place.real(key, otherwise);
-    if (!(factor > 0 && factor <= 1)) fail_value(place, key, "a part of a head above 0 and up to 1");
-    return factor;
+    return rotated_part_in(rope && rope->contains(key) ? *rope : config, otherwise);
 }
 
 }  // namespace detail
