@@ -180,6 +180,9 @@ constexpr void read_mobilevitv2(config_view config, sizes& s) {
     }
     if (s.own[own::kernel] % 2 == 0) fail_value(config, "conv_kernel_size", "an odd number");
     mobilevit_detail::read_segmenter(config, s);
+    std::int64_t side = s.vision.image_height < s.vision.image_width ? s.vision.image_height : s.vision.image_width;
+    for (std::int64_t shrunk = 1; shrunk < s.own[own::reduction]; shrunk *= 2) side = (side + 1) / 2;
+    if (s.vision.patch_size > side) fail_value(config, "patch_size", "no more than a side of the last stage's image");
 }
 
 // transformers/models/mobilevitv2: configuration_mobilevitv2.py, modeling_mobilevitv2.py
