@@ -202,8 +202,7 @@ constexpr void read(config_view config, sizes& s) {
     if (s.head_dim == 0) fail_value(config, "num_attention_heads", "at most 2 * hidden_size");
     s.sliding_window = 0, s.attention_bias = s.output_bias = s.mlp_bias = false;
     read_mixers(config, s);
-    std::int64_t all = 0;
-    for (std::int64_t i = 0; i < s.num_hidden_layers; ++i) all += is_hybrid(config, s, i);
+    const std::int64_t all = count_layers(config, s, [&](std::int64_t i) { return is_hybrid(config, s, i); });
     // the reference asks an attention how long the cache is, and fails to tie a block that nobody shares
     if (all < (s.tie_word_embeddings ? 2 : 1))
         fail_value(config, "layers_block_type", "hybrid layers, two where words are tied");

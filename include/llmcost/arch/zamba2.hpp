@@ -228,8 +228,8 @@ constexpr void read(config_view config, sizes& s) {
         if (s.head_dim % 2 != 0) fail_unsupported(config, "num_attention_heads", "heads of an odd width are not rotated");
     }
     read_mixers(config, s);
-    std::int64_t all = 0, seen = 0;
-    for (std::int64_t i = 0; i < s.num_hidden_layers; ++i) all += is_hybrid(config, s, i);
+    const std::int64_t all = count_layers(config, s, [&](std::int64_t i) { return is_hybrid(config, s, i); });
+    std::int64_t seen = 0;
     s.own[hybrids] = all;
     const std::int64_t apart = s.own[blocks];
     plan_layers(config, s, [&](std::int64_t i) {

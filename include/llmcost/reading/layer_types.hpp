@@ -63,10 +63,24 @@ private:
     bool named_[layer_plan::longest]{};
 };
 
-/// Writes one layer of a plan that is written in order.
-constexpr void plan_layer(config_view config, sizes& s, std::int64_t i, const layer_kind& kind) {
+/// Refuses more layers than a plan of several kinds has room for.
+constexpr void check_planned(config_view config, const sizes& s) {
     if (s.num_hidden_layers > layer_plan::longest)
         fail_value(config, "num_hidden_layers", "at most 512 layers whose kinds follow a rule");
+}
+
+/// How many layers a rule picks that a plan will follow.
+template <class Picks>
+constexpr std::int64_t count_layers(config_view config, const sizes& s, const Picks& picks) {
+    check_planned(config, s);
+    std::int64_t n = 0;
+    for (std::int64_t i = 0; i < s.num_hidden_layers; ++i) n += picks(i) ? 1 : 0;
+    return n;
+}
+
+/// Writes one layer of a plan that is written in order.
+constexpr void plan_layer(config_view config, sizes& s, std::int64_t i, const layer_kind& kind) {
+    check_planned(config, s);
     if (!s.layers.set(i, kind)) fail_value(config, "num_hidden_layers", "layers of at most 32 kinds");
 }
 
