@@ -56,11 +56,17 @@ constexpr value encode(const site& here, trace& t) {
     t.enter(encoder);
     x = t.call("embedding_hidden_mapping_in", linear{x.dim(-1), dims.hidden_size, true}, x);
     const double per_group = static_cast<double>(dims.num_hidden_layers) / static_cast<double>(dims.own[groups]);
-    std::int64_t i = 0;
+    std::int64_t called = 0;
     for (std::int64_t g = 0; g < dims.own[groups]; ++g) {
-        std::int64_t calls = 0;
-        for (; i < dims.num_hidden_layers && static_cast<std::int64_t>(static_cast<double>(i) / per_group) == g; ++i)
-            ++calls;
+        // the first layer behind this group, by halves, as layers may be many
+        std::int64_t end = dims.num_hidden_layers;
+        for (std::int64_t low = called; low < end;) {
+            const std::int64_t middle = low + (end - low) / 2;
+            const bool behind = static_cast<std::int64_t>(static_cast<double>(middle) / per_group) > g;
+            (behind ? end : low) = behind ? middle : middle + 1;
+        }
+        const std::int64_t calls = end - called;
+        called = end;
         const recorder::idle_guard uncalled{t, calls == 0};
         for (repetition each = t.again(calls == 0 ? 1 : calls, x); each.next();) {
             const value out = t.call({"albert_layer_groups", g}, group{within}, x);

@@ -241,6 +241,7 @@ constexpr void read(config_view config, sizes& s) {
     const auto is_full = [&](std::int64_t i) {
         return listed ? given[i].mixer == mixer_kind::full_attention : (i + 1) % 6 == 0 || i == layers - 1;
     };
+    check_planned(config, s);
     std::int64_t first = layers, last = -1;
     for (std::int64_t i = 0; i < layers; ++i)
         if (is_full(i)) first = first < i ? first : i, last = i;
