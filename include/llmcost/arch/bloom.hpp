@@ -68,8 +68,7 @@ struct fused_gelu {
         const count n(x.elements);
         t.save_for_backward(x);
         t.backward({.add = n * count(5), .mult = n * count(12), .tanh = n});  // `bloom_gelu_back`
-        t.gradient_arrives(x);
-        t.require_grad(out);
+        t.goes_through(out, x);
         return out;
     }
 };

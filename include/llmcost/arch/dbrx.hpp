@@ -53,10 +53,7 @@ struct glu_experts : routed_rows {
 private:
     /// One expert's matrix of all, which each expert that is hit cuts out.
     constexpr value one_of(trace& t, const value& all, std::int64_t hit) const {
-        const value apart = all.view({num_experts, inner, width});
-        value one;
-        for (std::int64_t i = 0; i < hit; ++i) one = t.select(apart, 0);
-        return one;
+        return t.select_each(all.view({num_experts, inner, width}), 0, hit);
     }
 };
 
@@ -67,9 +64,8 @@ constexpr value absolute_norm(trace& t, const value& x) {
     value out = t.vector_norm(plain, -1, true);
     if (!x.requires_grad) return out;
     t.save_for_backward(x);
-    t.require_grad(out);
+    t.goes_through(out, x);
     t.backward({.mult = count(x.elements), .cmp = count(x.elements)});
-    t.gradient_arrives(x);
     return out;
 }
 

@@ -38,7 +38,7 @@ constexpr void read_gemma3(config_view config, sizes& s) {
 // transformers/models/gemma: norms of 1 + weight, embeddings scaled inside of their module
 inline constexpr architecture gemma = [](architecture a) {
     a.model_type = "gemma", a.prefix = "Gemma", a.read = read_gemma, a.norm = norm_kind::rms_plus_one;
-    a.embed = embed_words_scaling, a.names.embedding_type = "TextScaledWordEmbedding", a.heads = decoder_heads;
+    a.embed = embed_words_scaling_by_buffer, a.names.embedding_type = "TextScaledWordEmbedding", a.heads = decoder_heads;
     a.keys[0] = no_mlp_bias;
     a.defaults.vocab_size = 256000, a.defaults.hidden_size = 3072, a.defaults.intermediate_size = 24576;
     a.defaults.num_hidden_layers = 28, a.defaults.num_attention_heads = 16, a.defaults.num_key_value_heads = 16;

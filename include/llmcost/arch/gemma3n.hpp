@@ -359,7 +359,7 @@ inline constexpr architecture gemma3n_text = [](architecture a) {
     a.heads = language_heads;
     a.rotary_per_mixer = true;
     a.model_type = "gemma3n_text", a.prefix = "Gemma3n", a.read = gemma3n_detail::read, a.own = gemma3n_detail::keys;
-    a.base = gemma3n_detail::base, a.embed = embed_words_scaling;
+    a.base = gemma3n_detail::base, a.embed = embed_words_scaling_by_buffer;
     a.norm = norm_kind::rms_power, a.masks = mask_rule::full_and_sliding;
     a.kinds.own = gemma3n_detail::stores | gemma3n_detail::reuses | gemma3n_detail::sparse;
     a.names.model_type = "TextModel", a.names.embedding_type = "TextScaledWordEmbedding";

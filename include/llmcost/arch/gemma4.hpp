@@ -300,7 +300,7 @@ inline constexpr architecture gemma4_text = [](architecture a) {
     a.heads = language_heads;
     a.rotary_per_mixer = true;
     a.model_type = "gemma4_text", a.prefix = "Gemma4", a.read = gemma4_detail::read_text, a.own = gemma4_detail::keys;
-    a.base = gemma4_detail::base, a.prepare = gemma4_detail::prepare, a.embed = embed_words_scaling;
+    a.base = gemma4_detail::base, a.prepare = gemma4_detail::prepare, a.embed = embed_words_scaling_by_buffer;
     a.norm = norm_kind::rms_power, a.masks = mask_rule::full_and_sliding;
     a.kinds.own = gemma3n_detail::reuses;
     a.names.model_type = "TextModel", a.names.mlp_type = "TextMLP", a.names.rotary_type = "TextRotaryEmbedding";

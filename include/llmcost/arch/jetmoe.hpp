@@ -20,9 +20,7 @@ struct parallel_experts {
     constexpr value describe(trace& t, const value& rows) const {
         const moe_sizes& m = here.dims.moe;
         const value weight = t.param("weight", {m.num_experts, out, in}, m.num_experts_per_tok, m.num_experts);
-        value one;
-        for (std::int64_t i = 0; i < m.num_experts; ++i) one = t.select(weight, 0);
-        return t.cat({t.linear(rows, one)}, 0);
+        return t.cat({t.linear(rows, t.select_each(weight, 0, m.num_experts))}, 0);
     }
 };
 

@@ -63,7 +63,7 @@ constexpr value positions(const site& here, trace& t) {
     (void)t.add(t.mul(t.cumsum(ones, 1), ones));
     t.positions(held, load.past + load.sequence);
     const embedding table{
-        .rows = held + 2, .width = here.dims.hidden_size, .named = here.type("LearnedPositionalEmbedding")};
+        .rows = held + 2, .width = here.dims.hidden_size, .named = here.type("LearnedPositionalEmbedding"), .makes_indices = true};
     return t.call("embed_positions", table, extents{load.batch, load.sequence});
 }
 

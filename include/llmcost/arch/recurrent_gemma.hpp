@@ -22,9 +22,8 @@ constexpr value bounded_sqrt(trace& t, const value& a) {
     value out = t.unary(op::sqrt, plain);
     if (!a.requires_grad) return out;
     t.save_for_backward(a);
-    t.require_grad(out);
+    t.goes_through(out, a);
     t.backward({.mult = count(a.elements), .div = count(a.elements), .sqrt = count(a.elements), .cmp = count(a.elements)});
-    t.gradient_arrives(a);
     return out;
 }
 

@@ -33,14 +33,14 @@ constexpr value cumulate(const site& here, trace& t, const value& q, const value
     if (!q.requires_grad) return out;
     shares.requires_grad = true;
     t.save_for_backward(shares);
-    for (const value* const each : {&q, &k, &v}) t.save_for_backward(*each);
-    t.require_grad(out);
+    const value* const read[]{&q, &k, &v};
+    for (const value* const each : read) t.save_for_backward(*each);
+    t.goes_through(out, read, 3);
     // weighted = grad · vᵀ * shares; its products with constant · k and constant · q; sharesᵀ · grad
     const count work = pairs * count(q.dim(2));
     const count rows = pairs + count(q.elements) + count(k.elements) + count(v.elements);
     t.backward({.add = work * count(4) - rows, .mult = work * count(4) + pairs + count(q.elements) + count(k.elements)});
     t.backward_torch_flops(work * count(8));
-    for (const value* const each : {&q, &k, &v}) t.gradient_arrives(*each);
     return out;
 }
 

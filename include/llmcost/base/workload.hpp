@@ -14,6 +14,9 @@ enum class logits : std::uint8_t { all, last, none };
 /// Whether scores are computed for all sequence × context pairs, as eager does, or for visible pairs only.
 enum class attention_scores : std::uint8_t { full, causal };
 
+/// How a training step calls attention: products and softmax one by one, or `scaled_dot_product_attention`.
+enum class attention_implementation : std::uint8_t { eager, sdpa };
+
 /// The largest number that a workload or a configuration may hold.
 inline constexpr std::int64_t largest_input = 2147483647;
 
@@ -29,6 +32,8 @@ struct workload {
     dtype activations = dtype::unspecified;
     dtype cache = dtype::unspecified;
     bool training = false;  ///< one training step: autograd keeps what backward needs, no cache
+    bool autocast = false;  ///< products of 32 bits are made in bfloat16 (`torch.autocast`)
+    attention_implementation implementation = attention_implementation::eager;
 
     /// Whether every number is within its bounds.
     [[nodiscard]] constexpr bool in_range() const noexcept {

@@ -18,6 +18,7 @@
 #include <llmcost/cli/program.hpp>
 #include <llmcost/cli/serve.hpp>
 #include <llmcost/cli/source.hpp>
+#include <llmcost/cli/train.hpp>
 #include <llmcost/registry.hpp>
 
 // The whole program: all commands, all rows, all bundled configurations.
@@ -25,7 +26,7 @@ namespace llmcost::cli {
 
 /// All commands, in the order of the help; the front page, which has no name, is the first.
 inline constexpr std::array all_commands{&page_command, &models_command,  &devices_command,
-                                         &op_command,   &latency_command, &serve_command};
+                                         &train_command, &op_command,   &latency_command, &serve_command};
 
 /// A program that knows everything.
 [[nodiscard]] inline program whole_program(const streams& io) {

@@ -70,6 +70,7 @@ constexpr context context_of(recorder& r, std::int64_t window, window_kind kind 
 ///
 /// Written besides: the zero and the lowest number it chooses from (transformers/masking_utils.py, `eager_mask`).
 constexpr value eager_mask(trace& t, const context& c, std::int64_t batch) {
+    if (t.load().implementation == attention_implementation::sdpa) return {};  // causal by itself
     t.written(2);
     return t.constant({batch, 1, c.sequence, c.length()}, t.activation_type());
 }
@@ -119,12 +120,46 @@ struct score_options {
     bool float_softmax = true;     ///< softmax in float32, cast back
 };
 
+/// `scaled_dot_product_attention` of the same, causal or over everything: scores stay inside, their log-sum-exp is kept.
+///
+/// Backward makes five products (torch/utils/flop_counter.py, `sdpa_backward_flop_count`).
+constexpr value attention_in_one_call(trace& t, const value& wide_q, const value& wide_k, const value& wide_v,
+                                      const context& c, const score_options& how) {
+    if (how.soft_cap || how.bias != nullptr || how.sinks != nullptr || (c.window > 0 && c.window < c.length()))
+        report_description("scaled_dot_product_attention has no scores to change and no window: eager is described");
+    value q = t.narrowed(wide_q), k = t.narrowed(wide_k), v = t.narrowed(wide_v);
+    const count pairs = count(q.elements / static_cast<std::uint64_t>(q.dim(3))) * count(k.dim(2));
+    const count d(q.dim(3)), width(v.dim(3));
+    {
+        const recorder::inside_guard inside{t};
+        const std::int64_t groups = q.dim(1) / k.dim(1);
+        const value scores = t.mul(t.matmul(q, repeat_kv(t, k, groups).transpose(2, 3)));
+        (void)t.matmul(t.softmax(scores), repeat_kv(t, v, groups));
+    }
+    // laid out as the queries: (batch, sequence, heads, dim) in memory, unless they were joined or copied
+    value out = dense({q.dim(0), q.dim(1), q.dim(2), v.dim(3)}, q.type);
+    if (!q.is_contiguous()) out = dense({q.dim(0), q.dim(2), q.dim(1), v.dim(3)}, q.type).transpose(1, 2);
+    const bool goes_back = q.requires_grad || k.requires_grad || v.requires_grad;
+    const value* const in[3] = {&q, &k, &v};
+    if (goes_back) {
+        for (value each : {q, k, v}) each.requires_grad = true, t.save_for_backward(each);
+        t.save_besides(count(q.elements / static_cast<std::uint64_t>(q.dim(3))) * count(4));
+        const count products = pairs * (d * count(3) + width * count(2));
+        t.backward_torch_flops(products * count(2));
+        t.backward({.add = products + pairs, .mult = products + pairs * count(3), .exp = pairs});
+    }
+    t.record(op::attention, {}, {}, out, in, 3);
+    if (goes_back) t.save_for_backward(out);
+    return t.contiguous(out.transpose(1, 2));
+}
+
 /// Attention as eager executes it: q (B, H, S, d), k and v (B, H or kv heads, T, d) -> context (B, S, H, d).
 ///
 /// MULT B·H·S·T·(d + d_v) + B·H·S·T, ADD the same without the last products' first, softmax over T; under causal
 /// scores the S·T pairs of a head are the visible ones.
 constexpr value eager_attention(trace& t, const value& q, const value& k, const value& v, const context& c,
                                 const score_options& how) {
+    if (t.load().implementation == attention_implementation::sdpa) return attention_in_one_call(t, q, k, v, c, how);
     const recorder::fused_guard fused{t, fused_attention(q, k.dim(1), c, k.dim(2))};
     const std::int64_t groups = q.dim(1) / k.dim(1);
     const value keys = repeat_kv(t, k, groups), values = repeat_kv(t, v, groups);

@@ -20,11 +20,11 @@ struct conv_1d {
     [[nodiscard]] constexpr class_name type() const { return {"", "Conv1D"}; }
     constexpr value describe(trace& t, const value& x) const {
         const value weight = t.param("weight", {in, out});
-        (void)t.param("bias", {out});
+        const value bias = t.param("bias", {out});
         extents to;
         for (to.rank = 0; to.rank + 1 < x.rank; ++to.rank) to.size[to.rank] = x.size[to.rank];
         to.size[to.rank++] = out;
-        return t.addmm(x.view({-1, in}), weight).view(to);
+        return t.addmm(bias, x.view({-1, in}), weight).view(to);
     }
 };
 

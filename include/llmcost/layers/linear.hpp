@@ -40,6 +40,7 @@ struct embedding {
     bool scaled = false;  ///< multiplied by a constant inside the module
     class_name named{"", "Embedding"};
     bool shares_weight = false;  ///< tied to a tensor that another module names first
+    bool makes_indices = false;  ///< the pass makes the integers that are looked up: positions
 
     static constexpr role what = role::embedding;
     static constexpr bool leaf = true;
@@ -47,6 +48,7 @@ struct embedding {
     constexpr value describe(trace& t, const extents& ids) const {
         const value weight = shares_weight ? t.tied("weight", {rows, width}) : t.param("weight", {rows, width});
         extents to = ids;
+        if (makes_indices) t.save_integers(count(elements_of(ids.size, ids.rank)));
         to.size[to.rank++] = width;
         const value x = t.gather(weight, to);
         return scaled ? t.mul(x) : x;

@@ -42,8 +42,10 @@ struct any_norm {
         const bool weightless = kind == norm_kind::rms_weightless || kind == norm_kind::layer_weightless;
         const value w = weight && !weightless ? t.param("weight", sizes) : value{};
         if (kind == norm_kind::layer || kind == norm_kind::layer_plus_one) {
-            if (bias) (void)t.param("bias", sizes);
-            if (kind == norm_kind::layer_plus_one) t.save_for_backward(t.add(w));
+            const value scale = kind == norm_kind::layer_plus_one ? t.add(w) : w;
+            if (kind == norm_kind::layer_plus_one) t.save_for_backward(scale);
+            if (weight) t.beside(scale);
+            if (bias) t.beside(t.param("bias", sizes));
             return t.layer_norm(x, (weight ? 1 : 0) + (bias ? 1 : 0));
         }
         const value h = t.to(x, dtype::float32);

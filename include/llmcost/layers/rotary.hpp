@@ -73,6 +73,7 @@ struct rotary_table {
     [[nodiscard]] constexpr class_name type() const { return named; }
     constexpr two_values describe(trace& t, std::int64_t sequence) const {
         const trace::no_grad_guard quiet{t};
+        t.owns_buffer(count(dim / 2 * 2 * 4));  // `inv_freq` and `original_inv_freq`, always in float32
         frequencies.update(t, dim);
         if (axes != rotary_axes::one) return of_several_axes(t, t.load().batch, sequence);
         const value positions = t.constant({1, sequence, 1});

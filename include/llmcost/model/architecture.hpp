@@ -209,7 +209,9 @@ struct model {
 
     /// The row whose sizes `dims` are.
     [[nodiscard]] constexpr const architecture& text_row() const noexcept { return text != nullptr ? *text : *kind; }
-    /// Walks one forward pass through a trace; a training step goes back from the sum of what it returns.
+    /// Walks one forward pass through a trace; gives what it returns, of which a loss is made.
+    constexpr value forward(trace& t) const;
+    /// The same; a training step goes back from the sum of what it returns.
     constexpr void describe(trace& t) const;
 };
 
@@ -261,6 +263,7 @@ constexpr value describe_within(const module_info& m, source_part part, const si
     return t.leave(m, part(here, t));
 }
 
-constexpr void model::describe(trace& t) const { t.gradient_arrives(kind->describe({*this, *kind, dims}, t)); }
+constexpr value model::forward(trace& t) const { return kind->describe({*this, *kind, dims}, t); }
+constexpr void model::describe(trace& t) const { t.gradient_arrives(forward(t)); }
 
 }  // namespace llmcost

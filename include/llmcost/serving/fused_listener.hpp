@@ -162,8 +162,8 @@ private:
                 chain_elements_ += count(o.output.elements);
                 continue;
             }
-            if (in.storage != value::no_storage && chain_of(in.storage) == chain_) continue;
-            if (in.storage != value::no_storage && has_read(in.storage)) continue;
+            if (in.is_stored() && chain_of(in.storage) == chain_) continue;
+            if (in.is_stored() && has_read(in.storage)) continue;
             chain_elements_ += count(in.distinct_elements());
             if (of_parameters(in)) shared_elements_ += count(in.distinct_elements());
         }
@@ -200,7 +200,7 @@ private:
     void read(const operation& o) {
         for (int i = 0; i < o.input_count; ++i) {
             const std::int32_t s = o.inputs[i]->storage;
-            if (s == value::no_storage) continue;
+            if (s < 0) continue;
             const std::ptrdiff_t maker = chain_of(s);
             if (maker < 0 || maker == chain_) continue;
             made_by_[static_cast<std::size_t>(s)] = outside;  // once
@@ -215,7 +215,7 @@ private:
     }
     [[nodiscard]] std::ptrdiff_t chain_of(std::int32_t s) const noexcept { return made_by_[static_cast<std::size_t>(s)]; }
     void made(const value& v, std::ptrdiff_t chain) {
-        if (v.storage == value::no_storage) return;
+        if (!v.is_stored()) return;
         const auto s = static_cast<std::size_t>(v.storage);
         made_by_[s] = chain;
         if (s > highest_) highest_ = s;

@@ -70,7 +70,7 @@ protected:
 
     /// Whether a tensor is a parameter or computed of parameters alone, but not which of its rows somebody picked.
     [[nodiscard]] bool of_parameters(const value& v) const noexcept {
-        return v.requires_grad || (v.storage != value::no_storage && of_parameters_[static_cast<std::size_t>(v.storage)]);
+        return v.requires_grad || (v.is_stored() && of_parameters_[static_cast<std::size_t>(v.storage)]);
     }
     [[nodiscard]] bool of_parameters(const operation& o) const noexcept {
         bool all = o.input_count > 0 && o.kind != op::constant && price_of(o.kind).read != reads::picked;
@@ -79,7 +79,7 @@ protected:
     }
     /// Marks the output of an operation whose inputs are parameters, or not.
     void mark(const operation& o, bool are_parameters) noexcept {
-        if (o.output.storage != value::no_storage)
+        if (o.output.is_stored())
             of_parameters_[static_cast<std::size_t>(o.output.storage)] = are_parameters;
     }
 

@@ -102,7 +102,18 @@ public:
     virtual void enter(const recorder&, const module_info&) {}
     virtual void leave(const recorder&, const module_info&) {}
     virtual void parameter(const recorder&, literal /*name*/, const value&, bool /*tied*/) {}
+    /// What was made without gradients goes back to these, by a backward of its own.
+    virtual void goes_through(const recorder&, const value& /*out*/, const value* const* /*in*/, int /*n*/) {}
+    /// A parameter that the operation that is told next reads beside its inputs.
+    virtual void read_beside(const recorder&, const value&) {}
+    /// Memory of a module that is neither parameter nor made by the pass.
+    virtual void buffer(const recorder&, count /*bytes*/) {}
     virtual void executed(const recorder&, const operation&) {}
+    /// What the operation that is told next keeps until its backward: a tensor, and bytes beside tensors.
+    virtual void saved(const recorder&, const value&) {}
+    virtual void saved_besides(const recorder&, count /*bytes*/) {}
+    /// The same of integers that the pass made, which are no floating-point tensors.
+    virtual void saved_integers(const recorder&, count /*bytes*/) {}
     virtual void cached(const recorder&, const value&) {}
     /// A layer has a place in the cache, and nothing in it.
     virtual void cached_nothing(const recorder&) {}

@@ -16,9 +16,9 @@ enum class op : std::uint8_t {
     convolution, convolution_bias, add, sub, mul, div, neg, exp, expm1, log, log1p, sin, cos, acos, tanh, erf, sqrt,
     rsqrt, reciprocal, root_power, inverse_root_power, integer_power, power, complex_mul, polar, sigmoid,
     log_sigmoid, silu, gelu, gelu_tanh, relu, hardswish, softplus, compare, absolute, maximum, minimum, clamp, sum,
-    mean, std, variance, max, logsumexp, vector_norm, cumsum, softmax, log_softmax, layer_norm, layer_norm_weight,
+    mean, std, variance, max, logsumexp, vector_norm, cumsum, softmax, log_softmax, nll_loss, layer_norm, layer_norm_weight,
     layer_norm_affine, group_norm_affine, batch_norm, batch_norm_affine, average_pool, max_pool, bilinear,
-    unit_triangular_solve, copy, cat, gather, constant, where, top_k, scatter, index_add, count_of_kinds
+    unit_triangular_solve, attention, copy, cat, gather, constant, where, top_k, scatter, index_add, count_of_kinds
 };
 // clang-format on
 inline constexpr std::size_t op_kinds = static_cast<std::size_t>(op::count_of_kinds);
@@ -129,6 +129,7 @@ inline constexpr op_price op_table[op_kinds]{
     {op::cumsum,              "cumsum",              {.add = 1},                                    {.add = -1},            0, keeps::nothing},
     {op::softmax,             "softmax",             {.add = 2, .div = 1, .exp = 1, .cmp = 1},      {.add = -1, .cmp = -1}, 0, keeps::result},
     {op::log_softmax,         "log_softmax",         {.add = 3, .exp = 1, .cmp = 1},                {.add = -1, .log = 1, .cmp = -1}, 0, keeps::result},
+    {op::nll_loss,            "nll_loss",            {.add = 1, .neg = 1},                         {.add = -1, .div = 1},  0, keeps::input, reads::picked},
     {op::layer_norm,          "layer_norm",          {.add = 3, .mult = 2},                         {.add = -1, .div = 3, .sqrt = 1}, 0, keeps::input_and_2_rows},
     {op::layer_norm_weight,   "layer_norm_weight",   {.add = 3, .mult = 3},                         {.add = -1, .div = 3, .sqrt = 1}, 0, keeps::input_and_2_rows},
     {op::layer_norm_affine,   "layer_norm_affine",   {.add = 4, .mult = 3},                         {.add = -1, .div = 3, .sqrt = 1}, 0, keeps::input_and_2_rows},
@@ -139,6 +140,8 @@ inline constexpr op_price op_table[op_kinds]{
     {op::max_pool,            "max_pool",            {.cmp = 1},                                    {.cmp = -1},            0, keeps::input},
     {op::bilinear,            "bilinear",            {.add = 3, .mult = 4},                         {},                     0, keeps::nothing},
     {op::unit_triangular_solve, "unit_triangular_solve", {.add = 1, .mult = 1},                     {},                     0, keeps::input_and_result},
+    // what it executes is counted product by product
+    {op::attention,           "attention",           {},                                            {},                     0, keeps::nothing},
     {op::copy,                "copy",                {},                                            {},                     0, keeps::nothing},
     {op::cat,                 "cat",                 {},                                            {},                     0, keeps::nothing},
     {op::gather,              "gather",              {},                                            {},                     0, keeps::nothing, reads::picked},
@@ -227,6 +230,7 @@ inline constexpr backward_price backward_table[op_kinds]{
     {op::cumsum,                     {.add = 1},                                          {},                              {.add = -1}},
     {op::softmax,                    {.add = 2, .mult = 2},                               {},                              {.add = -1}},
     {op::log_softmax,                {.add = 2, .mult = 1, .exp = 1},                     {},                              {.add = -1}},
+    {op::nll_loss,                   {.div = 1, .neg = 1},                                {}},
     {op::layer_norm,                 {.add = 5, .mult = 5},                               {},                              {.add = -2, .div = 1}},
     {op::layer_norm_weight,          {.add = 6, .mult = 7},                               {},                              {.add = -2, .div = 1}},
     {op::layer_norm_affine,          {.add = 7, .mult = 7},                               {},                              {.add = -2, .div = 1}},
@@ -237,6 +241,7 @@ inline constexpr backward_price backward_table[op_kinds]{
     {op::max_pool,                   {},                                                  {},                              {.add = 1}},
     {op::bilinear,                   {.add = 4, .mult = 4},                               {}},
     {op::unit_triangular_solve,      {},                                                  {}},
+    {op::attention,                  {},                                                  {},                              {},         0, arrives::summed},
     {op::copy,                       {},                                                  {}},
     {op::cat,                        {},                                                  {}},
     {op::gather,                     {.add = 1},                                          {}},

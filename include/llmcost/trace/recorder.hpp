@@ -112,6 +112,15 @@ public:
     struct no_grad_guard : value_guard<bool> {
         constexpr explicit no_grad_guard(recorder& r, bool on = true) noexcept : value_guard(r.grad_, r.grad_ && !on) {}
     };
+    /// While it lives, what is executed is the inside of one call: counted, neither kept nor told.
+    class inside_guard {
+    public:
+        constexpr explicit inside_guard(recorder& r) noexcept : quiet_(r), ear_(r.listener_, nullptr) {}
+
+    private:
+        no_grad_guard quiet_;
+        value_guard<listener*> ear_;
+    };
     /// While it lives, experts run over all tokens, `used` of `of` parts of which were sent to them.
     struct unrouted_guard : value_guard<routed_share> {
         constexpr unrouted_guard(recorder& r, std::int64_t used, std::int64_t of) noexcept
@@ -148,7 +157,7 @@ public:
     }
     /// Declares a parameter that gradients do not train (`requires_grad=False`).
     constexpr value frozen(literal name, extents sizes) {
-        const value v = dense(sizes, activation_type());
+        value v = dense(sizes, activation_type());
         declared(name, v, count(1), count(1));
         return v;
     }
@@ -157,14 +166,23 @@ public:
         value v = dense(sizes, activation_type());
         v.requires_grad = true;
         (void)selection_.meets_parameter(name, true);
-        if (listener_ != nullptr && parameter_times_ != count{}) listener_->parameter(*this, name, v, true);
+        if (listener_ != nullptr) number(v), tell_parameter(name, v, true);
         return v;
+    }
+    /// The operation that comes next reads this parameter beside its inputs: a bias that a product adds, a norm's weight.
+    constexpr void beside(const value& parameter) {
+        beside_ = beside_ || (grad_ && parameter.requires_grad);
+        if (listener_ != nullptr) listener_->read_beside(*this, parameter);
     }
     /// A tensor that the caller hands in (pixels): a storage, but nothing that the pass writes.
     constexpr value input(extents sizes) {
         value v = dense(sizes, activation_type());
         v.storage = storages_.next();
         return v;
+    }
+    /// A module owns a buffer of so many bytes.
+    constexpr void owns_buffer(count bytes) const {
+        if (listener_ != nullptr) listener_->buffer(*this, bytes);
     }
     /// A buffer or an integer tensor: no storage of its own that anybody counts.
     [[nodiscard]] static constexpr value buffer(extents sizes) { return dense(sizes); }
@@ -197,8 +215,11 @@ public:
             out.storage_elements = out.elements;
             out.requires_grad = false;
         }
-        if (grad_)
+        if (grad_) {
             for (int i = 0; i < n; ++i) out.requires_grad = out.requires_grad || in[i]->requires_grad;
+            out.requires_grad = out.requires_grad || beside_;
+            beside_ = false;
+        }
         if (idle_ != 0) return;
         if (active_) {
             amount& done = sums_.operations[static_cast<std::size_t>(kind)];
@@ -235,6 +256,16 @@ public:
     constexpr void require_grad(value& v) {
         if (grad_ && !v.requires_grad) v.requires_grad = true, wants_gradient(v, times_);
     }
+    /// A `torch.autograd.Function`: what was made of these inputs while nobody asked for gradients goes back to all of them.
+    constexpr void goes_through(value& out, const value* const* in, int n) {
+        require_grad(out);
+        for (int i = 0; i < n; ++i) gradient_arrives(*in[i]);
+        if (listener_ != nullptr && idle_ == 0) listener_->goes_through(*this, out, in, n);
+    }
+    constexpr void goes_through(value& out, const value& in) {
+        const value* const one[1] = {&in};
+        goes_through(out, one, 1);
+    }
     /// `whole[...] = part`, in place: the part's gradient is a slice of the whole's.
     constexpr void copy_into(value& whole, const value& part) {
         if (!part.requires_grad) return;
@@ -244,8 +275,9 @@ public:
     /// `Tensor.slice`, `Tensor.select`: a view whose gradient arrives as large as the whole, zeros around it.
     ///
     /// Parts of a `split`, `chunk` or `unbind` that are all read need no such note: their gradients are joined.
-    constexpr value cut(const value& whole, const value& part) {
-        if (whole.requires_grad) backward({.add = numbers_of(whole)}), wants_gradient(part, times_);
+    constexpr value cut(const value& whole, const value& part, std::int64_t as_often = 1) {
+        const count n(as_often);
+        if (whole.requires_grad) backward({.add = numbers_of(whole) * n}), wants_gradient(part, times_ * n);
         return part;
     }
     /// The whole of a tensor that is cut into `n` parts, one after the other.
@@ -256,6 +288,16 @@ public:
     /// What is kept for backward beyond the rules of operations: by a `torch.autograd.Function`, by a step through time.
     constexpr void save_for_backward(const value& v) {
         if (idle_ == 0 && active_ && grad_ && v.requires_grad) save(v);
+    }
+    /// Bytes that the next operation keeps for backward beside tensors.
+    constexpr void save_besides(count bytes) {
+        if (idle_ != 0 || !active_ || !grad_) return;
+        if (listener_ != nullptr) listener_->saved_besides(*this, bytes);
+        sums_.saved_bytes += bytes * times_;
+    }
+    /// So many integers of 64 bits, made by the pass, that the next operation keeps for backward: labels, indices.
+    constexpr void save_integers(count n) const {
+        if (listener_ != nullptr && idle_ == 0 && active_ && grad_) listener_->saved_integers(*this, n * count(8));
     }
     /// Floating elements written beside an output: scalars made into tensors, second results.
     constexpr void written(std::uint64_t elements) {
@@ -281,13 +323,17 @@ public:
 private:
     friend class repetition;
 
-    constexpr void declared(literal name, const value& v, count used, count of) {
+    constexpr void number(value& parameter) noexcept { parameter.storage = --last_parameter_; }
+    constexpr void tell_parameter(literal name, const value& v, bool tied) {
+        if (parameter_times_ != count{}) listener_->parameter(*this, name, v, tied);
+    }
+    constexpr void declared(literal name, value& v, count used, count of) {
         if (active_ || selection_.meets_parameter(name, false)) {
             const count n = count(v.elements) * parameter_times_;
             sums_.parameters += n;
             sums_.active_parameters += n * used / of;
         }
-        if (listener_ != nullptr && parameter_times_ != count{}) listener_->parameter(*this, name, v, false);
+        if (listener_ != nullptr) number(v), tell_parameter(name, v, false);
     }
     [[nodiscard]] static constexpr count bytes_of(const value& v) {
         return count(v.storage_elements) * count(bits_of(v.type)) / count(8);
@@ -304,7 +350,9 @@ private:
     }
     constexpr void save(const value& v) {
         // complex numbers are no floating-point tensors to those who count saved bytes
-        if (v.storage == value::no_storage || v.type == dtype::complex64 || storages_.is_saved(v.storage)) return;
+        if (!v.is_stored() || v.type == dtype::complex64) return;
+        if (listener_ != nullptr) listener_->saved(*this, v);
+        if (storages_.is_saved(v.storage)) return;
         storages_.set_saved(v.storage, true);
         sums_.saved_bytes += bytes_of(v) * storages_.times_of(v.storage);
     }
@@ -326,7 +374,7 @@ private:
                 return;
             case keeps::input_and_2_rows:
                 save(*in[0]);
-                sums_.saved_bytes += rows * count(2 * 4) * times_;
+                save_besides(rows * count(2 * 4));
                 return;
         }
     }
@@ -386,6 +434,8 @@ private:
     int idle_ = 0;
     int off_loss_ = 0;
     int dropped_cache_ = 0;
+    std::int32_t last_parameter_ = value::no_storage;
+    bool beside_ = false;  ///< a parameter that wants a gradient is read by the next operation beside its inputs
     routed_share routed_{};
     bool active_;
     bool grad_;

@@ -95,7 +95,7 @@ private:
         r_.times_ *= count(together_);
         r_.parameter_times_ = parameters_ * count(what_ == of::modules ? together_ : walked_ ? 0 : 1);
         book.open_level(r_.times_);
-        if (x_.storage != value::no_storage) x_.storage = book.next();
+        if (x_.is_stored()) x_.storage = book.next();
         input_ = x_.storage;
     }
     constexpr void close() {
@@ -117,7 +117,7 @@ private:
             together_ = 1;
             return;
         }
-        if (x_.storage != value::no_storage) book.rename(x_, output_saved);
+        if (x_.is_stored()) book.rename(x_, output_saved);
         walked_ = true;
         left_ -= together_;
         together_ = left_;

@@ -31,10 +31,10 @@ public:
     }
 
     [[nodiscard]] constexpr bool is_saved(std::int32_t s) const noexcept {
-        return s != value::no_storage && (saved_[static_cast<std::size_t>(s) / 64] >> (s % 64) & 1U) != 0;
+        return s >= 0 && (saved_[static_cast<std::size_t>(s) / 64] >> (s % 64) & 1U) != 0;
     }
     constexpr void set_saved(std::int32_t s, bool on) noexcept {
-        if (s == value::no_storage) return;
+        if (s < 0) return;
         std::uint64_t& word = saved_[static_cast<std::size_t>(s) / 64];
         const std::uint64_t bit = std::uint64_t{1} << (s % 64);
         word = on ? word | bit : word & ~bit;

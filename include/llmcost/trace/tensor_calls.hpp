@@ -98,6 +98,16 @@ public:
     /// Softmax over the last dimension; the rows of causal scores are as long as what each query sees.
     constexpr value softmax(const value& a) { return over_rows(op::softmax, a); }
     constexpr value log_softmax(const value& a) { return over_rows(op::log_softmax, a); }
+    /// `F.nll_loss` of log-probabilities (rows, classes): the mean of those that labels pick, one number; the sum of the
+    /// labels' weights is another, which backward reads.
+    constexpr value nll_loss(const value& a) {
+        value out = dense(extents{1}, a.type);
+        value weights = constant({1}, a.type);
+        weights.requires_grad = a.requires_grad;
+        save_for_backward(weights);
+        note(op::nll_loss, count(static_cast<std::uint64_t>(a.dim(0))), count(1), out, a);
+        return out;
+    }
     /// `F.layer_norm` over the last dimension; `parts` parameters: none, a weight, or weight and bias.
     constexpr value layer_norm(const value& a, int parts) {
         const op kind = parts == 0 ? op::layer_norm : parts == 1 ? op::layer_norm_weight : op::layer_norm_affine;
@@ -324,6 +334,8 @@ public:
     }
     /// `x[..., i]`.
     constexpr value select(const value& a, int along) { return cut(a, a.select(along)); }
+    /// So many of them, each read by itself.
+    constexpr value select_each(const value& a, int along, std::int64_t n) { return cut(a, a.select(along), n); }
 
     [[nodiscard]] static constexpr value contiguous_like(const value& a) {
         value out = a;

@@ -56,19 +56,30 @@ public:
 
     /// `F.linear`: the weight is (out, in); with a bias a fused addmm where the input is contiguous.
     constexpr value linear(const value& x, const value& weight, const value* bias = nullptr) {
-        if (x.is_contiguous() && x.visible == 0)
+        if (is_wide(x, weight)) {
+            const value b = bias != nullptr ? narrowed(*bias) : value{};
+            return linear(narrowed(x), narrowed(weight), bias != nullptr ? &b : nullptr);
+        }
+        if (x.is_contiguous() && x.visible == 0) {
+            if (bias != nullptr) beside(*bias);
             return rows_times(bias == nullptr ? op::matmul : op::matmul_bias, x, weight);
+        }
         const value w = weight.transpose(0, 1);
         if (bias == nullptr) return matmul(x, w);
-        if (x.rank == 2) return mm(op::matmul_bias, x, w);
+        if (x.rank == 2) return addmm(*bias, x, w);
         return add(matmul(x, w), *bias);
     }
     /// `torch.addmm`: bias + a · b for matrices.
-    constexpr value addmm(const value& a, const value& b) { return mm(op::matmul_bias, a, b); }
+    constexpr value addmm(const value& bias, const value& a, const value& b) {
+        if (is_wide(a, b)) return addmm(narrowed(bias), narrowed(a), narrowed(b));
+        beside(bias);
+        return mm(op::matmul_bias, a, b);
+    }
     /// `torch.matmul`: matrices, or batches of them; folded into one matrix where ATen folds (`should_fold`).
     ///
     /// `visible` counts the pairs of each product that are computed at all (causal scores); 0: all of them.
     constexpr value matmul(const value& a, const value& b, std::int64_t visible = 0) {
+        if (is_wide(a, b)) return matmul(narrowed(a), narrowed(b), visible);
         if (a.rank == 2 && b.rank == 2) return mm(op::matmul, a, b);
         if (b.rank == 2 && folds(a, b)) return unfold(mm(op::matmul, flat(a), b), a);
         if (a.rank == 2 && b.rank > 2 && folds(b.transpose(-2, -1), a)) {  // from the other side, turned back by a copy
@@ -91,6 +102,7 @@ public:
     }
     constexpr value bmm(const value& a, const value& b) { return bmm(op::batched_matmul, a, b); }
     constexpr value bmm(op kind, const value& a, const value& b, std::int64_t visible = 0) {
+        if (is_wide(a, b)) return bmm(kind, narrowed(a), narrowed(b), visible);
         if (a.dim(-1) != b.dim(-2) || a.dim(0) != b.dim(0)) report_description("bmm: sizes do not meet");
         value out = dense({a.dim(0), a.dim(-2), b.dim(-1)}, promoted(a, b));
         if (visible != 0) see(out, visible);
@@ -123,6 +135,8 @@ public:
     /// The same with a padding of its own for each dimension.
     constexpr value convolution_padded(const value& x, const value& weight, bool bias, std::int64_t groups,
                                        std::int64_t stride, const extents& padding, std::int64_t dilation = 1) {
+        if (is_wide(x, weight))
+            return convolution_padded(narrowed(x), narrowed(weight), bias, groups, stride, padding, dilation);
         if (weight.dim(0) < 1 || stride < 1) report_description("convolution: no results or no stride");
         extents to{x.dim(0), weight.dim(0)};
         for (int i = 2; i < x.rank; ++i) {
@@ -139,7 +153,15 @@ public:
         return out;
     }
 
+    /// A tensor of 32 bits in bfloat16, where autocast makes products so.
+    constexpr value narrowed(const value& a) {
+        return load().autocast && a.type == dtype::float32 ? to(a, dtype::bfloat16) : a;
+    }
+
 private:
+    [[nodiscard]] constexpr bool is_wide(const value& a, const value& b) const noexcept {
+        return load().autocast && (a.type == dtype::float32 || b.type == dtype::float32);
+    }
     constexpr module_info entered(module_place at, class_name type, role what, bool leaf) {
         const module_info m{at.name, at.index, type, what, leaf};
         enter(m);

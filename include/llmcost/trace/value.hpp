@@ -56,8 +56,11 @@ struct value {
     dtype type = dtype::float32;
     bool requires_grad = false;
 
-    /// Parameters, buffers and integer tensors: autograd's memory does not count them.
+    /// Parameters, buffers and integer tensors: autograd's memory does not count them. To a listener parameters are
+    /// numbered from -2 downwards in the order in which they are declared.
     static constexpr std::int32_t no_storage = -1;
+    /// Whether it lies in memory that the pass made.
+    [[nodiscard]] constexpr bool is_stored() const noexcept { return storage >= 0; }
 
     [[nodiscard]] constexpr int axis(int dim) const {
         const int d = dim < 0 ? dim + rank : dim;

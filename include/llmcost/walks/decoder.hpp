@@ -28,6 +28,11 @@ constexpr value embed_words_scaling(const site& here, trace& t) {
     const embedding words{here.dims.vocab_size, here.dims.hidden_size, true, here.type(here.row.names.embedding_type)};
     return t.call(here.row.names.embed_tokens, words, extents{load.batch, load.sequence});
 }
+/// The same, the constant a buffer.
+constexpr value embed_words_scaling_by_buffer(const site& here, trace& t) {
+    t.owns_buffer(count(bits_of(t.activation_type()) / 8));
+    return embed_words_scaling(here, t);
+}
 
 /// The layers of a row over x, each with what its kind of attention reads.
 constexpr value describe_layers(const site& here, trace& t, const decoder_context& shared, value x) {

@@ -53,7 +53,7 @@ struct bucket_table : embedding {
 constexpr value relative_bias(trace& t, std::int64_t buckets, std::int64_t heads, std::int64_t queries, std::int64_t keys) {
     const value distance = t.constant({queries, keys});
     (void)t.mul(t.div(t.unary(op::log, t.div(distance))));
-    const bucket_table table{{buckets, heads}};
+    const bucket_table table{{.rows = buckets, .width = heads, .makes_indices = true}};
     return t.call("relative_attention_bias", table, extents{queries, keys}).permute({2, 0, 1}).unsqueeze(0);
 }
 

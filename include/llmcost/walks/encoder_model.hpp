@@ -34,7 +34,8 @@ constexpr value position_embeddings(const site& here, trace& t, std::int64_t seq
     const workload& load = t.load();
     t.positions(here.dims.max_position_embeddings - here.dims.first_position,
                 here.dims.is_decoder ? load.past + load.sequence : load.sequence);
-    const embedding places{here.dims.max_position_embeddings, embedding_width(here.dims)};
+    const embedding places{
+        .rows = here.dims.max_position_embeddings, .width = embedding_width(here.dims), .makes_indices = true};
     return t.call("position_embeddings", places, extents{sequences, load.sequence});
 }
 /// A norm over embeddings, and dropout.
@@ -48,6 +49,8 @@ constexpr value embed_within(const site& here, trace& t, source_part part, liter
 
 /// Words, segments and positions, normed.
 constexpr value sum_embeddings(const site& here, trace& t) {
+    // `position_ids` and `token_type_ids`, a row of integers each
+    t.owns_buffer(count(2 * 8) * count(here.dims.max_position_embeddings));
     const value x = t.add(word_embeddings(here, t), segment_embeddings(here, t));
     return norm_embeddings(here, t, t.add(x, position_embeddings(here, t)));
 }

@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace llmcost {
+
+/// What memory of a training step holds, as PyTorch's memory tracker tells it apart.
+///
+/// Source: torch/distributed/_tools/mem_tracker.py, `_RefType`.
+enum class memory_category : std::uint8_t {
+    parameters,
+    buffers,
+    gradients,    ///< of parameters, from the moment when they have them
+    activations,  ///< whatever forward makes, and what is recomputed in backward
+    temporaries,  ///< whatever else backward makes
+    optimizer,    ///< its state, and what a step makes for a moment
+    others        ///< inputs
+};
+inline constexpr std::size_t memory_categories = 7;
+inline constexpr std::string_view memory_category_names[memory_categories]{"PARAM", "BUFFER", "GRAD", "ACT",
+                                                                           "TEMP",  "OPT",    "OTH"};
+
+/// Bytes of every category at one moment, or the most of each.
+struct memory_bytes {
+    std::uint64_t of[memory_categories]{};
+    std::uint64_t total = 0;
+
+    [[nodiscard]] constexpr std::uint64_t& operator[](memory_category c) noexcept { return of[static_cast<std::size_t>(c)]; }
+    [[nodiscard]] constexpr std::uint64_t operator[](memory_category c) const noexcept {
+        return of[static_cast<std::size_t>(c)];
+    }
+    constexpr void add(memory_category c, std::uint64_t bytes) noexcept { (*this)[c] += bytes, total += bytes; }
+    constexpr void take(memory_category c, std::uint64_t bytes) noexcept { (*this)[c] -= bytes, total -= bytes; }
+    /// Raises each figure to that of another moment where that is more.
+    constexpr void raise(const memory_bytes& now) noexcept {
+        for (std::size_t i = 0; i < memory_categories; ++i)
+            if (now.of[i] > of[i]) of[i] = now.of[i];
+        if (now.total > total) total = now.total;
+    }
+    friend constexpr bool operator==(const memory_bytes&, const memory_bytes&) = default;
+};
+
+}  // namespace llmcost

@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include <llmcost/trace/trace.hpp>
+
+namespace llmcost {
+
+/// Cross-entropy of scores (..., classes) and a label for each row: one number.
+///
+/// Source: transformers/loss/loss_utils.py, `ForCausalLMLoss` and its relatives.
+struct label_loss {
+    bool in_float = true;  ///< scores are made 32 bits wide first
+    bool shifts = true;    ///< labels are copied, each to the token before
+
+    static constexpr role what = role::none;
+    static constexpr bool leaf = true;
+    [[nodiscard]] constexpr class_name type() const { return {"", "CrossEntropyLoss"}; }
+    constexpr value describe(trace& t, const value& scores) const {
+        const value wide = in_float ? t.to(scores, dtype::float32) : scores;
+        const value rows = t.reshape(wide, {-1, wide.dim(-1)});
+        const value each = t.log_softmax(rows);
+        if (shifts) t.save_integers(count(static_cast<std::uint64_t>(rows.dim(0))));
+        return t.nll_loss(each);
+    }
+};
+
+}  // namespace llmcost

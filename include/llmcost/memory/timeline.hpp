@@ -1,0 +1,310 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include <llmcost/memory/category.hpp>
+#include <llmcost/memory/optimizer.hpp>
+#include <llmcost/memory/tape.hpp>
+
+namespace llmcost {
+
+/// Which layers forget what they made and make it again in backward.
+enum class recomputation : std::uint8_t { none, full };
+
+/// A training step beside the pass itself.
+struct step_plan {
+    const optimizer_row* optimizer = find_optimizer("adamw");
+    recomputation recompute = recomputation::none;
+    std::uint64_t inputs = 0;  ///< bytes of ids and labels
+    int steps = 2;              ///< state exists from the first step on
+};
+
+/// Where the most memory is needed.
+struct memory_peak {
+    memory_bytes bytes{};
+    int step = 0;
+    std::string_view phase{};
+    std::string_view at{};  ///< the operation whose forward, backward or update reaches it
+};
+
+/// Memory of training over its steps.
+struct memory_timeline {
+    std::uint64_t trainable = 0;    ///< elements
+    std::uint64_t saved_bytes = 0;  ///< floating tensors that the graph holds when forward ends
+    memory_peak peak{};
+    memory_bytes own_peaks{};  ///< each category's own, at different moments
+    memory_bytes after_forward{}, after_backward{}, after_step{};  ///< of the last step
+};
+
+namespace detail {
+
+/// Plays a tape forwards and backwards, and tells every moment to who watches.
+class tape_player {
+public:
+    tape_player(const tape& of, const step_plan& plan, memory_timeline& out)
+        : of_(of), plan_(plan), out_(out), held_(of.tensors.size()), uses_(of.parameters.size()) {
+        for (const tape_parameter& p : of.parameters) {
+            now_.add(memory_category::parameters, p.bytes);
+            if (p.trained) trained_.push_back(&p), out_.trainable += p.elements;
+        }
+        // optimizers go through parameters as modules declare them: layers mostly have their norms behind what they norm
+        for (std::size_t i = 0; i < trained_.size();) {
+            std::size_t end = i + 1;
+            while (end < trained_.size() && trained_[end]->region == trained_[i]->region) ++end;
+            const auto run = trained_.begin();
+            if (trained_[i]->region >= 0)
+                std::stable_partition(run + static_cast<std::ptrdiff_t>(i), run + static_cast<std::ptrdiff_t>(end),
+                                      [](const tape_parameter* p) { return p->sizes.size() >= 2; });
+            i = end;
+        }
+        now_.add(memory_category::buffers, of.buffers);
+        now_.add(memory_category::others, plan.inputs);
+        for (const tape_tensor& t : of.tensors)
+            if (t.made_by < 0) now_.add(memory_category::others, t.bytes);
+    }
+
+    void play() {
+        for (step_ = 1; step_ <= plan_.steps; ++step_) {
+            forward();
+            out_.after_forward = now_;
+            let_go_of_outputs();
+            backward();
+            out_.after_backward = now_;
+            if (of_.loss >= 0) free(of_.loss);
+            update();
+            out_.after_step = now_;
+            end();
+        }
+    }
+
+private:
+    using category = memory_category;
+
+    struct held_tensor {
+        bool lives = false;
+        std::int32_t saved_by = 0;   ///< nodes whose backward still needs it
+        std::int32_t gradient = -1;  ///< of `gradients_`
+    };
+    /// A gradient's memory, which several tensors may share for a while.
+    struct gradient_memory {
+        std::uint64_t bytes = 0;
+        int holders = 0;
+    };
+    /// What arrives for a parameter, from each place that reads it.
+    struct parameter_use {
+        int awaited = 0;
+        std::int32_t gradient = -1;
+        bool is_view = false;
+    };
+
+    void look(std::string_view at) {
+        out_.own_peaks.raise(now_);
+        if (now_.total > out_.peak.bytes.total) out_.peak = {now_, step_, phase_, at};
+    }
+    [[nodiscard]] std::uint64_t bytes_of(std::int32_t t) const { return tensor(t).bytes * tensor(t).times; }
+    [[nodiscard]] const tape_tensor& tensor(std::int32_t t) const { return of_.tensors[static_cast<std::size_t>(t)]; }
+    held_tensor& held(std::int32_t t) { return held_[static_cast<std::size_t>(t)]; }
+
+    // ---- forward
+
+    void make(std::int32_t t) {
+        if (held(t).lives || tensor(t).made_by < 0) return;
+        held(t).lives = true;
+        now_.add(category::activations, bytes_of(t));
+    }
+    void free(std::int32_t t) {
+        if (!held(t).lives) return;
+        held(t).lives = false;
+        now_.take(category::activations, bytes_of(t));
+    }
+    void forward() {
+        phase_ = "forward";
+        for (std::size_t i = 0; i < of_.nodes.size(); ++i) {
+            const tape_node& n = of_.nodes[i];
+            make(n.output);
+            for (const std::int32_t s : n.saved) make(s), ++held(s).saved_by;
+            now_.add(category::activations, n.kept_besides + n.kept_integers);
+            look(price_of(n.kind).name);
+            for (const tape_edge& e : n.inputs) drop_unless_read(e.tensor, i);
+            drop_unless_read(n.output, i);
+        }
+        out_.saved_bytes = saved();
+    }
+    /// Lets go of a tensor that neither a later node nor backward reads.
+    void drop_unless_read(std::int32_t t, std::size_t node) {
+        if (t < 0 || t == of_.returned || t == of_.loss || held(t).saved_by > 0) return;
+        if (tensor(t).last_read <= static_cast<std::int32_t>(node)) free(t);
+    }
+    [[nodiscard]] std::uint64_t saved() {
+        std::uint64_t bytes = 0;
+        for (std::size_t t = 0; t < held_.size(); ++t)
+            if (held_[t].saved_by > 0) bytes += bytes_of(static_cast<std::int32_t>(t));
+        for (const tape_node& n : of_.nodes) bytes += n.kept_besides;
+        return bytes;
+    }
+
+    // ---- backward
+
+    /// What no gradient will reach dies with the outputs that it belongs to.
+    void let_go_of_outputs() {
+        reached_.assign(of_.nodes.size(), false);
+        std::vector<bool> wanted(of_.tensors.size(), false);
+        if (of_.loss >= 0) wanted[static_cast<std::size_t>(of_.loss)] = true;
+        for (std::size_t i = of_.nodes.size(); i-- > 0;) {
+            const tape_node& n = of_.nodes[i];
+            if (!n.goes_back || !wanted[static_cast<std::size_t>(n.output)]) continue;
+            reached_[i] = true;
+            for (const tape_edge& e : n.inputs) {
+                if (!e.wants_gradient) continue;
+                if (e.tensor >= 0) wanted[static_cast<std::size_t>(e.tensor)] = true;
+                if (e.parameter >= 0) ++uses_[static_cast<std::size_t>(e.parameter)].awaited;
+            }
+        }
+        for (std::size_t i = 0; i < of_.nodes.size(); ++i)
+            if (!reached_[i]) release(of_.nodes[i]);
+        if (of_.returned >= 0 && held(of_.returned).saved_by == 0) free(of_.returned);
+    }
+    void release(const tape_node& n) {
+        for (const std::int32_t s : n.saved)
+            if (--held(s).saved_by == 0 && s != of_.loss) free(s);
+        now_.take(category::activations, n.kept_besides + n.kept_integers);
+    }
+    void backward() {
+        phase_ = "backward";
+        now_.add(category::activations, 4);  // what backward begins with: one
+        gradients_.clear();
+        if (of_.loss >= 0) held(of_.loss).gradient = new_gradient(0);
+        for (std::size_t i = of_.nodes.size(); i-- > 0;)
+            if (reached_[i]) go_back(of_.nodes[i]);
+        now_.take(category::activations, 4);
+    }
+    void go_back(const tape_node& n) {
+        const std::string_view name = price_of(n.kind).name;
+        const std::int32_t arrived = held(n.output).gradient;
+        held(n.output).gradient = -1;
+        made_.clear();
+        for (const tape_edge& e : n.inputs)
+            made_.push_back(!e.wants_gradient ? -1 : passes(n, e) ? shared(arrived) : fresh(n, e, name));
+        drop(arrived), release(n);  // before what it made meets other gradients (autograd's engine.cpp, `evaluate_function`)
+        for (std::size_t i = 0; i < made_.size(); ++i) {
+            if (made_[i] < 0) continue;
+            const tape_edge& e = n.inputs[i];
+            if (e.tensor >= 0) meet(held(e.tensor).gradient, made_[i]);
+            if (e.parameter >= 0) arrive(e.parameter, made_[i], price_of(n.kind).torch_flops != 0);
+        }
+    }
+    /// Whether backward hands the gradient on as it is.
+    [[nodiscard]] bool passes(const tape_node& n, const tape_edge& e) const {
+        const bool whole = e.bytes == n.output_bytes;
+        return whole && !n.own_backward && (n.kind == op::add || n.kind == op::copy || n.kind == op::cat ||
+                         (n.kind == op::sub && &e == &n.inputs.front()));
+    }
+    /// A gradient that a node makes; where the operation sees a tensor repeated, it is summed.
+    std::int32_t fresh(const tape_node& n, const tape_edge& e, std::string_view name) {
+        const std::uint64_t own = e.tensor >= 0 ? tensor(e.tensor).bytes : of_.parameters[static_cast<std::size_t>(e.parameter)].bytes;
+        const std::uint64_t seen = backward_of(n.kind).gradient == arrives::as_output && n.output_bytes > e.bytes ? n.output_bytes : e.bytes;
+        const std::int32_t wide = new_gradient(seen > own ? seen : own);
+        look(name);
+        if (seen <= own) return wide;
+        const std::int32_t summed = new_gradient(own);
+        look("sum");
+        drop(wide);
+        return summed;
+    }
+    /// Two gradients of one tensor are added in place where nobody else holds the first.
+    void meet(std::int32_t& place, std::int32_t g) {
+        if (place < 0) {
+            place = g;
+            return;
+        }
+        gradient_memory& first = gradients_[static_cast<std::size_t>(place)];
+        if (first.holders > 1) {
+            const std::int32_t sum = new_gradient(first.bytes);
+            look("add");
+            drop(place);
+            place = sum;
+        }
+        drop(g);
+    }
+    void arrive(std::int32_t parameter, std::int32_t g, bool transposed) {
+        parameter_use& use = uses_[static_cast<std::size_t>(parameter)];
+        if (use.gradient < 0) {
+            use.gradient = g, use.is_view = transposed;
+        } else if (use.is_view) {  // a transposed product is no tensor of its own, which a sum could be written into
+            const std::int32_t sum = new_gradient(gradients_[static_cast<std::size_t>(g)].bytes);
+            look("add");
+            drop(use.gradient), drop(g);
+            use.gradient = sum, use.is_view = false;
+        } else {
+            look("add");
+            drop(g);
+        }
+        if (--use.awaited > 0) return;
+        const std::uint64_t bytes = of_.parameters[static_cast<std::size_t>(parameter)].bytes;
+        drop(use.gradient);
+        use.gradient = -1;
+        now_.add(category::gradients, bytes), given_ += bytes;
+        look("grad");
+    }
+    std::int32_t new_gradient(std::uint64_t bytes) {
+        gradients_.push_back({bytes, 1});
+        now_.add(category::temporaries, bytes);
+        return static_cast<std::int32_t>(gradients_.size()) - 1;
+    }
+    std::int32_t shared(std::int32_t g) {
+        ++gradients_[static_cast<std::size_t>(g)].holders;
+        return g;
+    }
+    void drop(std::int32_t g) {
+        if (g < 0) return;
+        gradient_memory& m = gradients_[static_cast<std::size_t>(g)];
+        if (--m.holders == 0) now_.take(category::temporaries, m.bytes);
+    }
+
+    // ---- the optimizer
+
+    void update() {
+        phase_ = "step";
+        if (step_ == 1)
+            for (const tape_parameter* p : trained_) now_.add(category::optimizer, state_of(*plan_.optimizer, *p));
+        look("state");
+        const std::uint64_t work = work_of(*plan_.optimizer, trained_);
+        now_.add(category::optimizer, work);
+        look(plan_.optimizer->name);
+        now_.take(category::optimizer, work);
+    }
+    void end() {
+        now_.take(category::gradients, given_), given_ = 0;
+    }
+
+    const tape& of_;
+    const step_plan& plan_;
+    memory_timeline& out_;
+    std::vector<held_tensor> held_;
+    std::vector<parameter_use> uses_;
+    std::vector<gradient_memory> gradients_;
+    std::vector<std::int32_t> made_;  ///< gradients of the inputs of the node that goes back
+    std::vector<const tape_parameter*> trained_;
+    std::vector<bool> reached_;
+    memory_bytes now_{};
+    std::uint64_t given_ = 0;  ///< bytes of gradients that parameters have
+    int step_ = 0;
+    std::string_view phase_;
+};
+
+}  // namespace detail
+
+/// Memory of a pass that is trained so many steps.
+[[nodiscard]] inline memory_timeline timeline_of(const tape& pass, const step_plan& plan) {
+    memory_timeline out;
+    detail::tape_player(pass, plan, out).play();
+    return out;
+}
+
+}  // namespace llmcost

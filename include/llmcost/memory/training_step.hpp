@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include <llmcost/analysis/counts.hpp>
+#include <llmcost/memory/label_loss.hpp>
+#include <llmcost/memory/timeline.hpp>
+
+namespace llmcost {
+
+/// What backward begins at: cross-entropy of labels, as the model's own class computes it, or the sum of what it returns.
+enum class training_loss : std::uint8_t { labels, sum };
+
+/// How a model is trained.
+struct training_plan {
+    training_loss loss = training_loss::labels;
+    step_plan step{};
+};
+
+/// What a training step executes and what it holds.
+struct training_step {
+    figures counted{};        ///< of the pass, its loss left out
+    memory_timeline memory{};
+};
+
+namespace detail {
+
+/// The loss that the class under a head computes where it is given labels.
+[[nodiscard]] inline label_loss loss_of(const model& m) noexcept {
+    const bool reads_tokens = m.dims.head == head_kind::causal_lm && m.dims.encoder.num_hidden_layers == 0;
+    return {.in_float = reads_tokens, .shifts = reads_tokens};
+}
+
+}  // namespace detail
+
+/// Records a pass of a model, its loss behind it, as autograd does.
+[[nodiscard]] inline tape record_tape(const model& m, workload load, training_loss of, figures* counted = nullptr) {
+    load.training = true;
+    const storage_types types = types_of(m, load);
+    tape out;
+    detail::tape_listener ear{out};
+    trace t{resolved(load, types), &ear};
+    value scores = m.forward(t);
+    if (counted != nullptr) *counted = whole_figures_of(t.sums(), types);
+    out.returned = ear.tensor_of(scores);
+    value loss = scores;
+    if (of == training_loss::labels)
+        loss = t.call("loss", detail::loss_of(m), scores);
+    else
+        loss = t.sum(t.reshape(t.to(scores, dtype::float32), {-1}), 0);
+    out.loss = ear.tensor_of(loss);
+    return out;
+}
+
+/// Bytes of the integers that a step is handed: tokens of each side, labels.
+[[nodiscard]] inline std::uint64_t integer_inputs(const model& m, const workload& load, training_loss of) {
+    const auto integers = [](std::int64_t rows, std::int64_t columns) {
+        return (count(8) * count(rows) * count(columns)).to_64();
+    };
+    const std::int64_t encoder = load.encoder_sequence > 0 ? load.encoder_sequence : load.sequence;
+    const bool labels = of == training_loss::labels;
+    if (m.dims.vocab_size == 0) return labels ? integers(load.batch, 1) : 0;
+    if (m.dims.encoder.num_hidden_layers > 0) return integers(load.batch, encoder + load.sequence);
+    return integers(load.batch, load.sequence) * (labels ? 2 : 1);
+}
+
+/// Memory of a training step, exact for what PyTorch holds as a reference runs it.
+[[nodiscard]] inline training_step train(const model& m, const workload& load, training_plan plan) {
+    training_step out;
+    const tape pass = record_tape(m, load, plan.loss, &out.counted);
+    plan.step.inputs = integer_inputs(m, load, plan.loss);
+    out.memory = timeline_of(pass, plan.step);
+    return out;
+}
+
+}  // namespace llmcost
