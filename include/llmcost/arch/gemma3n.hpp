@@ -87,7 +87,7 @@ constexpr value looked_up_inputs(const site& here, trace& t, std::int64_t rows, 
     const value found = t.call("embed_tokens_per_layer", words, ids);
     return t.reshape(found, {found.dim(0), found.dim(1), layers, width});
 }
-/// The same, and what a projection makes of the first states.
+/// The same, and what a projection makes of the first states: what each layer is given beside those of the one before.
 constexpr value projected_inputs(const site& here, trace& t, const value& x, const value& given, bool in_place) {
     const std::int64_t layers = given.dim(2), width = given.dim(3);
     value made = t.call("per_layer_model_projection", linear{here.dims.hidden_size, layers * width}, x);
@@ -98,11 +98,6 @@ constexpr value projected_inputs(const site& here, trace& t, const value& x, con
     const extents split{x.dim(0), x.dim(1), layers, width};
     const value projected = norm_of(here, t, "per_layer_projection_norm", width, t.reshape(made, split));
     return t.mul(t.add(projected, given));
-}
-/// What each layer is given beside the states of the one before: (B, S, layers, width).
-constexpr value inputs_of_layers(const site& here, trace& t, const value& x, std::int64_t rows, std::int64_t width,
-                                 bool in_place) {
-    return projected_inputs(here, t, x, looked_up_inputs(here, t, rows, width), in_place);
 }
 
 // ---- Gemma 3n
@@ -303,10 +298,10 @@ constexpr value stacked(const site& here, trace& t, literal name, const State& s
     return all;
 }
 
-constexpr value base(const site& here, trace& t) {
+/// All behind embeddings: `words`, and what the table gives each layer.
+constexpr value walk(const site& here, trace& t, const value& words, const value& given) {
     const std::int64_t layers = here.dims.num_hidden_layers;
-    const value words = here.row.embed(here, t);
-    const value inputs = inputs_of_layers(here, t, words, here.dims.own[input_rows], here.dims.own[input_width], true);
+    const value inputs = projected_inputs(here, t, words, given, true);
     decoder_context shared = masks(here, t);
     value x = stacked(here, t, "altup_projections", [&](std::int64_t) -> const value& { return words; });
     if (here.dims.layers.has(mixer_kind::full_attention, layers)) make_rotary_tables(here, t, shared.full);
@@ -318,12 +313,24 @@ constexpr value base(const site& here, trace& t) {
     const value all = stacked(here, t, "altup_unembed_projections", [&](std::int64_t) { return t.select(x, 0); });
     return normed(here, t, "norm", t.mean(all, 0));
 }
+constexpr value inputs_of_words(const site& here, trace& t) {
+    return looked_up_inputs(here, t, here.dims.own[input_rows], here.dims.own[input_width]);
+}
+constexpr value base(const site& here, trace& t) {
+    const value words = here.row.embed(here, t);
+    return walk(here, t, words, inputs_of_words(here, t));
+}
+
+/// Logits are capped unless the configuration says null.
+constexpr bool caps_logits(config_view config) {
+    const literal cap = "final_logit_softcapping";
+    return !config.contains(cap) || config.optional_real(cap).has_value();
+}
 
 /// Every fifth layer is full; feed-forward blocks have widths of their own, and the first ten are sparse.
 constexpr void read(config_view config, sizes& s) {
     check_window_is_given(config);
-    const literal cap = "final_logit_softcapping";
-    s.logits_soft_cap = !config.contains(cap) || config.optional_real(cap).has_value();
+    s.logits_soft_cap = caps_logits(config);
     detail::scale_full_layers_alone(config, s);
     if (s.own[predicted_states] < 2 || s.own[predicted_states] > 8) fail_value(config, "altup_num_inputs", "from 2 to 8");
     if (s.own[active_state] >= s.own[predicted_states]) fail_value(config, "altup_active_idx", "one of altup_num_inputs");

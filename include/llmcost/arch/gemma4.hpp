@@ -196,8 +196,10 @@ constexpr value walk(const site& here, trace& t, value x, value inputs, decoder_
 constexpr value base(const site& here, trace& t) {
     const value x = here.row.embed(here, t);
     value inputs;
-    if (here.dims.own[input_width] != 0)
-        inputs = gemma3n_detail::inputs_of_layers(here, t, x, here.dims.own[input_rows], here.dims.own[input_width], false);
+    if (here.dims.own[input_width] != 0) {
+        inputs = gemma3n_detail::looked_up_inputs(here, t, here.dims.own[input_rows], here.dims.own[input_width]);
+        inputs = gemma3n_detail::projected_inputs(here, t, x, inputs, false);
+    }
     const decoder_context shared = here.row.prepare(here, t);
     return walk(here, t, x, inputs, shared);
 }
