@@ -96,6 +96,7 @@ inline constexpr const architecture* architectures[]{
     &arch::gemma2,
     &arch::gemma3,
     &arch::gemma3_text,
+    &arch::gemma3n,
     &arch::gemma3n_text,
     &arch::gemma4,
     &arch::gemma4_text,

@@ -72,6 +72,7 @@
 #include <llmcost/arch/gemma.hpp>
 #include <llmcost/arch/gemma3.hpp>
 #include <llmcost/arch/gemma3n.hpp>
+#include <llmcost/arch/gemma3n_media.hpp>
 #include <llmcost/arch/gemma4.hpp>
 #include <llmcost/arch/gemma4_media.hpp>
 #include <llmcost/arch/git.hpp>
