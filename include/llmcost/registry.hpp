@@ -67,6 +67,7 @@ inline constexpr const architecture* architectures[]{
     &arch::distilbert,
     &arch::doge,
     &arch::dots1,
+    &arch::dots3_note,
     &arch::dots3_note_text,
     &arch::efficientnet,
     &arch::electra,

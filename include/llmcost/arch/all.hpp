@@ -47,6 +47,7 @@
 #include <llmcost/arch/doge.hpp>
 #include <llmcost/arch/dots1.hpp>
 #include <llmcost/arch/dots3_note.hpp>
+#include <llmcost/arch/dots3_note_media.hpp>
 #include <llmcost/arch/efficientnet.hpp>
 #include <llmcost/arch/electra.hpp>
 #include <llmcost/arch/emu3.hpp>
