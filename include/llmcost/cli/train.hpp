@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <llmcost/cli/question.hpp>
@@ -51,6 +52,48 @@ inline const optimizer_row& optimizer_of(std::string_view name) {
     refuse("--optimizer", "no optimizer " + in_quotes(name) + near.hint_or_all());
 }
 
+/// `lora:r=16,targets=q_proj+v_proj`: a kind, and what PEFT's configuration says of it.
+inline adapter read_adapter(std::string_view text) {
+    constexpr std::string_view where = "--adapter";
+    const std::size_t colon = text.find(':');
+    const std::string_view kind = text.substr(0, colon);
+    adapter out;
+    constexpr std::pair<std::string_view, adapter_kind> kinds[]{
+        {"none", adapter_kind::none}, {"lora", adapter_kind::lora}, {"rslora", adapter_kind::lora}, {"dora", adapter_kind::dora},
+        {"ia3", adapter_kind::ia3}, {"prompt", adapter_kind::prompt}, {"bitfit", adapter_kind::bitfit}};
+    const auto known = std::ranges::find(kinds, kind, &std::pair<std::string_view, adapter_kind>::first);
+    if (known == std::end(kinds)) {
+        nearest_names near(kind);
+        for (const auto& k : kinds) near.offer(k.first);
+        refuse(where, "no adapter " + in_quotes(kind) + near.hint_or_all());
+    }
+    out.kind = known->second;
+    std::string_view rest = colon == std::string_view::npos ? std::string_view{} : text.substr(colon + 1);
+    while (!rest.empty()) {
+        const std::size_t comma = rest.find(',');
+        const std::string_view part = rest.substr(0, comma), key = part.substr(0, part.find('='));
+        const std::string_view value = key.size() < part.size() ? part.substr(key.size() + 1) : std::string_view{};
+        rest.remove_prefix(comma == std::string_view::npos ? rest.size() : comma + 1);
+        if (key == "r")
+            out.rank = read_number(where, value, 1);
+        else if (key == "n")
+            out.tokens = read_number(where, value, 1);
+        else if (key == "targets" && value == "all-linear")
+            out.all_linear = true;
+        else if (key == "targets")
+            out.targets = parts_of(value, '+');
+        else if (key == "feedforward")
+            out.feedforward = parts_of(value, '+');
+        else if (key == "save")
+            out.saved = parts_of(value, '+');
+        else if (key == "bias" && (value == "none" || value == "all" || value == "lora_only"))
+            out.bias = value == "all" ? adapter_bias::all : value == "none" ? adapter_bias::none : adapter_bias::lora_only;
+        else
+            refuse(where, "expected r=, n=, targets=, feedforward=, save= or bias=none|all|lora_only; found " + in_quotes(part));
+    }
+    return out;
+}
+
 inline void put_memory(json_writer& json, std::string_view key, const memory_bytes& b) {
     json.key(key).object().member("total", count(b.total));
     for (std::size_t i = 0; i < memory_categories; ++i) json.member(memory_category_names[i], count(b.of[i]));
@@ -63,7 +106,8 @@ inline std::string train_json(const read_subject& read, const workload& load, co
     if (!reads_pixels(read.subject)) json.member("sequence", load.sequence);
     json.member("parameters", t.counted.params).member("trainable", count(t.memory.trainable));
     json.member("saved_bytes", count(t.memory.saved_bytes)).key("torch_flops").object();
-    json.member("forward", t.counted.torch_flops).member("backward", t.counted.backward_torch_flops).end_object();
+    json.member("forward", t.counted.torch_flops);
+    json.member("backward", t.counted.backward_torch_flops + count(t.memory.recomputed_flops)).end_object();
     put_memory(json, "peak", t.memory.peak.bytes);
     json.key("peak_at").object().member("step", t.memory.peak.step).member("phase", t.memory.peak.phase);
     json.member("operation", t.memory.peak.at).end_object();
@@ -106,10 +150,12 @@ inline table train_table(const training_step& t) {
     load.sequence = given.number(option::sequence, 1024);
     load.encoder_sequence = given.number(option::encoder_sequence, 0, 0);
     const int precision = given.choice(option::precision);
-    load.autocast = precision == 2;
+    load.autocast = precision == 2, load.on_cpu = true;
     load.implementation = static_cast<attention_implementation>(given.choice(option::implementation));
     load.weights = load.activations = precision == 1 ? dtype::bfloat16 : dtype::float32;
+    plan.adapts = detail::read_adapter(given.text(option::adapter, "none"));
     const read_subject read = io.read(given, io);
+    plan.adapts = with_usual_targets(plan.adapts, std::string_view(read.subject.text_row().model_type));
     const training_step t = train(read.subject, load, plan);
     const auto format = static_cast<output_format>(given.choice(option::format));
     if (format == output_format::json) return detail::train_json(read, load, t);

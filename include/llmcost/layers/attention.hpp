@@ -149,7 +149,6 @@ constexpr value attention_in_one_call(trace& t, const value& wide_q, const value
         t.backward({.add = products + pairs, .mult = products + pairs * count(3), .exp = pairs});
     }
     t.record(op::attention, {}, {}, out, in, 3);
-    if (goes_back) t.save_for_backward(out);
     return t.contiguous(out.transpose(1, 2));
 }
 

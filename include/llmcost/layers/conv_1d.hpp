@@ -21,10 +21,13 @@ struct conv_1d {
     constexpr value describe(trace& t, const value& x) const {
         const value weight = t.param("weight", {in, out});
         const value bias = t.param("bias", {out});
+        leaf_policy* const policy = t.policy();
         extents to;
         for (to.rank = 0; to.rank + 1 < x.rank; ++to.rank) to.size[to.rank] = x.size[to.rank];
         to.size[to.rank++] = out;
-        return t.addmm(bias, x.view({-1, in}), weight).view(to);
+        if (policy == nullptr) return t.addmm(bias, x.view({-1, in}), weight).view(to);
+        const value y = t.addmm(bias, policy->reads(t, x).view({-1, in}), weight).view(to);
+        return policy->gives(t, x, weight, true, &bias, y);
     }
 };
 

@@ -21,11 +21,22 @@ struct linear {
     static constexpr bool leaf = true;
     [[nodiscard]] constexpr class_name type() const { return named; }
     constexpr value describe(trace& t, const value& x) const {
-        const value weight = shares_weight ? t.tied("weight", {out, in}) : t.param("weight", {out, in});
+        if (leaf_policy* const policy = t.policy()) {
+            const value weight = weight_of(t), b = bias ? bias_of(t) : value{};
+            const value read = policy->reads(t, x);
+            return policy->gives(t, x, weight, false, bias ? &b : nullptr, t.linear(read, weight, bias ? &b : nullptr));
+        }
+        const value weight = weight_of(t);
         if (!bias) return t.linear(x, weight);
-        const value b = shares_bias ? t.tied("bias", {out}) : t.param("bias", {out});
+        const value b = bias_of(t);
         return t.linear(x, weight, &b);
     }
+
+private:
+    constexpr value weight_of(trace& t) const {
+        return shares_weight ? t.tied("weight", {out, in}) : t.param("weight", {out, in});
+    }
+    constexpr value bias_of(trace& t) const { return shares_bias ? t.tied("bias", {out}) : t.param("bias", {out}); }
 };
 
 /// A linear layer with the role of a model's head.
@@ -50,8 +61,10 @@ struct embedding {
         extents to = ids;
         if (makes_indices) t.save_integers(count(elements_of(ids.size, ids.rank)));
         to.size[to.rank++] = width;
-        const value x = t.gather(weight, to);
-        return scaled ? t.mul(x) : x;
+        leaf_policy* const policy = t.policy();
+        const value x = t.gather(weight, policy == nullptr ? to : policy->looks_up(rows, to));
+        const value found = scaled ? t.mul(x) : x;
+        return policy == nullptr ? found : policy->looked_up(t, rows, found);
     }
     /// The module alone, for others that are tied to it.
     constexpr void declare(trace& t, literal name) const {

@@ -19,7 +19,8 @@ struct label_loss {
     static constexpr bool leaf = true;
     [[nodiscard]] constexpr class_name type() const { return {"", "CrossEntropyLoss"}; }
     constexpr value describe(trace& t, const value& scores) const {
-        const value wide = in_float ? t.to(scores, dtype::float32) : scores;
+        // autocast computes cross-entropy in 32 bits (ATen, autocast_mode.cpp)
+        const value wide = in_float || t.load().autocast ? t.to(scores, dtype::float32) : scores;
         const value rows = t.reshape(wide, {-1, wide.dim(-1)});
         const value each = t.log_softmax(rows);
         if (shifts) t.save_integers(count(static_cast<std::uint64_t>(rows.dim(0))));

@@ -46,6 +46,7 @@ struct tape_node {
     std::uint64_t output_bytes = 0;  ///< of the result alone, where it lies in a tensor that was there
     std::uint64_t kept_besides = 0;  ///< bytes kept beside tensors, of all steps
     std::uint64_t kept_integers = 0;  ///< the same of integers
+    std::uint64_t torch_flops = 0;    ///< what FlopCounterMode says of it
     std::int32_t region = -1;        ///< the checkpointed module that it is in; -1: none
     bool goes_back = false;
     bool in_place = false;
@@ -118,6 +119,8 @@ public:
         n.output_bytes = bytes_of(o.output, o.output.elements);
         // what is saved under a number that nobody knows is a copy of what an operation in place overwrites
         for (const value& v : saved_) n.saved.push_back(tensor_of(v, here()));
+        const count flops = torch_flops(r.sums());
+        n.torch_flops = (flops - flops_).to_64(), flops_ = flops;
         n.kept_besides = kept_besides_, n.kept_integers = kept_integers_;
         for (const tape_edge& e : n.inputs) touch(e);
         beside_.clear(), saved_.clear(), kept_besides_ = kept_integers_ = 0;
@@ -197,6 +200,7 @@ private:
     std::vector<bool> read_;
     std::vector<tape_edge> beside_;
     std::vector<value> saved_;
+    count flops_{};
     std::uint64_t kept_besides_ = 0, kept_integers_ = 0, times_ = 1;
 };
 

@@ -36,6 +36,7 @@ struct memory_peak {
 /// Memory of training over its steps.
 struct memory_timeline {
     std::uint64_t trainable = 0;    ///< elements
+    std::uint64_t recomputed_flops = 0;  ///< what FlopCounterMode adds to backward
     std::uint64_t saved_bytes = 0;  ///< floating tensors that the graph holds when forward ends
     memory_peak peak{};
     memory_bytes own_peaks{};  ///< each category's own, at different moments
@@ -90,17 +91,24 @@ private:
         bool lives = false;
         std::int32_t saved_by = 0;   ///< nodes whose backward still needs it
         std::int32_t gradient = -1;  ///< of `gradients_`
+        std::uint64_t parts = 0;     ///< bytes of gradients of views into it, which will be joined
+    };
+    /// A module that checkpointing wraps: its nodes, the last that packs something, what it is handed.
+    struct tape_region {
+        std::int32_t first = -1, last = -1, stop = -1;
+        bool made = false;
+        std::vector<std::int32_t> arguments{};
     };
     /// A gradient's memory, which several tensors may share for a while.
     struct gradient_memory {
         std::uint64_t bytes = 0;
         int holders = 0;
+        bool is_view = false;  ///< of a product in other sizes, which no sum is written into
     };
     /// What arrives for a parameter, from each place that reads it.
     struct parameter_use {
         int awaited = 0;
         std::int32_t gradient = -1;
-        bool is_view = false;
     };
 
     void look(std::string_view at) {
@@ -108,6 +116,7 @@ private:
         if (now_.total > out_.peak.bytes.total) out_.peak = {now_, step_, phase_, at};
     }
     [[nodiscard]] std::uint64_t bytes_of(std::int32_t t) const { return tensor(t).bytes * tensor(t).times; }
+    [[nodiscard]] const tape_node& node(std::int32_t i) const { return of_.nodes[static_cast<std::size_t>(i)]; }
     [[nodiscard]] const tape_tensor& tensor(std::int32_t t) const { return of_.tensors[static_cast<std::size_t>(t)]; }
     held_tensor& held(std::int32_t t) { return held_[static_cast<std::size_t>(t)]; }
 
@@ -125,16 +134,20 @@ private:
     }
     void forward() {
         phase_ = "forward";
+        if (plan_.recompute == recomputation::full) hold_arguments();
         for (std::size_t i = 0; i < of_.nodes.size(); ++i) {
             const tape_node& n = of_.nodes[i];
             make(n.output);
-            for (const std::int32_t s : n.saved) make(s), ++held(s).saved_by;
-            now_.add(category::activations, n.kept_besides + n.kept_integers);
+            if (!forgets(n)) keep(n);
             look(price_of(n.kind).name);
             for (const tape_edge& e : n.inputs) drop_unless_read(e.tensor, i);
             drop_unless_read(n.output, i);
         }
         out_.saved_bytes = saved();
+    }
+    void keep(const tape_node& n) {
+        for (const std::int32_t s : n.saved) make(s), ++held(s).saved_by;
+        now_.add(category::activations, n.kept_besides + n.kept_integers);
     }
     /// Lets go of a tensor that neither a later node nor backward reads.
     void drop_unless_read(std::int32_t t, std::size_t node) {
@@ -145,8 +158,60 @@ private:
         std::uint64_t bytes = 0;
         for (std::size_t t = 0; t < held_.size(); ++t)
             if (held_[t].saved_by > 0) bytes += bytes_of(static_cast<std::int32_t>(t));
-        for (const tape_node& n : of_.nodes) bytes += n.kept_besides;
+        for (const tape_node& n : of_.nodes) bytes += forgets(n) ? 0 : n.kept_besides;
         return bytes;
+    }
+
+    // ---- layers that are made again
+
+    [[nodiscard]] bool forgets(const tape_node& n) const noexcept {
+        return plan_.recompute == recomputation::full && n.region >= 0;
+    }
+    [[nodiscard]] tape_region& region_of(const tape_node& n) { return regions_[static_cast<std::size_t>(n.region)]; }
+    /// A wrapped module holds what it is handed until its backward is over.
+    void hold_arguments() {
+        regions_.assign(of_.regions.size(), {});
+        for (std::size_t i = 0; i < of_.nodes.size(); ++i) {
+            const tape_node& n = of_.nodes[i];
+            if (n.region < 0) continue;
+            tape_region& r = region_of(n);
+            if (r.first < 0) r.first = static_cast<std::int32_t>(i);
+            r.last = static_cast<std::int32_t>(i);
+            if (packs(n)) r.stop = static_cast<std::int32_t>(i);
+            for (const tape_edge& e : n.inputs) {
+                if (e.tensor < 0 || tensor(e.tensor).made_by >= r.first || std::ranges::find(r.arguments, e.tensor) != r.arguments.end())
+                    continue;
+                r.arguments.push_back(e.tensor), ++held(e.tensor).saved_by;
+            }
+        }
+    }
+    /// Whether autograd packs something of it, weights included.
+    [[nodiscard]] static bool packs(const tape_node& n) noexcept {
+        return n.goes_back && (!n.saved.empty() || n.kept_besides > 0 || price_of(n.kind).torch_flops != 0);
+    }
+    /// Runs a module again until the last tensor that its backward needs is there (`early_stop`).
+    void make_again(tape_region& r) {
+        r.made = true;
+        std::vector<std::int32_t> last(of_.tensors.size(), -1);
+        for (std::int32_t i = r.first; i <= r.stop; ++i)
+            for (const tape_edge& e : node(i).inputs)
+                if (e.tensor >= 0) last[static_cast<std::size_t>(e.tensor)] = i;
+        for (std::int32_t i = r.first; i <= r.stop; ++i) {
+            const tape_node& n = node(i);
+            const bool runs = i < r.stop || std::ranges::find(n.saved, n.output) != n.saved.end();
+            if (runs) make(n.output), out_.recomputed_flops += step_ == 1 ? n.torch_flops : 0;
+            keep(n);
+            look(price_of(n.kind).name);
+            const auto drop_read = [&](std::int32_t t) {
+                if (t >= 0 && held(t).saved_by == 0 && last[static_cast<std::size_t>(t)] <= i) free(t);
+            };
+            for (const tape_edge& e : n.inputs) drop_read(e.tensor);
+            drop_read(n.output);
+        }
+    }
+    void finish(const tape_region& r) {
+        for (const std::int32_t t : r.arguments)
+            if (--held(t).saved_by == 0) free(t);
     }
 
     // ---- backward
@@ -167,7 +232,7 @@ private:
             }
         }
         for (std::size_t i = 0; i < of_.nodes.size(); ++i)
-            if (!reached_[i]) release(of_.nodes[i]);
+            if (!reached_[i] && !forgets(of_.nodes[i])) release(of_.nodes[i]);
         if (of_.returned >= 0 && held(of_.returned).saved_by == 0) free(of_.returned);
     }
     void release(const tape_node& n) {
@@ -180,12 +245,20 @@ private:
         now_.add(category::activations, 4);  // what backward begins with: one
         gradients_.clear();
         if (of_.loss >= 0) held(of_.loss).gradient = new_gradient(0);
-        for (std::size_t i = of_.nodes.size(); i-- > 0;)
-            if (reached_[i]) go_back(of_.nodes[i]);
+        for (std::size_t i = of_.nodes.size(); i-- > 0;) {
+            const tape_node& n = of_.nodes[i];
+            if (forgets(n) && reached_[i] && !region_of(n).made) make_again(region_of(n));
+            if (reached_[i])
+                go_back(n);
+            else if (forgets(n) && region_of(n).made && static_cast<std::int32_t>(i) <= region_of(n).stop)
+                release(n);
+            if (forgets(n) && region_of(n).first == static_cast<std::int32_t>(i)) finish(region_of(n));
+        }
         now_.take(category::activations, 4);
     }
     void go_back(const tape_node& n) {
         const std::string_view name = price_of(n.kind).name;
+        join_parts(held(n.output), tensor(n.output).bytes);
         const std::int32_t arrived = held(n.output).gradient;
         held(n.output).gradient = -1;
         made_.clear();
@@ -195,8 +268,11 @@ private:
         for (std::size_t i = 0; i < made_.size(); ++i) {
             if (made_[i] < 0) continue;
             const tape_edge& e = n.inputs[i];
-            if (e.tensor >= 0) meet(held(e.tensor).gradient, made_[i]);
-            if (e.parameter >= 0) arrive(e.parameter, made_[i], price_of(n.kind).torch_flops != 0);
+            if (e.tensor >= 0 && e.bytes < tensor(e.tensor).bytes)
+                keep_part(held(e.tensor), made_[i]);
+            else if (e.tensor >= 0)
+                meet(held(e.tensor).gradient, made_[i]);
+            if (e.parameter >= 0) arrive(e.parameter, made_[i]);
         }
     }
     /// Whether backward hands the gradient on as it is.
@@ -209,13 +285,26 @@ private:
     std::int32_t fresh(const tape_node& n, const tape_edge& e, std::string_view name) {
         const std::uint64_t own = e.tensor >= 0 ? tensor(e.tensor).bytes : of_.parameters[static_cast<std::size_t>(e.parameter)].bytes;
         const std::uint64_t seen = backward_of(n.kind).gradient == arrives::as_output && n.output_bytes > e.bytes ? n.output_bytes : e.bytes;
-        const std::int32_t wide = new_gradient(seen > own ? seen : own);
+        const std::int32_t wide = new_gradient(e.tensor >= 0 || seen > own ? seen : own);
+        gradients_[static_cast<std::size_t>(wide)].is_view = price_of(n.kind).torch_flops != 0;
         look(name);
         if (seen <= own) return wide;
         const std::int32_t summed = new_gradient(own);
         look("sum");
         drop(wide);
         return summed;
+    }
+    /// A gradient of a part of a tensor waits for those of the other parts.
+    void keep_part(held_tensor& of, std::int32_t g) {
+        const std::uint64_t bytes = gradients_[static_cast<std::size_t>(g)].bytes;
+        drop(g);
+        now_.add(category::temporaries, bytes), of.parts += bytes;
+    }
+    void join_parts(held_tensor& of, std::uint64_t whole) {
+        if (of.parts == 0) return;
+        meet(of.gradient, new_gradient(whole));
+        look("cat");
+        now_.take(category::temporaries, of.parts), of.parts = 0;
     }
     /// Two gradients of one tensor are added in place where nobody else holds the first.
     void meet(std::int32_t& place, std::int32_t g) {
@@ -224,7 +313,7 @@ private:
             return;
         }
         gradient_memory& first = gradients_[static_cast<std::size_t>(place)];
-        if (first.holders > 1) {
+        if (first.holders > 1 || first.is_view) {
             const std::int32_t sum = new_gradient(first.bytes);
             look("add");
             drop(place);
@@ -232,19 +321,9 @@ private:
         }
         drop(g);
     }
-    void arrive(std::int32_t parameter, std::int32_t g, bool transposed) {
+    void arrive(std::int32_t parameter, std::int32_t g) {
         parameter_use& use = uses_[static_cast<std::size_t>(parameter)];
-        if (use.gradient < 0) {
-            use.gradient = g, use.is_view = transposed;
-        } else if (use.is_view) {  // a transposed product is no tensor of its own, which a sum could be written into
-            const std::int32_t sum = new_gradient(gradients_[static_cast<std::size_t>(g)].bytes);
-            look("add");
-            drop(use.gradient), drop(g);
-            use.gradient = sum, use.is_view = false;
-        } else {
-            look("add");
-            drop(g);
-        }
+        meet(use.gradient, g);
         if (--use.awaited > 0) return;
         const std::uint64_t bytes = of_.parameters[static_cast<std::size_t>(parameter)].bytes;
         drop(use.gradient);
@@ -281,6 +360,10 @@ private:
     }
     void end() {
         now_.take(category::gradients, given_), given_ = 0;
+        for (held_tensor& t : held_) {  // of leaves that are no parameters
+            drop(t.gradient), t.gradient = -1;
+            now_.take(category::temporaries, t.parts), t.parts = 0;
+        }
     }
 
     const tape& of_;
@@ -288,6 +371,7 @@ private:
     memory_timeline& out_;
     std::vector<held_tensor> held_;
     std::vector<parameter_use> uses_;
+    std::vector<tape_region> regions_;
     std::vector<gradient_memory> gradients_;
     std::vector<std::int32_t> made_;  ///< gradients of the inputs of the node that goes back
     std::vector<const tape_parameter*> trained_;

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include <llmcost/analysis/counts.hpp>
+#include <llmcost/memory/adapter.hpp>
 #include <llmcost/memory/label_loss.hpp>
 #include <llmcost/memory/timeline.hpp>
 
@@ -16,6 +17,7 @@ enum class training_loss : std::uint8_t { labels, sum };
 /// How a model is trained.
 struct training_plan {
     training_loss loss = training_loss::labels;
+    adapter adapts{};
     step_plan step{};
 };
 
@@ -23,6 +25,7 @@ struct training_plan {
 struct training_step {
     figures counted{};        ///< of the pass, its loss left out
     memory_timeline memory{};
+    std::int64_t adapted = 0;  ///< modules that the adapter found
 };
 
 namespace detail {
@@ -36,20 +39,22 @@ namespace detail {
 }  // namespace detail
 
 /// Records a pass of a model, its loss behind it, as autograd does.
-[[nodiscard]] inline tape record_tape(const model& m, workload load, training_loss of, figures* counted = nullptr) {
+[[nodiscard]] inline tape record_tape(const model& m, workload load, const training_plan& plan, training_step& told) {
     load.training = true;
+    if (plan.adapts.kind == adapter_kind::prompt) load.sequence += plan.adapts.tokens;
     const storage_types types = types_of(m, load);
+    const bool adapted = plan.adapts.kind != adapter_kind::none;
     tape out;
     detail::tape_listener ear{out};
+    adapter_policy policy{plan.adapts, m.dims.vocab_size, adapted && plan.step.recompute != recomputation::none};
     trace t{resolved(load, types), &ear};
-    value scores = m.forward(t);
-    if (counted != nullptr) *counted = whole_figures_of(t.sums(), types);
+    if (adapted) t.follow(&policy);
+    const value scores = m.forward(t);
+    told.counted = whole_figures_of(t.sums(), types), told.adapted = policy.matched();
     out.returned = ear.tensor_of(scores);
-    value loss = scores;
-    if (of == training_loss::labels)
-        loss = t.call("loss", detail::loss_of(m), scores);
-    else
-        loss = t.sum(t.reshape(t.to(scores, dtype::float32), {-1}), 0);
+    t.follow(nullptr);
+    const value loss = plan.loss == training_loss::labels ? t.call("loss", detail::loss_of(m), scores)
+                                                          : t.sum(t.reshape(t.to(scores, dtype::float32), {-1}), 0);
     out.loss = ear.tensor_of(loss);
     return out;
 }
@@ -69,7 +74,7 @@ namespace detail {
 /// Memory of a training step, exact for what PyTorch holds as a reference runs it.
 [[nodiscard]] inline training_step train(const model& m, const workload& load, training_plan plan) {
     training_step out;
-    const tape pass = record_tape(m, load, plan.loss, &out.counted);
+    const tape pass = record_tape(m, load, plan, out);
     plan.step.inputs = integer_inputs(m, load, plan.loss);
     out.memory = timeline_of(pass, plan.step);
     return out;

@@ -141,7 +141,7 @@ inline constexpr op_price op_table[op_kinds]{
     {op::bilinear,            "bilinear",            {.add = 3, .mult = 4},                         {},                     0, keeps::nothing},
     {op::unit_triangular_solve, "unit_triangular_solve", {.add = 1, .mult = 1},                     {},                     0, keeps::input_and_result},
     // what it executes is counted product by product
-    {op::attention,           "attention",           {},                                            {},                     0, keeps::nothing},
+    {op::attention,           "attention",           {},                                            {},                     0, keeps::result},
     {op::copy,                "copy",                {},                                            {},                     0, keeps::nothing},
     {op::cat,                 "cat",                 {},                                            {},                     0, keeps::nothing},
     {op::gather,              "gather",              {},                                            {},                     0, keeps::nothing, reads::picked},

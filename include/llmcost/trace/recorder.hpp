@@ -6,6 +6,7 @@
 
 #include <llmcost/base/string_ref.hpp>
 #include <llmcost/base/workload.hpp>
+#include <llmcost/trace/leaf_policy.hpp>
 #include <llmcost/trace/ledger.hpp>
 #include <llmcost/trace/listener.hpp>
 #include <llmcost/trace/scope.hpp>
@@ -40,7 +41,7 @@ public:
     /// Whether all that was met of it are parameters that are counted under other names.
     [[nodiscard]] constexpr bool only_tied() const noexcept { return selection_.only_tied(); }
     /// Whether layers are walked one by one instead of kind by kind.
-    [[nodiscard]] constexpr bool lists_layers() const noexcept { return listener_ != nullptr || selection_.names_a_layer(); }
+    [[nodiscard]] constexpr bool lists_layers() const noexcept { return listener_ != nullptr || policy_ != nullptr || selection_.names_a_layer(); }
     /// How often what is described now happens.
     [[nodiscard]] constexpr count times() const noexcept { return times_; }
     [[nodiscard]] constexpr bool idle() const noexcept { return idle_ != 0; }
@@ -51,6 +52,10 @@ public:
     [[nodiscard]] constexpr dtype activation_type() const noexcept {
         return load_.training && load_.activations != dtype::unspecified ? load_.activations : dtype::float32;
     }
+
+    /// Lets a policy change what happens at leaf modules from here on.
+    constexpr void follow(leaf_policy* policy) noexcept { policy_ = policy; }
+    [[nodiscard]] constexpr leaf_policy* policy() const noexcept { return policy_; }
 
     // ---- regions
 
@@ -78,10 +83,12 @@ public:
 
     constexpr void enter(const module_info& m) {
         if (selection_.selecting()) selection_.enter(m), active_ = selection_.active();
+        if (policy_ != nullptr) policy_->enter(m);
         if (listener_ != nullptr) listener_->enter(*this, m);
     }
     constexpr void leave(const module_info& m) {
         if (listener_ != nullptr) listener_->leave(*this, m);
+        if (policy_ != nullptr) policy_->leave(m);
         if (selection_.selecting()) selection_.leave(m), active_ = selection_.active();
     }
 
@@ -150,8 +157,9 @@ public:
     /// Declares a parameter; `used` of `of` equal parts meet one token (experts).
     constexpr value param(literal name, extents sizes, std::int64_t used = 1, std::int64_t of = 1) {
         value v = dense(sizes, activation_type());
-        v.requires_grad = true;
-        wants_gradient(v, parameter_times_);
+        if (policy_ != nullptr && policy_->copies()) (void)frozen(name, sizes);
+        v.requires_grad = policy_ == nullptr || policy_->copies() || policy_->trains(name);
+        if (v.requires_grad) wants_gradient(v, parameter_times_);
         declared(name, v, count(used), count(of));
         return v;
     }
@@ -161,10 +169,19 @@ public:
         declared(name, v, count(1), count(1));
         return v;
     }
+    /// Declares a parameter that a policy adds.
+    constexpr value added_param(literal name, extents sizes, dtype type) {
+        value v = dense(sizes, type);
+        v.requires_grad = true;
+        wants_gradient(v, parameter_times_);
+        declared(name, v, count(1), count(1));
+        return v;
+    }
     /// Declares a parameter whose tensor another module has named before.
     constexpr value tied(literal name, extents sizes) {
+        if (policy_ != nullptr && policy_->copies()) return added_param(name, sizes, activation_type());
         value v = dense(sizes, activation_type());
-        v.requires_grad = true;
+        v.requires_grad = policy_ == nullptr || policy_->trains(name);
         (void)selection_.meets_parameter(name, true);
         if (listener_ != nullptr) number(v), tell_parameter(name, v, true);
         return v;
@@ -356,6 +373,11 @@ private:
         storages_.set_saved(v.storage, true);
         sums_.saved_bytes += bytes_of(v) * storages_.times_of(v.storage);
     }
+    /// Bytes of a norm's mean: float32, on the CPU as wide as its input or its weights.
+    [[nodiscard]] constexpr count statistic_bytes(const value& x) const noexcept {
+        const int input = bits_of(x.type), weights = bits_of(activation_type());
+        return count(!load_.on_cpu ? 4 : (input > weights ? input : weights) / 8);
+    }
     constexpr void keep(keeps what, count rows, const value& out, const value* const* in, int n) {
         switch (what) {
             case keeps::nothing: return;
@@ -374,7 +396,7 @@ private:
                 return;
             case keeps::input_and_2_rows:
                 save(*in[0]);
-                save_besides(rows * count(2 * 4));
+                save_besides(rows * count(2) * statistic_bytes(*in[0]));
                 return;
         }
     }
@@ -425,6 +447,7 @@ private:
 
     workload load_;
     listener* listener_;
+    leaf_policy* policy_ = nullptr;
     region_edges* edges_ = nullptr;
     scope_selection selection_;
     ledger sums_{};

@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include <llmcost/base/string_ref.hpp>
+#include <llmcost/trace/scope.hpp>
+#include <llmcost/trace/value.hpp>
+
+namespace llmcost {
+
+class trace;
+
+/// What changes where leaf modules are called, by their paths: adapters beside linear layers, parameters that are frozen.
+///
+/// A walk asks it in one place per kind of leaf; descriptions know nothing of it.
+class leaf_policy {
+public:
+    virtual void enter(const module_info&) {}
+    virtual void leave(const module_info&) {}
+    /// Whether gradients train a parameter of the module that the walk is in.
+    [[nodiscard]] virtual bool trains(literal /*name*/) const { return true; }
+    /// Whether the module that the walk is in is trained as a copy, beside the one that stays as it was.
+    [[nodiscard]] virtual bool copies() const { return false; }
+    /// What a linear layer reads instead of x.
+    [[nodiscard]] virtual value reads(trace&, const value& x) { return x; }
+    /// What comes out of a linear layer with this weight, (out, in) or turned, that read x and made y.
+    [[nodiscard]] virtual value gives(trace&, const value& /*x*/, const value& /*weight*/, bool /*turned*/,
+                                      const value* /*bias*/, const value& y) {
+        return y;
+    }
+    /// Integers that a table of so many rows is asked for, of those that the walk asks.
+    [[nodiscard]] virtual extents looks_up(std::int64_t /*rows*/, const extents& ids) { return ids; }
+    /// What comes out of a table of so many rows.
+    [[nodiscard]] virtual value looked_up(trace&, std::int64_t /*rows*/, const value& found) { return found; }
+
+protected:
+    ~leaf_policy() = default;
+};
+
+}  // namespace llmcost
