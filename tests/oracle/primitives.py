@@ -35,8 +35,8 @@ PER_ELEMENT = {
 
 # Calls that move, select or create elements.
 FREE = frozenset("""
-    view _unsafe_view _reshape_alias reshape expand permute transpose t swapaxes movedim slice select narrow as_strided
-    unsqueeze squeeze alias detach diagonal view_as_real view_as_complex real imag conj _conj conj_physical lift_fresh
+    view _unsafe_view _reshape_alias reshape flatten expand permute transpose t swapaxes movedim slice select narrow
+    as_strided unsqueeze squeeze alias detach diagonal view_as_real view_as_complex real imag conj _conj conj_physical lift_fresh
     requires_grad set split split_with_sizes unsafe_split chunk unsafe_chunk unbind unfold
     clone copy _to_copy to contiguous cat stack expand_copy view_copy diagonal_copy lift_fresh_copy tile repeat
     repeat_interleave roll flip rot90 im2col pixel_shuffle pixel_unshuffle meshgrid cartesian_prod
@@ -214,7 +214,7 @@ def _(call):
     return Counter(ADD=call.argument(3, "source").numel())
 
 
-@priced("index_put", "_index_put_impl")
+@priced("index_put", "_index_put_impl", "_unsafe_index_put")
 def _(call):
     return Counter(ADD=call.args[2].numel() if call.argument(3, "accumulate", False) else 0)
 
