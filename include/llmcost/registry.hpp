@@ -145,6 +145,7 @@ inline constexpr const architecture* architectures[]{
     &arch::ibert,
     &arch::idefics3,
     &arch::ijepa,
+    &arch::inkling2_text,
     &arch::inkling_text,
     &arch::internlm3,
     &arch::iquestcoder,

@@ -107,6 +107,7 @@
 #include <llmcost/arch/idefics3.hpp>
 #include <llmcost/arch/ijepa.hpp>
 #include <llmcost/arch/inkling.hpp>
+#include <llmcost/arch/inkling2.hpp>
 #include <llmcost/arch/internlm3.hpp>
 #include <llmcost/arch/jais2.hpp>
 #include <llmcost/arch/jamba.hpp>

@@ -39,7 +39,8 @@ struct short_convolution {
     std::int64_t channels;
     std::int64_t kernel_size;
     class_name named;
-    bool tells;  ///< the cache of its state at once
+    bool tells;            ///< the cache of its state at once
+    bool divides = false;  ///< the sum, by a constant
 
     static constexpr role what = role::mixer;
     static constexpr bool leaf = false;
@@ -48,7 +49,8 @@ struct short_convolution {
         const value weight = declare_convolution(t, "conv1d", channels, kernel_size, false);
         const value in_float = t.to(x, dtype::float32);
         const value mixed = causal_convolution(t, t.to(in_float.transpose(1, 2), weight.type), weight, false, {}, tells);
-        return t.to(t.add(t.to(mixed, dtype::float32).transpose(1, 2), in_float), x.type);
+        const value both = t.add(t.to(mixed, dtype::float32).transpose(1, 2), in_float);
+        return t.to(divides ? t.div(both) : both, x.type);
     }
 };
 constexpr value convolve(const site& here, trace& t, literal name, const value& x, bool tells = true) {
@@ -228,6 +230,14 @@ constexpr void plan(config_view config, sizes& s, const sparse_places& experts) 
     });
 }
 
+constexpr void check_local_heads(config_view config, const sizes& s, std::int64_t heads, std::int64_t kv_heads,
+                                 std::int64_t head_width, std::int64_t relative) {
+    if (heads % kv_heads != 0) fail_value(config, "swa_num_key_value_heads", "a divisor of swa_num_attention_heads");
+    (void)checked_width(config, "swa_head_dim", heads, head_width);
+    (void)checked_width(config, "d_rel", s.num_attention_heads, relative);
+    (void)checked_width(config, "d_rel", heads, relative);
+}
+
 constexpr void read(config_view config, sizes& s) {
     s.tie_word_embeddings = false;  // the reference ties none
     read_experts(config, s, config.contains("num_local_experts") ? "num_local_experts" : "n_routed_experts");
@@ -239,11 +249,7 @@ constexpr void read(config_view config, sizes& s) {
     s.own[unpadded_words] = asked < s.vocab_size ? asked : 0;
     s.own[scales_by_length] = config.optional_positive("log_scaling_n_floor").has_value();
     plan(config, s, sparse_places(config, s, config.non_negative("dense_mlp_idx", 0)));
-    if (s.own[local_heads] % s.own[local_kv_heads] != 0)
-        fail_value(config, "swa_num_key_value_heads", "a divisor of swa_num_attention_heads");
-    (void)checked_width(config, "swa_head_dim", s.own[local_heads], s.own[local_head_dim]);
-    (void)checked_width(config, "d_rel", s.num_attention_heads, s.own[relative_width]);
-    (void)checked_width(config, "d_rel", s.own[local_heads], s.own[relative_width]);
+    check_local_heads(config, s, s.own[local_heads], s.own[local_kv_heads], s.own[local_head_dim], s.own[relative_width]);
 }
 
 }  // namespace inkling_detail

@@ -143,6 +143,7 @@ inline constexpr verified_type verified_types[]{
     {"ibert", "its defaults, small variants", "prefill", "saved bytes, FLOPs, backward's primitives", ""},
     {"idefics3", "HuggingFaceTB/SmolVLM-256M-Instruct", "decode, extend, prefill", "saved bytes, FLOPs", ""},
     {"ijepa", "facebook/ijepa_vitg16_22k", "prefill", "saved bytes, FLOPs", ""},
+    {"inkling2_text", "its defaults, small variants", "decode, extend, prefill", "saved bytes, FLOPs, backward's primitives, bfloat16", ""},
     {"inkling_text", "its defaults, small variants", "decode, extend, prefill", "saved bytes, FLOPs, backward's primitives, bfloat16", ""},
     {"internlm3", "its defaults, small variants", "decode, extend, prefill", "saved bytes, FLOPs, backward's primitives, bfloat16", ""},
     {"iquestcoder", "its defaults, small variants", "decode, extend, prefill", "saved bytes, FLOPs, backward's primitives, bfloat16", ""},
