@@ -91,12 +91,16 @@ def model_class(config, architecture=None):
     raise SystemExit(f"no model class for the type {config.model_type!r}")
 
 
+def constructed(chosen, config):
+    make = getattr(chosen, "_from_config", None)
+    return make(config, attn_implementation="eager") if make else chosen(config)
+
+
 def build(config, architecture=None):
     """The model on the meta device."""
     chosen = model_class(config, architecture)
     with torch.device("meta"):
-        make = getattr(chosen, "_from_config", None)
-        model = make(config, attn_implementation="eager") if make else chosen(config)
+        model = constructed(chosen, config)
     model.eval()
     for module in model.modules():
         choose_implementations(getattr(module, "config", None))
@@ -105,12 +109,16 @@ def build(config, architecture=None):
 
 
 def with_random_weights(model):
-    """The same model with values, on the CPU: for forward passes that read them."""
+    """The same model with values, on the CPU: for forward passes that read them. Integers are those that its class makes."""
+    with transformers.initialization.no_init_weights():
+        made = dict(constructed(type(model), model.config).named_buffers())
     model = model.to_empty(device="cpu")
-    for tensor in [*model.parameters(), *model.buffers()]:
+    for tensor in model.parameters():
+        torch.nn.init.normal_(tensor.data, std=0.02)
+    for name, tensor in model.named_buffers():
         if tensor.is_floating_point():
             torch.nn.init.normal_(tensor.data, std=0.02)
         else:
-            tensor.data.zero_()
+            tensor.data.copy_(made[name])
     model.tie_weights()  # which the move has undone
     return model
