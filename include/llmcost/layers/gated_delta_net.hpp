@@ -24,10 +24,11 @@ struct delta_rule_sizes {
     [[nodiscard]] constexpr std::int64_t value_dim() const noexcept { return num_value_heads * value_head_dim; }
 };
 
-/// RMS norm of x (rows, width), times the SiLU of a gate of the same size.
+/// RMS norm of x (rows, width), times an activation of a gate of the same size.
 struct gated_rms_norm {
     std::int64_t width;
     class_name named;
+    activation act = activation::silu;
 
     static constexpr role what = role::norm;
     static constexpr bool leaf = true;
@@ -36,7 +37,7 @@ struct gated_rms_norm {
         const value w = t.param("weight", {width}), h = t.to(x, dtype::float32);
         const value out = t.mul(h, t.rsqrt(t.add(t.mean(t.pow(h, 2), -1, true))));
         const value scaled = t.mul(w, t.to(out, x.type));
-        return t.to(t.mul(scaled, t.silu(t.to(gate, dtype::float32))), x.type);
+        return t.to(t.mul(scaled, activate(t, act, t.to(gate, dtype::float32))), x.type);
     }
 };
 
@@ -172,6 +173,8 @@ struct gated_delta_net {
     delta_rule_sizes dims;
     literal prefix;
     bool apart = false;  ///< queries, keys and values, z, b and a have projections of their own
+    activation gate_act = activation::silu;
+    extents beside{};  ///< a state of something else that the cache lists behind the convolution's
 
     static constexpr role what = role::mixer;
     static constexpr bool leaf = false;
@@ -184,6 +187,7 @@ struct gated_delta_net {
         const parts p = apart ? projected_apart(t, x) : projected_together(t, x);
         const auto heads = [&](const value& v, std::int64_t d) { return t.reshape(v, {batch, sequence, -1, d}); };
         const value mixed = causal_convolution(t, p.joined.transpose(1, 2), weight, false, dims.act).transpose(1, 2);
+        if (beside.rank != 0 && !t.training()) t.cache(trace::buffer(beside));
 
         delta_rule::inputs in;
         in.query = heads(mixed.slice(-1, key_dim), dims.key_head_dim);
@@ -195,7 +199,8 @@ struct gated_delta_net {
         const value out = delta_rule::cached(t, in, dims);
         const value rows = t.reshape(out, {-1, dims.value_head_dim});
         const value gate = t.reshape(p.z, {-1, dims.value_head_dim});
-        const value normed = t.call("norm", gated_rms_norm{dims.value_head_dim, {prefix, "RMSNormGated"}}, rows, gate);
+        const gated_rms_norm norm{dims.value_head_dim, {prefix, "RMSNormGated"}, gate_act};
+        const value normed = t.call("norm", norm, rows, gate);
         return t.call("out_proj", linear{value_dim, dims.width}, normed.view({batch, sequence, value_dim}));
     }
 
