@@ -256,6 +256,8 @@ inline constexpr const architecture* architectures[]{
     &arch::qwen3_vl_moe,
     &arch::qwen3_vl_moe_text,
     &arch::qwen3_vl_text,
+    &arch::qwen4_exp,
+    &arch::qwen4_exp_text,
     &arch::recurrent_gemma,
     &arch::regnet,
     &arch::rembert,

@@ -87,6 +87,7 @@ inline constexpr claim claims[] = {
     {"sliding_window", "minimax", "hides more of a mask that is as large, and eager executes all scores"},
     {"norm=rms_cast_last norm=rms_float_variance norm=rms_float_weight", "diffllama jetmoe qwen2_5_vl_text",
      "types in half precision: the forward reads values, and no CPU is asked for them"},
+    {"router=softmax_top_k_float", "qwen4_exp_text", "types in half precision: the forward reads values, and no CPU is asked for them"},
     {"rotated=half_in_float", "diffllama jetmoe", "types in half precision: the forward reads values, and no CPU is asked for them"},
 };
 

@@ -306,7 +306,9 @@ std::string required_keys(std::string_view type) {
         {"hunyuan_v1_moe", R"("head_dim": 128)"},
         {"lfm2_moe", R"("num_hidden_layers": 2, "layer_types": ["conv", "full_attention"])"},
         {"ministral", R"("head_dim": 128)"},
-        {"nemotron", R"("num_key_value_heads": 8)"}};
+        {"nemotron", R"("num_key_value_heads": 8)"},
+        {"qwen4_exp_text", R"("indexer_n_heads": 4, "indexer_kv_heads": 1, "indexer_head_dim": 256, "indexer_budget": 64, )"
+                           R"("indexer_compress_ratio": 8)"}};
     const auto found = keys.find(type);
     return found == keys.end() ? "" : std::string(found->second);
 }

@@ -193,6 +193,7 @@
 #include <llmcost/arch/qwen3_asr.hpp>
 #include <llmcost/arch/qwen3_next.hpp>
 #include <llmcost/arch/qwen3_vl.hpp>
+#include <llmcost/arch/qwen4_exp.hpp>
 #include <llmcost/arch/recurrent_gemma.hpp>
 #include <llmcost/arch/regnet.hpp>
 #include <llmcost/arch/rembert.hpp>

@@ -254,6 +254,8 @@ inline constexpr verified_type verified_types[]{
     {"qwen3_vl_moe", "Qwen/Qwen3-VL-235B-A22B-Instruct-FP8, small variants", "decode, extend, prefill", "saved bytes, FLOPs, backward's primitives, bfloat16", ""},
     {"qwen3_vl_moe_text", "small variants", "decode, extend, prefill", "saved bytes, FLOPs, backward's primitives, bfloat16", ""},
     {"qwen3_vl_text", "small variants", "decode, extend, prefill", "saved bytes, FLOPs, backward's primitives, bfloat16", ""},
+    {"qwen4_exp", "small variants", "decode, extend, prefill", "saved bytes, FLOPs, backward's primitives", ""},
+    {"qwen4_exp_text", "small variants", "decode, extend, prefill", "saved bytes, FLOPs, backward's primitives", ""},
     {"recurrent_gemma", "small variants", "prefill", "saved bytes, FLOPs, backward's primitives, bfloat16", ""},
     {"regnet", "facebook/regnet-x-002", "prefill", "saved bytes, FLOPs", ""},
     {"rembert", "google/rembert, small variants", "decode, extend, prefill", "saved bytes, FLOPs, backward's primitives", ""},
