@@ -48,9 +48,8 @@ def classes_of(model_type):
 
 def observed(values, architecture, device):
     config = models.read_configuration(values)
-    text = config.get_text_config()
-    if architecture.endswith("ForSequenceClassification") and text.pad_token_id is None:
-        text.pad_token_id = 0  # this head looks for where a sequence ends
+    if architecture.endswith("ForSequenceClassification") and config.get_text_config().pad_token_id is None:
+        config.get_text_config().pad_token_id = 0  # this head looks for where a sequence ends
     model = models.build(config, architecture)
     if device == "cpu":
         model = models.with_random_weights(model)

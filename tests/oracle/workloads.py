@@ -105,6 +105,15 @@ class Subject:
                     if hasattr(module, f"{prefix}max_seq_len_cached"):
                         setattr(module, f"{prefix}max_seq_len_cached", module.original_max_seq_len)
 
+    def rows_of_codes(self):
+        """How many rows of tokens a decoder reads for each sequence: one for each of its tables of words."""
+        decoder = self.model.decoder if self.is_encoder_decoder and hasattr(self.model, "decoder") else self.model
+        try:
+            words = decoder.get_input_embeddings()
+        except (AttributeError, NotImplementedError):
+            return 1
+        return len(words) if isinstance(words, torch.nn.ModuleList) else 1
+
     def encoder_length(self, sequence):
         if self.reads_last_state:
             return sequence  # the mask of the encoder's tokens picks a state of the decoder
@@ -126,7 +135,8 @@ class Subject:
         else:
             kind, shape = "input_ids", None
         if shape is None:
-            tokens = self.tokens(batch, encoder_sequence or sequence)
+            rows = 1 if self.is_encoder_decoder else self.rows_of_codes()
+            tokens = self.tokens(batch * rows, encoder_sequence or sequence)
             if self.reads_last_state:
                 tokens[:, -1] = self.config.eos_token_id  # one in every sequence, as the head demands
             if type(self.model).__name__.endswith("ForMultipleChoice"):
@@ -135,7 +145,7 @@ class Subject:
         else:
             arguments = {kind: torch.empty(shape, device=self.device, dtype=self.model.dtype)}
         if self.is_encoder_decoder:
-            arguments["decoder_input_ids"] = self.tokens(batch, sequence)
+            arguments["decoder_input_ids"] = self.tokens(batch * self.rows_of_codes(), sequence)
         return arguments
 
     def arguments(self, batch, sequence, encoder_sequence=0, after=None, use_cache=True):
@@ -148,7 +158,8 @@ class Subject:
             arguments[cache_of(after)] = copy.deepcopy(getattr(after, cache_of(after)))
             if self.is_encoder_decoder:
                 arguments.pop("input_ids", None)
-                arguments["encoder_outputs"] = BaseModelOutput(last_hidden_state=after.encoder_last_hidden_state)
+                if hasattr(after, "encoder_last_hidden_state"):  # else the cache has what was made of it
+                    arguments["encoder_outputs"] = BaseModelOutput(last_hidden_state=after.encoder_last_hidden_state)
         return arguments
 
 
