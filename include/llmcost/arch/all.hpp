@@ -51,6 +51,7 @@
 #include <llmcost/arch/efficientnet.hpp>
 #include <llmcost/arch/electra.hpp>
 #include <llmcost/arch/emu3.hpp>
+#include <llmcost/arch/encodec.hpp>
 #include <llmcost/arch/encoder_decoder.hpp>
 #include <llmcost/arch/ernie.hpp>
 #include <llmcost/arch/ernie4_5.hpp>
@@ -160,6 +161,7 @@
 #include <llmcost/arch/moss_transcribe_diarize.hpp>
 #include <llmcost/arch/mpnet.hpp>
 #include <llmcost/arch/mpt.hpp>
+#include <llmcost/arch/musicgen.hpp>
 #include <llmcost/arch/mvp.hpp>
 #include <llmcost/arch/nanochat.hpp>
 #include <llmcost/arch/nemo_speechlm.hpp>
