@@ -206,8 +206,8 @@ private:
             {"bmm", [](machine& m) { return m.t_.bmm(m.tensor(0), m.tensor(1)); }},
             {"addmm",
              [](machine& m) {
-                 (void)m.vector(m.tensor(1).dim(1));
-                 return m.t_.addmm(m.tensor(0), m.tensor(1));
+                 const value bias = m.vector(m.tensor(1).dim(1));
+                 return m.t_.addmm(bias, m.tensor(0), m.tensor(1));
              }},
             {"conv1d", [](machine& m) { return m.convolved(); }},
             {"conv2d", [](machine& m) { return m.convolved(); }},

@@ -30,6 +30,7 @@ enum class exit_code : int {
     overflow = 5,
     input = 6,
     rows = 7,
+    does_not_fit = 8,
     internal = 70
 };
 

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include <llmcost/cli/question.hpp>
+#include <llmcost/cli/room.hpp>
 #include <llmcost/cli/subject.hpp>
-#include <llmcost/cli/tables.hpp>
-#include <llmcost/memory/training_step.hpp>
+#include <llmcost/cli/train_page.hpp>
 
-// `llmcost train`: what a training step holds, category by category.
+// `llmcost train`: its options; train_page.hpp writes the answer.
 namespace llmcost::cli {
 
 namespace detail {
@@ -37,7 +37,6 @@ inline constexpr option_row
     recompute      {"--recompute", value_kind::choice, "none|full", "layers made again in backward"},
     loss           {"--loss",      value_kind::choice, "labels|sum", "the model's own, or the sum of what it returns"},
     adapter        {"--adapter",   value_kind::text,   "WORD", "none, lora:r=16,targets=q_proj+v_proj ..."},
-    dropout        {"--dropout",   value_kind::choice, "0|keep", "of the configuration: left out, or kept"},
     steps          {"--steps",     value_kind::number, "N",    "optimizer state exists from the first on (2)"};
 // clang-format on
 
@@ -81,58 +80,16 @@ inline adapter read_adapter(std::string_view text) {
         else if (key == "targets" && value == "all-linear")
             out.all_linear = true;
         else if (key == "targets")
-            out.targets = parts_of(value, '+');
+            out.targets = split_list(value, '+');
         else if (key == "feedforward")
-            out.feedforward = parts_of(value, '+');
+            out.feedforward = split_list(value, '+');
         else if (key == "save")
-            out.saved = parts_of(value, '+');
+            out.saved = split_list(value, '+');
         else if (key == "bias" && (value == "none" || value == "all" || value == "lora_only"))
             out.bias = value == "all" ? adapter_bias::all : value == "none" ? adapter_bias::none : adapter_bias::lora_only;
         else
             refuse(where, "expected r=, n=, targets=, feedforward=, save= or bias=none|all|lora_only; found " + in_quotes(part));
     }
-    return out;
-}
-
-inline void put_memory(json_writer& json, std::string_view key, const memory_bytes& b) {
-    json.key(key).object().member("total", count(b.total));
-    for (std::size_t i = 0; i < memory_categories; ++i) json.member(memory_category_names[i], count(b.of[i]));
-    json.end_object();
-}
-
-inline std::string train_json(const read_subject& read, const workload& load, const training_step& t) {
-    json_writer json;
-    json.object().member("model", read.found.who.name).member("batch", load.batch);
-    if (!reads_pixels(read.subject)) json.member("sequence", load.sequence);
-    json.member("parameters", t.counted.params).member("trainable", count(t.memory.trainable));
-    json.member("saved_bytes", count(t.memory.saved_bytes)).key("torch_flops").object();
-    json.member("forward", t.counted.torch_flops);
-    json.member("backward", t.counted.backward_torch_flops + count(t.memory.recomputed_flops)).end_object();
-    put_memory(json, "peak", t.memory.peak.bytes);
-    json.key("peak_at").object().member("step", t.memory.peak.step).member("phase", t.memory.peak.phase);
-    json.member("operation", t.memory.peak.at).end_object();
-    put_memory(json, "own_peaks", t.memory.own_peaks);
-    json.key("snapshots").object();
-    put_memory(json, "after_forward", t.memory.after_forward);
-    put_memory(json, "after_backward", t.memory.after_backward);
-    put_memory(json, "after_step", t.memory.after_step);
-    json.end_object().end_object();
-    return json.text() + "\n";
-}
-
-/// The moments of a step as columns, the categories as rows.
-inline table train_table(const training_step& t) {
-    const memory_timeline& m = t.memory;
-    table out{{{"bytes"}, {"peak", true}, {"own_peak", true}, {"after_forward", true}, {"after_backward", true}, {"after_step", true}},
-              {}};
-    const auto row = [&](std::string_view name, auto of) {
-        out.rows.push_back({std::string(name), digits(count(of(m.peak.bytes))), digits(count(of(m.own_peaks))),
-                            digits(count(of(m.after_forward))), digits(count(of(m.after_backward))),
-                            digits(count(of(m.after_step)))});
-    };
-    for (std::size_t i = 0; i < memory_categories; ++i)
-        row(memory_category_names[i], [i](const memory_bytes& b) { return b.of[i]; });
-    row("total", [](const memory_bytes& b) { return b.total; });
     return out;
 }
 
@@ -144,38 +101,53 @@ inline table train_table(const training_step& t) {
     plan.step.optimizer = &detail::optimizer_of(given.text(option::optimizer, "adamw"));
     plan.loss = static_cast<training_loss>(given.choice(option::loss));
     plan.step.recompute = static_cast<recomputation>(given.choice(option::recompute));
-    plan.step.steps = static_cast<int>(given.number(option::steps, 2));
+    plan.step.steps = static_cast<int>(read_number("--steps", given.text(option::steps, "2"), 1, 1000));
+    plan.adapts = detail::read_adapter(given.text(option::adapter, "none"));
     workload load;
     load.batch = given.number(option::batch, 1);
     load.sequence = given.number(option::sequence, 1024);
     load.encoder_sequence = given.number(option::encoder_sequence, 0, 0);
     const int precision = given.choice(option::precision);
+    load.weights = load.activations = precision == 1 ? dtype::bfloat16 : dtype::float32;
     load.autocast = precision == 2, load.on_cpu = true;
     load.implementation = static_cast<attention_implementation>(given.choice(option::implementation));
-    load.weights = load.activations = precision == 1 ? dtype::bfloat16 : dtype::float32;
-    plan.adapts = detail::read_adapter(given.text(option::adapter, "none"));
+    const room_asked room = read_room(given);
     const read_subject read = io.read(given, io);
-    plan.adapts = with_usual_targets(plan.adapts, std::string_view(read.subject.text_row().model_type));
-    const training_step t = train(read.subject, load, plan);
+    check_encoder(read.subject, {.base = load});
+    const std::string_view type(read.subject.text_row().model_type);
+    plan.adapts = with_usual_targets(plan.adapts, type);
+    if (plan.adapts.needs_targets())
+        refuse("--adapter", "PEFT has no usual modules for " + in_quotes(type) + ": say targets=NAME+NAME or targets=all-linear");
+    const detail::trained t{read, load, plan, std::string(given.text(option::adapter, "none")), room,
+                            train(read.subject, load, plan)};
+    if (plan.adapts.kind != adapter_kind::none && t.run.memory.trainable == 0)
+        refuse("--adapter", "found none of its modules in this model: " + detail::joined_words(plan.adapts.targets));
     const auto format = static_cast<output_format>(given.choice(option::format));
-    if (format == output_format::json) return detail::train_json(read, load, t);
-    return written(detail::train_table(t), format);
+    const exit_code code = code_of(room, t.needed());
+    if (format == output_format::json) return {detail::train_json(t), code};
+    return {format == output_format::text ? detail::train_page(t) : written(detail::train_table(t), format), code};
 }
 
 inline constexpr std::array train_options =
     joined(model_options, std::array{option::batch, option::sequence, option::encoder_sequence, option::optimizer,
-                                     option::precision, option::implementation, option::recompute, option::loss,
-                                     option::adapter, option::dropout, option::steps, option::format},
-           help_option);
+                                     option::adapter, option::precision, option::implementation, option::recompute,
+                                     option::loss, option::steps, option::format},
+           titled("Memory", room_options), help_option);
 
-inline constexpr std::array<example_row, 1> train_examples{{
+inline constexpr std::array<example_row, 4> train_examples{{
     {"llmcost train --model meta-llama/Llama-3.2-1B --batch 4 --sequence 512", "full fine-tuning with AdamW"},
+    {"llmcost train --model mistralai/Mistral-7B-v0.1 --adapter lora:r=16 --precision bf16 --memory 24GB", "will it fit?"},
+    {"llmcost train --model Qwen/Qwen3-8B --recompute full --optimizer adamw8bit --device h100_sxm", "with less memory"},
+    {"llmcost train --model Qwen/Qwen3-0.6B --precision bf16-mixed --format json", "every moment, for a script"},
 }};
 
 inline constexpr command train_command{.name = "train",
                                        .meaning = "what a training step holds and executes",
                                        .usage = "(--model NAME | --config FILE) [option]...",
-                                       .about = "Memory of a training step by category, at its peak and after each phase.\n",
+                                       .about =
+                                           "Memory of a training step by category, as PyTorch's memory tracker tells it\n"
+                                           "apart: at the peak, over its layers, and after each phase. Eager PyTorch, kernels\n"
+                                           "of the CPU; adapters as PEFT puts them into a model.\n",
                                        .options = train_options,
                                        .answer = train_answer,
                                        .examples = train_examples};

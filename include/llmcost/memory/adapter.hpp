@@ -35,6 +35,12 @@ struct adapter {
     std::vector<std::string> targets{};      ///< ends of paths
     std::vector<std::string> feedforward{};  ///< of IA3: those whose input is scaled
     std::vector<std::string> saved{};        ///< modules that are trained as copies (`modules_to_save`)
+
+    /// Whether it stands beside modules and names none.
+    [[nodiscard]] bool needs_targets() const noexcept {
+        const bool beside = kind == adapter_kind::lora || kind == adapter_kind::dora || kind == adapter_kind::ia3;
+        return beside && !all_linear && targets.empty();
+    }
 };
 
 /// The modules that PEFT adapts where its configuration names none, by `model_type`; IA3 scales the inputs of the last.
@@ -83,7 +89,7 @@ inline constexpr usual_targets usual_targets_of_types[]{
 // clang-format on
 
 /// The parts of a list.
-[[nodiscard]] inline std::vector<std::string> parts_of(std::string_view list, char between) {
+[[nodiscard]] inline std::vector<std::string> split_list(std::string_view list, char between) {
     std::vector<std::string> out;
     while (!list.empty()) {
         const std::size_t at = list.find(between);
@@ -98,8 +104,8 @@ inline constexpr usual_targets usual_targets_of_types[]{
     if (a.all_linear || !a.targets.empty()) return a;
     for (const usual_targets& t : usual_targets_of_types) {
         if (t.model_type != model_type) continue;
-        a.targets = parts_of(a.kind == adapter_kind::ia3 ? t.ia3 : t.lora, ' ');
-        if (a.kind == adapter_kind::ia3) a.feedforward = parts_of(t.feedforward, ' ');
+        a.targets = split_list(a.kind == adapter_kind::ia3 ? t.ia3 : t.lora, ' ');
+        if (a.kind == adapter_kind::ia3) a.feedforward = split_list(t.feedforward, ' ');
     }
     return a;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,7 +19,7 @@ namespace llmcost {
 enum class recomputation : std::uint8_t { none, full };
 
 /// A training step beside the pass itself.
-struct step_plan {
+struct training_schedule {
     const optimizer_row* optimizer = find_optimizer("adamw");
     recomputation recompute = recomputation::none;
     std::uint64_t inputs = 0;  ///< bytes of ids and labels
@@ -33,6 +34,14 @@ struct memory_peak {
     std::string_view at{};  ///< the operation whose forward, backward or update reaches it
 };
 
+/// What memory holds at a moment of the last step: where each outermost layer ends, forwards and backwards.
+struct memory_moment {
+    std::string_view phase{};
+    std::string path{};  ///< the layer; empty: in front of, between or behind layers
+    memory_bytes bytes{};
+    std::uint64_t most = 0;  ///< the largest total since the moment before
+};
+
 /// Memory of training over its steps.
 struct memory_timeline {
     std::uint64_t trainable = 0;    ///< elements
@@ -40,6 +49,7 @@ struct memory_timeline {
     std::uint64_t saved_bytes = 0;  ///< floating tensors that the graph holds when forward ends
     memory_peak peak{};
     memory_bytes own_peaks{};  ///< each category's own, at different moments
+    std::vector<memory_moment> moments{};
     memory_bytes after_forward{}, after_backward{}, after_step{};  ///< of the last step
 };
 
@@ -48,7 +58,7 @@ namespace detail {
 /// Plays a tape forwards and backwards, and tells every moment to who watches.
 class tape_player {
 public:
-    tape_player(const tape& of, const step_plan& plan, memory_timeline& out)
+    tape_player(const tape& of, const training_schedule& plan, memory_timeline& out)
         : of_(of), plan_(plan), out_(out), held_(of.tensors.size()), uses_(of.parameters.size()) {
         for (const tape_parameter& p : of.parameters) {
             now_.add(memory_category::parameters, p.bytes);
@@ -113,7 +123,15 @@ private:
 
     void look(std::string_view at) {
         out_.own_peaks.raise(now_);
+        if (now_.total > most_) most_ = now_.total;
         if (now_.total > out_.peak.bytes.total) out_.peak = {now_, step_, phase_, at};
+    }
+    /// Notes a moment where a region ends.
+    void note(std::int32_t region, bool ends) {
+        if (step_ != plan_.steps || !ends) return;
+        const std::string path = region < 0 ? std::string() : of_.regions[static_cast<std::size_t>(region)];
+        out_.moments.push_back({phase_, path, now_, most_});
+        most_ = now_.total;
     }
     [[nodiscard]] std::uint64_t bytes_of(std::int32_t t) const { return tensor(t).bytes * tensor(t).times; }
     [[nodiscard]] const tape_node& node(std::int32_t i) const { return of_.nodes[static_cast<std::size_t>(i)]; }
@@ -142,6 +160,7 @@ private:
             look(price_of(n.kind).name);
             for (const tape_edge& e : n.inputs) drop_unless_read(e.tensor, i);
             drop_unless_read(n.output, i);
+            note(n.region, i + 1 == of_.nodes.size() || of_.nodes[i + 1].region != n.region);
         }
         out_.saved_bytes = saved();
     }
@@ -253,6 +272,7 @@ private:
             else if (forgets(n) && region_of(n).made && static_cast<std::int32_t>(i) <= region_of(n).stop)
                 release(n);
             if (forgets(n) && region_of(n).first == static_cast<std::int32_t>(i)) finish(region_of(n));
+            note(n.region, i == 0 || of_.nodes[i - 1].region != n.region);
         }
         now_.take(category::activations, 4);
     }
@@ -357,6 +377,7 @@ private:
         now_.add(category::optimizer, work);
         look(plan_.optimizer->name);
         now_.take(category::optimizer, work);
+        note(-1, true);
     }
     void end() {
         now_.take(category::gradients, given_), given_ = 0;
@@ -367,7 +388,7 @@ private:
     }
 
     const tape& of_;
-    const step_plan& plan_;
+    const training_schedule& plan_;
     memory_timeline& out_;
     std::vector<held_tensor> held_;
     std::vector<parameter_use> uses_;
@@ -377,6 +398,7 @@ private:
     std::vector<const tape_parameter*> trained_;
     std::vector<bool> reached_;
     memory_bytes now_{};
+    std::uint64_t most_ = 0;   ///< the largest total since the last moment that was noted
     std::uint64_t given_ = 0;  ///< bytes of gradients that parameters have
     int step_ = 0;
     std::string_view phase_;
@@ -385,7 +407,7 @@ private:
 }  // namespace detail
 
 /// Memory of a pass that is trained so many steps.
-[[nodiscard]] inline memory_timeline timeline_of(const tape& pass, const step_plan& plan) {
+[[nodiscard]] inline memory_timeline timeline_of(const tape& pass, const training_schedule& plan) {
     memory_timeline out;
     detail::tape_player(pass, plan, out).play();
     return out;

@@ -18,11 +18,11 @@ enum class training_loss : std::uint8_t { labels, sum };
 struct training_plan {
     training_loss loss = training_loss::labels;
     adapter adapts{};
-    step_plan step{};
+    training_schedule step{};
 };
 
 /// What a training step executes and what it holds.
-struct training_step {
+struct training_run {
     figures counted{};        ///< of the pass, its loss left out
     memory_timeline memory{};
     std::int64_t adapted = 0;  ///< modules that the adapter found
@@ -39,7 +39,7 @@ namespace detail {
 }  // namespace detail
 
 /// Records a pass of a model, its loss behind it, as autograd does.
-[[nodiscard]] inline tape record_tape(const model& m, workload load, const training_plan& plan, training_step& told) {
+[[nodiscard]] inline tape record_tape(const model& m, workload load, const training_plan& plan, training_run& told) {
     load.training = true;
     if (plan.adapts.kind == adapter_kind::prompt) load.sequence += plan.adapts.tokens;
     const storage_types types = types_of(m, load);
@@ -72,8 +72,8 @@ namespace detail {
 }
 
 /// Memory of a training step, exact for what PyTorch holds as a reference runs it.
-[[nodiscard]] inline training_step train(const model& m, const workload& load, training_plan plan) {
-    training_step out;
+[[nodiscard]] inline training_run train(const model& m, const workload& load, training_plan plan) {
+    training_run out;
     const tape pass = record_tape(m, load, plan, out);
     plan.step.inputs = integer_inputs(m, load, plan.loss);
     out.memory = timeline_of(pass, plan.step);

@@ -31,11 +31,24 @@ constexpr component read_component(const component_row& part, config_view config
 }
 
 /// A model that is a text model itself, with or without towers beside it.
+/// Refuses an image that a pass has no sizes for: smaller than a kernel, a patch or a window that it meets on its way.
+inline void check_images(config_view config, const model& m) {
+    if (m.dims.vision.image_height == 0 || m.dims.vocab_size != 0) return;
+    try {
+        trace t{workload{}};
+        m.describe(t);
+    } catch (const description_error& e) {
+        fail_unsupported(config, e.what());
+    } catch (const overflow_error&) {  // whoever counts is told
+    }
+}
+
 constexpr model read_text_itself(const architecture& row, config_view config, const known_models& known) {
     model m{.kind = &row, .dims = read_sizes(row, config)};
     for (std::size_t i = 0; i < most_components && !is_empty(row.beside[i].key); ++i)
         m.beside[i] = read_component(row.beside[i], config, known);
     if (row.read_whole != nullptr) row.read_whole(config, m);
+    if (!__builtin_is_constant_evaluated()) check_images(config, m);
     return m;
 }
 

@@ -1,0 +1,166 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <llmcost/cli/question.hpp>
+#include <llmcost/cli/room.hpp>
+#include <llmcost/cli/subject.hpp>
+#include <llmcost/cli/tables.hpp>
+#include <llmcost/memory/training_step.hpp>
+
+// The answers of `llmcost train`: a page with bars, a table, JSON.
+namespace llmcost::cli::detail {
+
+/// How a model was asked to be trained, and what came of it.
+struct trained {
+    const read_subject& read;
+    workload load;
+    training_plan plan;
+    std::string adapter_words;
+    room_asked room;
+    training_run run;
+
+    [[nodiscard]] count needed() const { return count(run.memory.peak.bytes.total); }
+};
+
+// what each category is, for people
+inline constexpr std::string_view category_words[memory_categories]{
+    "parameters", "buffers", "gradients", "activations", "temporaries of backward", "optimizer", "inputs"};
+
+/// A bar of `part` of `whole`, so many columns at most; what is there at all shows.
+[[nodiscard]] inline std::string bar_of(count part, count whole, std::size_t columns) {
+    if (whole == count{} || part == count{}) return {};
+    const double share = static_cast<double>(part) / static_cast<double>(whole);
+    return std::string(std::max<std::size_t>(1, static_cast<std::size_t>(share * static_cast<double>(columns) + 0.5)), '#');
+}
+
+[[nodiscard]] inline std::string joined_words(const std::vector<std::string>& words) {
+    std::string out;
+    for (const std::string& w : words) out += (out.empty() ? "" : ", ") + w;
+    return out;
+}
+
+/// `a training step of 4 x 512 tokens · adamw · fp32 · eager attention`.
+[[nodiscard]] inline std::string train_title(const trained& t) {
+    const bool images = reads_pixels(t.read.subject);
+    const std::string inputs = std::to_string(t.load.batch) + (images ? t.load.batch == 1 ? " image" : " images"
+                                                                      : " x " + grouped(count(t.load.sequence)) + " tokens");
+    std::vector<std::string> parts{"A training step of " + inputs, std::string(t.plan.step.optimizer->name)};
+    if (t.plan.adapts.kind != adapter_kind::none) parts.push_back(t.adapter_words);
+    parts.emplace_back(t.load.autocast                       ? "bf16-mixed"
+                       : t.load.weights == dtype::bfloat16 ? "bf16"
+                                                           : "fp32");
+    parts.emplace_back(t.load.implementation == attention_implementation::sdpa ? "sdpa" : "eager attention");
+    if (t.plan.step.recompute == recomputation::full) parts.emplace_back("layers recomputed");
+    if (t.plan.loss == training_loss::sum) parts.emplace_back("loss: sum");
+    return wrapped(parts, 80);
+}
+
+/// Categories at the peak, each with a bar.
+[[nodiscard]] inline std::string peak_lines(const memory_bytes& peak) {
+    std::string out;
+    const count whole(peak.total);
+    for (std::size_t i = 0; i < memory_categories; ++i) {
+        const count bytes(peak.of[i]);
+        if (bytes == count{}) continue;
+        out += "  " + left(memory_category_names[i], 7) + left(category_words[i], 24) + right(in_bytes(bytes), 9) +
+               right(percent(bytes, whole), 8) + "  " + bar_of(bytes, whole, 28) + '\n';
+    }
+    return out;
+}
+
+/// The moments of the last step as bars, at most so many: of neighbours the one that holds the most.
+[[nodiscard]] inline std::string moment_lines(const memory_timeline& m, std::size_t most) {
+    std::vector<const memory_moment*> shown;
+    const std::size_t each = (m.moments.size() + most - 1) / std::max<std::size_t>(1, most);
+    for (std::size_t i = 0; i < m.moments.size();) {
+        const memory_moment* best = &m.moments[i];
+        std::size_t end = i;
+        for (; end < m.moments.size() && end < i + each && m.moments[end].phase == m.moments[i].phase; ++end)
+            if (m.moments[end].most > best->most) best = &m.moments[end];
+        shown.push_back(best), i = end;
+    }
+    std::string out;
+    std::string_view phase;
+    for (const memory_moment* s : shown) {
+        const std::string_view path = s->path.empty() ? std::string_view("outside of layers") : std::string_view(s->path);
+        out += "  " + left(s->phase == phase ? "" : s->phase, 9) + left(path.substr(0, 24), 25) +
+               right(in_bytes(count(s->most)), 9) + "  " + bar_of(count(s->most), count(m.peak.bytes.total), 32) + '\n';
+        phase = s->phase;
+    }
+    return out;
+}
+
+[[nodiscard]] inline std::string train_page(const trained& t) {
+    const memory_timeline& m = t.run.memory;
+    std::string out = t.read.found.who.name + "\n" + train_title(t) + "\n";
+    out += "Peak " + in_bytes(t.needed()) + ", in " + std::string(m.peak.phase) + " at " + std::string(m.peak.at) +
+           (m.peak.step > 1 ? ", from the second step on\n" : "\n");
+    out += peak_lines(m.peak.bytes) + "\nThe last step, the most in each part\n" + moment_lines(m, 18) + '\n';
+    std::vector<std::string> parts{"trained " + scaled(count(m.trainable)) + " of " + scaled(t.run.counted.params) +
+                                   " parameters (" + percent(count(m.trainable), t.run.counted.params) + ")"};
+    parts.push_back("kept for backward " + in_bytes(count(m.saved_bytes)));
+    parts.push_back("torch FLOPs forward " + scaled(t.run.counted.torch_flops) + ", backward " +
+                    scaled(t.run.counted.backward_torch_flops + count(m.recomputed_flops)));
+    return out + wrapped(parts, 80) + line_on_room(t.room, t.needed());
+}
+
+inline void put_memory(json_writer& json, std::string_view key, const memory_bytes& b) {
+    json.key(key).object().member("total", count(b.total));
+    for (std::size_t i = 0; i < memory_categories; ++i) json.member(memory_category_names[i], count(b.of[i]));
+    json.end_object();
+}
+
+[[nodiscard]] inline std::string train_json(const trained& t) {
+    const memory_timeline& m = t.run.memory;
+    json_writer json;
+    json.object().member("model", t.read.found.who.name).member("batch", t.load.batch);
+    if (!reads_pixels(t.read.subject)) json.member("sequence", t.load.sequence);
+    json.member("parameters", t.run.counted.params).member("trainable", count(m.trainable));
+    json.member("saved_bytes", count(m.saved_bytes)).key("torch_flops").object();
+    json.member("forward", t.run.counted.torch_flops);
+    json.member("backward", t.run.counted.backward_torch_flops + count(m.recomputed_flops)).end_object();
+    put_memory(json, "peak", m.peak.bytes);
+    json.key("peak_at").object().member("step", m.peak.step).member("phase", m.peak.phase);
+    json.member("operation", m.peak.at).end_object();
+    put_memory(json, "own_peaks", m.own_peaks);
+    json.key("snapshots").object();
+    put_memory(json, "after_forward", m.after_forward);
+    put_memory(json, "after_backward", m.after_backward);
+    put_memory(json, "after_step", m.after_step);
+    json.end_object().key("timeline").array();
+    for (const memory_moment& s : m.moments) {
+        json.object().member("phase", s.phase).member("path", s.path).member("most", count(s.most));
+        put_memory(json, "bytes", s.bytes);
+        json.end_object();
+    }
+    json.end_array();
+    put_room(json, t.room, t.needed());
+    json.end_object();
+    return json.text() + "\n";
+}
+
+/// The moments of a step as columns, the categories as rows.
+[[nodiscard]] inline table train_table(const trained& t) {
+    const memory_timeline& m = t.run.memory;
+    table out{{{"bytes"}, {"peak", true}, {"own_peak", true}, {"after_forward", true}, {"after_backward", true}, {"after_step", true}},
+              {}};
+    const auto row = [&](std::string_view name, auto of) {
+        out.rows.push_back({std::string(name), digits(count(of(m.peak.bytes))), digits(count(of(m.own_peaks))),
+                            digits(count(of(m.after_forward))), digits(count(of(m.after_backward))),
+                            digits(count(of(m.after_step)))});
+    };
+    for (std::size_t i = 0; i < memory_categories; ++i)
+        row(memory_category_names[i], [i](const memory_bytes& b) { return b.of[i]; });
+    row("total", [](const memory_bytes& b) { return b.total; });
+    return out;
+}
+
+}  // namespace llmcost::cli::detail
