@@ -240,6 +240,7 @@ inline constexpr const architecture* architectures[]{
     &arch::plbart,
     &arch::poolformer,
     &arch::pp_chart2table,
+    &arch::prophetnet,
     &arch::pvt,
     &arch::qwen2,
     &arch::qwen2_5_vl,

@@ -185,6 +185,7 @@
 #include <llmcost/arch/phimoe.hpp>
 #include <llmcost/arch/pixtral.hpp>
 #include <llmcost/arch/poolformer.hpp>
+#include <llmcost/arch/prophetnet.hpp>
 #include <llmcost/arch/pvt.hpp>
 #include <llmcost/arch/qwen2.hpp>
 #include <llmcost/arch/qwen2_audio.hpp>

@@ -240,6 +240,7 @@ inline constexpr verified_type verified_types[]{
     {"plbart", "uclanlp/plbart-base", "decode, extend, prefill", "saved bytes, FLOPs", ""},
     {"poolformer", "sail/poolformer_m36", "prefill", "saved bytes, FLOPs", ""},
     {"pp_chart2table", "PaddlePaddle/PP-Chart2Table_safetensors", "decode, extend, prefill", "saved bytes, FLOPs", ""},
+    {"prophetnet", "microsoft/prophetnet-large-uncased-cnndm, small variants", "decode, prefill", "saved bytes, FLOPs, backward's primitives", "extend: the reference cannot run it"},
     {"pvt", "Xrenya/pvt-tiny-224", "prefill", "saved bytes, FLOPs, backward's primitives, bfloat16", ""},
     {"qwen2", "Qwen/Qwen2.5-3B, small variants", "decode, extend, prefill", "saved bytes, FLOPs, backward's primitives, bfloat16", ""},
     {"qwen2_5_vl", "Qwen/Qwen2.5-VL-32B-Instruct, small variants", "decode, extend, prefill", "saved bytes, FLOPs, backward's primitives, bfloat16", ""},
