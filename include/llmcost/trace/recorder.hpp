@@ -72,6 +72,10 @@ public:
         edges_->chunk = length;
         edges_->add(axis::sequence, length + 1);
     }
+    /// What is described follows no polynomial around this workload, so that each workload has a walk of its own.
+    constexpr void formless() noexcept {
+        if (edges_ != nullptr) edges_->complete = false;
+    }
 
     /// A table of positions that is looked up for `asked` of them; more than it has is an error.
     constexpr void positions(std::int64_t held, std::int64_t asked) {

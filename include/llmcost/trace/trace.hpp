@@ -158,6 +158,14 @@ public:
         return load().autocast && a.type == dtype::float32 ? to(a, dtype::bfloat16) : a;
     }
 
+    /// `F.avg_pool2d`, `F.max_pool2d` with a window over that many rows of one column, one behind the other; the last may
+    /// reach beyond.
+    constexpr value pool_rows(op kind, const value& x, std::int64_t kernel) {
+        value out = dense({x.dim(0), x.dim(1), (x.dim(2) + kernel - 1) / kernel, x.dim(3)}, x.type);
+        note(kind, count(out.elements) * count(kernel), count(out.elements), out, x);
+        return out;
+    }
+
 private:
     [[nodiscard]] constexpr bool is_wide(const value& a, const value& b) const noexcept {
         return load().autocast && (a.type == dtype::float32 || b.type == dtype::float32);
