@@ -92,6 +92,7 @@ inline constexpr const architecture* architectures[]{
     &arch::fnet,
     &arch::focalnet,
     &arch::fsmt,
+    &arch::funnel,
     &arch::fuyu,
     &arch::gemma,
     &arch::gemma2,

@@ -70,6 +70,7 @@
 #include <llmcost/arch/fnet.hpp>
 #include <llmcost/arch/focalnet.hpp>
 #include <llmcost/arch/fsmt.hpp>
+#include <llmcost/arch/funnel.hpp>
 #include <llmcost/arch/fuyu.hpp>
 #include <llmcost/arch/gemma.hpp>
 #include <llmcost/arch/gemma3.hpp>

@@ -92,6 +92,7 @@ inline constexpr verified_type verified_types[]{
     {"fnet", "google/fnet-base", "", "saved bytes, FLOPs", "prefill: _fft_c2c has no price"},
     {"focalnet", "microsoft/focalnet-base-lrf", "prefill", "saved bytes, FLOPs", "FocalNetBackbone is not described, FocalNetForMaskedImageModeling is not described"},
     {"fsmt", "facebook/wmt19-de-en, small variants", "decode, extend, prefill", "saved bytes, FLOPs, backward's primitives", "decode: the reference cannot run it, extend: the reference cannot run it"},
+    {"funnel", "funnel-transformer/small, small variants", "prefill", "saved bytes, FLOPs, backward's primitives, bfloat16", ""},
     {"fuyu", "adept/fuyu-8b", "decode, extend, prefill", "saved bytes, FLOPs", ""},
     {"gemma", "google/gemma-2b-it", "decode, extend, prefill", "saved bytes, FLOPs, backward's primitives, bfloat16", ""},
     {"gemma2", "google/gemma-2-2b-it, small variants", "decode, extend, prefill", "saved bytes, FLOPs, backward's primitives, bfloat16", ""},

@@ -51,6 +51,7 @@ inline constexpr head_name head_names[] = {
     {"ForSemanticSegmentation", head_kind::semantic_segmentation},
     {"ForPreTraining", head_kind::pretraining},
     {"EncoderModel", head_kind::encoder},
+    {"BaseModel", head_kind::encoder},
     {"ForNextSentencePrediction", head_kind::next_sentence},
     {"ForMultipleChoice", head_kind::multiple_choice},
     {"ForImageClassificationWithTeacher", head_kind::image_classification_with_teacher},
