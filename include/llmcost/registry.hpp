@@ -272,6 +272,7 @@ inline constexpr const architecture* architectures[]{
     &arch::roberta_prelayernorm,
     &arch::roc_bert,
     &arch::roformer,
+    &arch::rwkv,
     &arch::sam_vision_model,
     &arch::seamless_m4t,
     &arch::seed_oss,

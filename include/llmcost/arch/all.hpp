@@ -205,6 +205,7 @@
 #include <llmcost/arch/roberta.hpp>
 #include <llmcost/arch/roc_bert.hpp>
 #include <llmcost/arch/roformer.hpp>
+#include <llmcost/arch/rwkv.hpp>
 #include <llmcost/arch/sam.hpp>
 #include <llmcost/arch/seamless_m4t.hpp>
 #include <llmcost/arch/seed_oss.hpp>

@@ -272,6 +272,7 @@ inline constexpr verified_type verified_types[]{
     {"roberta-prelayernorm", "andreasmadsen/efficient_mlm_m0.15, small variants", "decode, extend, prefill", "saved bytes, FLOPs, backward's primitives, bfloat16", ""},
     {"roc_bert", "TiffanyH/Philosophy_ROCBert, small variants", "prefill", "saved bytes, FLOPs, backward's primitives, bfloat16", ""},
     {"roformer", "its defaults, small variants", "decode, extend, prefill", "saved bytes, FLOPs, backward's primitives", ""},
+    {"rwkv", "RWKV/rwkv-4-169m-pile, small variants", "decode, extend, prefill", "saved bytes, FLOPs, backward's primitives, bfloat16", ""},
     {"sam_vision_model", "", "", "no", ""},
     {"seamless_m4t", "facebook/hf-seamless-m4t-large", "decode, extend, prefill", "saved bytes, FLOPs", "SeamlessM4TForSpeechToText is not described, SeamlessM4TForTextToSpeech is not described"},
     {"seed_oss", "its defaults, small variants", "decode, extend, prefill", "saved bytes, FLOPs, backward's primitives, bfloat16", ""},
