@@ -89,18 +89,18 @@ def main():
     a = parser.parse_args()
     warnings.filterwarnings("ignore")
     models.prepare_transformers()
-    paths = defaultdict(list)
+    paths, decoders = defaultdict(list), defaultdict(list)
     for path in sorted(a.folder.glob("*.json"), key=lambda p: (p.stat().st_size, p.name)):
         values = read_values(path)
-        if not values.get("is_decoder"):  # as decoders, encoders have goldens of their own
-            paths[values["model_type"]].append(path)
+        # as decoders, encoders have goldens of their own, unless a class is for decoders alone
+        (decoders if values.get("is_decoder") else paths)[values["model_type"]].append(path)
     lines = [["#", "SPDX-FileCopyrightText: 2026 The llmcost authors"], ["#", "SPDX-License-Identifier: Apache-2.0"],
              ["#", f"recorded with transformers {transformers.__version__}: tests/oracle/heads.py"]]
     for model_type, known in sorted(paths.items()):
         lines.append(["type", model_type])
         for architecture in classes_of(model_type):
             print(model_type, architecture, file=sys.stderr)
-            lines += described(known[:2], architecture)
+            lines += described(known[:2] + decoders[model_type][:1], architecture)
     a.output.write_text("".join(" ".join(map(str, line)) + "\n" for line in lines), encoding="utf-8")
 
 

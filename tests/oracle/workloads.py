@@ -16,7 +16,7 @@ import models
 from recorder import Recorder
 
 POSITION_LIMITS = ("max_position_embeddings", "n_positions", "max_seq_len")
-CACHES = ("past_key_values", "cache_params", "state")
+CACHES = ("past_key_values", "cache_params", "state", "past_buckets_states")
 # The reference steps through time one token after the other in Python, so a long past takes minutes.
 SLOW_PAST = ("mamba", "falcon_mamba", "rwkv", "jamba", "xlstm", "recurrent_gemma")
 SHORT_PAST = 300
@@ -78,6 +78,7 @@ class Subject:
 
     def __init__(self, model, config, device):
         self.model, self.config, self.device, self.frozen = model, config, device, False
+        self.num_buckets = getattr(config, "num_buckets", None)
         # an encoder by itself may keep a configuration that knows of a decoder
         self.is_encoder_decoder = (bool(getattr(getattr(model, "config", config), "is_encoder_decoder", False))
                                    and any("decoder" in name for name, _ in model.named_modules()))
@@ -96,8 +97,11 @@ class Subject:
         return Subject(models.build(config, architecture), config, self.device)
 
     def forget_lengths(self):
-        """Dynamic rope remembers the longest text that it has seen; before a run that starts anew there was none."""
+        """Dynamic rope remembers the longest text that it has seen, hashing its number of buckets for the first one;
+        before a run that starts anew there was none."""
         for module in self.model.modules():
+            if hasattr(module, "_set_num_buckets"):
+                module.num_buckets = module.config.num_buckets = self.num_buckets
             for name, original in [*module.named_buffers(recurse=False), *vars(module).items()]:
                 prefix, found, end = name.partition("original_inv_freq")
                 if found and not end:  # the prefix is a kind of layer, where these have frequencies of their own
