@@ -265,6 +265,7 @@ inline constexpr const architecture* architectures[]{
     &arch::qwen4_exp,
     &arch::qwen4_exp_text,
     &arch::recurrent_gemma,
+    &arch::reformer,
     &arch::regnet,
     &arch::rembert,
     &arch::resnet,

@@ -199,6 +199,7 @@
 #include <llmcost/arch/qwen3_vl.hpp>
 #include <llmcost/arch/qwen4_exp.hpp>
 #include <llmcost/arch/recurrent_gemma.hpp>
+#include <llmcost/arch/reformer.hpp>
 #include <llmcost/arch/regnet.hpp>
 #include <llmcost/arch/rembert.hpp>
 #include <llmcost/arch/resnet.hpp>

@@ -265,6 +265,7 @@ inline constexpr verified_type verified_types[]{
     {"qwen4_exp", "small variants", "decode, extend, prefill", "saved bytes, FLOPs, backward's primitives", ""},
     {"qwen4_exp_text", "small variants", "decode, extend, prefill", "saved bytes, FLOPs, backward's primitives", ""},
     {"recurrent_gemma", "small variants", "prefill", "saved bytes, FLOPs, backward's primitives, bfloat16", ""},
+    {"reformer", "its defaults, small variants", "decode, prefill", "no", "extend: the reference cannot run it, training: the reference cannot run it"},
     {"regnet", "facebook/regnet-x-002", "prefill", "saved bytes, FLOPs", ""},
     {"rembert", "google/rembert, small variants", "decode, extend, prefill", "saved bytes, FLOPs, backward's primitives", ""},
     {"resnet", "microsoft/resnet-101", "prefill", "saved bytes, FLOPs", "ResNetBackbone is not described"},
