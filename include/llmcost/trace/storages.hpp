@@ -12,10 +12,12 @@ namespace llmcost {
 
 /// The storages of a walk: which of them autograd has saved, and how often each exists under repetition.
 class storage_book {
+    static constexpr std::int32_t most = 2048;
+
 public:
     /// A new storage.
     [[nodiscard]] constexpr std::int32_t next() {
-        if (next_ >= most) report_description("more storages in one layer than a walk can tell apart");
+        if (next_ >= most) report_overflow("overflow: more storages in one layer than a walk can tell apart");
         return next_++;
     }
     [[nodiscard]] constexpr std::int32_t mark() const noexcept { return next_; }
@@ -31,14 +33,21 @@ public:
     }
 
     [[nodiscard]] constexpr bool is_saved(std::int32_t s) const noexcept {
-        return s >= 0 && (saved_[static_cast<std::size_t>(s) / 64] >> (s % 64) & 1U) != 0;
+        return s >= 0 && (saved_.words[static_cast<std::size_t>(s) / 64] >> (s % 64) & 1U) != 0;
     }
     constexpr void set_saved(std::int32_t s, bool on) noexcept {
         if (s < 0) return;
-        std::uint64_t& word = saved_[static_cast<std::size_t>(s) / 64];
+        std::uint64_t& word = saved_.words[static_cast<std::size_t>(s) / 64];
         const std::uint64_t bit = std::uint64_t{1} << (s % 64);
         word = on ? word | bit : word & ~bit;
     }
+
+    /// Which storages are saved, to be put back.
+    struct saved_set {
+        std::uint64_t words[most / 64]{};
+    };
+    [[nodiscard]] constexpr const saved_set& saved() const noexcept { return saved_; }
+    constexpr void put_back(const saved_set& saved) noexcept { saved_ = saved; }
 
     /// From here on storages are made `times` times each.
     constexpr void open_level(count times) {
@@ -54,7 +63,6 @@ public:
     }
 
 private:
-    static constexpr std::int32_t most = 2048;
     static constexpr int most_levels = 8;
     struct level {
         std::int32_t first = 0;
@@ -62,7 +70,7 @@ private:
     };
 
     level levels_[most_levels]{};
-    std::uint64_t saved_[most / 64]{};
+    saved_set saved_{};
     std::int32_t next_ = 0;
     int level_ = 0;
 };
