@@ -77,9 +77,10 @@ public:
         if (edges_ != nullptr) edges_->complete = false;
     }
 
-    /// A table of positions that is looked up for `asked` of them; more than it has is an error.
+    /// A table of positions that is looked up for `asked` of them, those of the past included or not; more than it has is
+    /// an error.
     constexpr void positions(std::int64_t held, std::int64_t asked) {
-        edge(axis::total, held + 1);
+        edge(asked == load_.past + load_.sequence ? axis::total : axis::sequence, held + 1);
         if (asked > held && idle_ == 0) report_positions(held, asked);
     }
 
