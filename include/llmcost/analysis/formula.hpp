@@ -140,7 +140,14 @@ private:
     ///
     /// A region of one or two values along a coordinate has no slope or no curvature there. False where no grid fits.
     constexpr bool choose_base() {
-        const std::int64_t low = region_.sequence.low, high = region_.sequence.high, chunk = region_.chunk;
+        // what past + sequence leaves of both
+        const region::interval &sequence = region_.sequence, &total = region_.total;
+        const auto larger = [](std::int64_t a, std::int64_t b) { return a > b ? a : b; };
+        const auto smaller = [](std::int64_t a, std::int64_t b) { return a < b ? a : b; };
+        const region::interval past{larger(region_.past.low, total.low - sequence.high),
+                                    smaller(region_.past.high, total.high - sequence.low)};
+        const std::int64_t low = larger(sequence.low, total.low - past.high), chunk = region_.chunk;
+        const std::int64_t high = smaller(sequence.high, total.high - past.low);
         const auto chunks_of = [&](std::int64_t n) { return chunk == 0 ? n : (n + chunk - 1) / chunk; };
         const bool rest = chunk != 0 && !region_.whole_chunks;
         const region::interval along_a{chunks_of(low), chunks_of(high)};
@@ -149,10 +156,10 @@ private:
             along_a.width() > 1 || high >= along_a.high * chunk ? chunk - 1 : high - (along_a.low - 1) * chunk;
         const region::interval along_b{along_a.width() > 1 ? 1 : lowest, highest};
         const auto steps = [](const region::interval& in) { return in.width() > 2 ? std::int64_t{2} : in.width() - 1; };
-        steps_ = {steps(along_a), rest ? steps(along_b) : 0, steps(region_.past)};
+        steps_ = {steps(along_a), rest ? steps(along_b) : 0, steps(past)};
         for (const bool next_chunk : {false, true})
             for (const bool raises_past : {true, false}) {
-                base_ = {region_.batch.low, along_a.low, lowest, region_.past.low};
+                base_ = {region_.batch.low, along_a.low, lowest, past.low};
                 if (next_chunk) ++base_.a, base_.b = rest ? 1 : chunk;
                 const workload at = workload_at(base_);
                 const std::int64_t missing = region_.total.low - at.sequence - at.past;

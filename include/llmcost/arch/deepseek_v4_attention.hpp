@@ -83,6 +83,7 @@ struct windows {
         const std::int64_t past = t.load().past, total = past + t.load().sequence;
         const auto around = [&](axis a, std::int64_t at) { t.edge(a, at / rate * rate), t.edge(a, (at / rate + 1) * rate); };
         around(axis::past, past), around(axis::total, total);
+        t.edge(axis::past, past / rate * rate + 1);  // what waits is joined with what comes, nothing is not
         waiting = past % rate, fresh = total / rate - past / rate, all = total / rate, left = total % rate;
     }
 };

@@ -62,8 +62,9 @@ private:
             const value ratio = t.exp(t.neg(held(t, {heads, 1, 1})));
             for (repetition each = t.steps(sequence, state); each.next();) token(t, part, ratio, state);
         } else {
-            // figures bend where a block ends
+            // figures bend where a block ends, and behind its first token, which lies otherwise in memory
             t.edge(axis::sequence, (sequence - 1) / block * block + 1);
+            t.edge(axis::sequence, (sequence - 1) / block * block + 2);
             t.edge(axis::sequence, ((sequence - 1) / block + 1) * block + 1);
             const std::int64_t blocks = (sequence - 1) / block + 1, last = sequence - (blocks - 1) * block;
             state = t.constant({part.dim(0), heads, dim, dim}, part.type);
