@@ -313,7 +313,8 @@ constexpr void read(config_view config, sizes& s) {
     const bool pools = s.head == head_kind::sequence_classification || s.head == head_kind::multiple_choice;
     if (pools && config.positive("pooler_hidden_size", s.hidden_size) != s.hidden_size)
         fail_value(config, "pooler_hidden_size", "hidden_size");
-    const std::int64_t most = config.integer("max_relative_positions", -1), n = config.integer("position_buckets", -1);
+    const std::int64_t most = config.signed_size("max_relative_positions", -1);
+    const std::int64_t n = config.signed_size("position_buckets", -1);
     o[furthest] = most < 1 ? s.max_position_embeddings : most;
     o[buckets] = n > 0 ? n : 0;
     (void)checked_width(config, "max_relative_positions", 2, o[furthest]);

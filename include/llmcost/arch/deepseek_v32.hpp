@@ -79,8 +79,8 @@ constexpr bool has_indexer(config_view config, const sizes& s, std::int64_t i) {
             fail_value(config, key, "kinds that are full or shared");
         return word == "full" || word == "F";
     }
-    const std::int64_t given = config.integer("index_topk_freq", 1), every = given > 1 ? given : 1;
-    const std::int64_t behind = i - config.integer("index_skip_topk_offset", 2) + 1;
+    const std::int64_t given = config.signed_size("index_topk_freq", 1), every = given > 1 ? given : 1;
+    const std::int64_t behind = i - config.signed_size("index_skip_topk_offset", 2) + 1;
     return (behind > 0 ? behind : 0) % every == 0;
 }
 

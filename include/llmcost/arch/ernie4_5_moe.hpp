@@ -96,7 +96,8 @@ constexpr void read(config_view config, sizes& s) {
         config, "moe_num_shared_experts", config.non_negative("moe_num_shared_experts", 2), s.moe.intermediate_size);
     plan_one_mask(config, s);
     const mixer_kind mixer = s.layers[0].mixer;
-    const std::int64_t first = config.integer("moe_layer_start_index", 1), end = config.integer("moe_layer_end_index", -1);
+    const std::int64_t first = config.signed_size("moe_layer_start_index", 1);
+    const std::int64_t end = config.signed_size("moe_layer_end_index", -1);
     const std::int64_t last = end == -1 ? s.num_hidden_layers - 1 : end, step = config.positive("moe_layer_interval", 1);
     plan_layers(config, s, [&](std::int64_t i) {
         return layer_kind{mixer, (i + 1) % step == 0 && i >= first && i <= last};

@@ -48,6 +48,7 @@ constexpr value describe(const site& here, trace& t) {
 constexpr void read(config_view config, sizes& s) {
     read_latent_attention(config, s);
     const auto scale = config.find("scale_emb");
+    (void)config.real("scale_emb", 12.0);
     s.own[scales_by_integer] = !scale || scale->type() == config_node::kind::integer;
     plan_one_mask(config, s);
 }

@@ -137,7 +137,7 @@ constexpr void read(config_view config, sizes& s) {
     if (kind != "uni" && kind != "bi") fail_value(config, "attn_type", "\"bi\" or \"uni\"");
     if (config.boolean("bi_data", false))
         fail_unsupported(config, "bi_data", "no row describes data read in both directions");
-    s.own[clamps] = config.integer("clamp_len", -1) > 0;
+    s.own[clamps] = config.signed_size("clamp_len", -1) > 0;
     s.own[summary] = read_summary(config, {.projects = true, .drops_last = true, .activates = true});
     const summary_form how = summary_form::unpacked(s.own[summary]);
     if (how.projects && how.to_labels) fail_value(config, "summary_proj_to_labels", "false");

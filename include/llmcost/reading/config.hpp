@@ -210,7 +210,11 @@ public:
         if (const auto found = given(key)) return found->as_integer();
         return {};
     }
-
+    /// Of either sign, small enough to be added to others.
+    [[nodiscard]] constexpr std::int64_t signed_size(literal key, std::int64_t otherwise) const {
+        if (const auto found = given(key)) return found->as_whole("an integer of 32 bits", -largest_input, largest_input);
+        return otherwise;
+    }
     [[nodiscard]] constexpr std::int64_t positive(literal key) const {
         return required(key, "a positive integer").as_positive();
     }

@@ -71,9 +71,9 @@ private:
 
 /// A width of so many times so many features, within what layers may add and double without a check.
 constexpr std::int64_t checked_width(config_view config, literal key, std::int64_t times, std::int64_t features) {
-    const std::int64_t width = checked_product(times, features);
-    if (width > largest_input) fail_unsupported(config, key, "makes a width beyond 2147483647 features");
-    return width;
+    if (times > 0 && features > largest_input / times)
+        fail_unsupported(config, key, "makes a width beyond 2147483647 features");
+    return times * features;
 }
 
 /// Heads that share hidden_size evenly, whatever `head_dim` says; `written` are the names that their number may have.

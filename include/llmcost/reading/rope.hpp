@@ -100,7 +100,11 @@ constexpr std::int64_t whole_pairs(std::int64_t head_dim, double part) noexcept 
 /// (modeling_rope_utils.py).
 constexpr std::int64_t read_rotary_dim_of_kind(config_view config, std::int64_t head_dim, literal kind, double otherwise) {
     const auto all = config.optional_object("rope_parameters");
-    if (!all) return whole_pairs(head_dim, otherwise);
+    if (!all) {
+        const std::int64_t rotated = whole_pairs(head_dim, otherwise);
+        if (rotated >= 2 && rotated <= head_dim) return rotated;
+        fail_unsupported(config, "head_dim", "leaves no even number of rotated elements in a head");
+    }
     const config_view place = all->object(kind);
     const bool plain = detail::has_type_of_rope(place, "default");
     bool known = plain;
