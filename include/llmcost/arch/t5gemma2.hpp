@@ -88,8 +88,7 @@ constexpr value attend_merged(const site& here, trace& t, const value& x) {
         k = update_cache(t, k, across), v = update_cache(t, v, across);
     }
     of.k = t.cat({of.k, k}, 2), of.v = t.cat({of.v, v}, 2);
-    const context merged{.sequence = x.dim(1), .past = of.k.dim(2) - x.dim(1), .causal = false};
-    const value found = eager_attention(t, of.q, of.k, of.v, merged, {.mask = &s.mask});
+    const value found = eager_attention(t, of.q, of.k, of.v, s.where, {.mask = &s.mask, .beside = source.dim(1)});
     return join(here, t, t.contiguous(t.reshape(found, {batch, x.dim(1), -1})));
 }
 

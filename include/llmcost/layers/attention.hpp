@@ -118,6 +118,7 @@ struct score_options {
     const value* mask = nullptr;   ///< added where there is one
     const value* sinks = nullptr;  ///< one logit per head that takes part in the softmax only
     bool float_softmax = true;     ///< softmax in float32, cast back
+    std::int64_t beside = 0;       ///< keys behind those of the context, which every query sees
 };
 
 /// `scaled_dot_product_attention` of the same, causal or over everything: scores stay inside, their log-sum-exp is kept.
@@ -158,12 +159,15 @@ constexpr value attention_in_one_call(trace& t, const value& wide_q, const value
 /// scores the S·T pairs of a head are the visible ones.
 constexpr value eager_attention(trace& t, const value& q, const value& k, const value& v, const context& c,
                                 const score_options& how) {
-    if (t.load().implementation == attention_implementation::sdpa) return attention_in_one_call(t, q, k, v, c, how);
-    const recorder::fused_guard fused{t, fused_attention(q, k.dim(1), c, k.dim(2))};
+    // with keys beside, a call or a kernel sees no pattern
+    const context all{.sequence = q.dim(2), .past = k.dim(2) - q.dim(2), .causal = false};
+    const context& seen = how.beside > 0 ? all : c;
+    if (t.load().implementation == attention_implementation::sdpa) return attention_in_one_call(t, q, k, v, seen, how);
+    const recorder::fused_guard fused{t, fused_attention(q, k.dim(1), seen, k.dim(2))};
     const std::int64_t groups = q.dim(1) / k.dim(1);
     const value keys = repeat_kv(t, k, groups), values = repeat_kv(t, v, groups);
     const bool sparse = c.causal && t.load().attention == attention_scores::causal;
-    value scores = t.matmul(q, keys.transpose(2, 3), sparse ? c.visible_pairs() : 0);
+    value scores = t.matmul(q, keys.transpose(2, 3), sparse ? c.visible_pairs() + c.sequence * how.beside : 0);
     if (how.scale) scores = t.mul(scores);
     if (how.soft_cap) scores = t.mul(t.tanh(t.div(scores)));
     if (how.bias != nullptr) scores = t.add(scores, *how.bias);
