@@ -48,7 +48,7 @@ public:
     void executed(const recorder& r, const operation& o) override {
         last_elements_ = static_cast<std::int64_t>(o.output.elements);
         read(o);
-        if (fused_ == 0 && o.kind != op::constant) {
+        if (fused_ == 0 && o.kind != op::constant && o.output.elements > 0) {
             if (const value* weight = weight_of(o))
                 product(o, *weight);
             else
@@ -219,7 +219,7 @@ private:
         const auto s = static_cast<std::size_t>(v.storage);
         made_by_[s] = chain;
         if (s > highest_) highest_ = s;
-        while (written_.size() > 64) written_.erase(written_.begin(), written_.begin() + 32);
+        while (written_.size() > 512) written_.erase(written_.begin(), written_.begin() + 256);
     }
 
     struct chain_output {

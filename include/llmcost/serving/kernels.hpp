@@ -77,18 +77,25 @@ struct layer_run {
 /// the order of the first; of a model that is split, those of each device.
 ///
 /// Layers that come again and again are walked twice and three times, or where a run has several once and twice; what the
-/// last time adds stands for the others.
+/// last time adds stands for the others. Where fewer are no model (stages of an image) or add nothing (layers that stacks
+/// share), all are walked.
 [[nodiscard]] inline std::vector<model_kernel> kernels_of(const model& whole, const workload& load, const execution& how) {
     constexpr std::int64_t most = 2;
     const model part = sharded(whole, how.shards);
     const detail::layer_run run = detail::longest_run(part.dims.layers, part.dims.num_hidden_layers, most + 1);
     // what stands between two times of a run is inside of one, too, where it has several layers: once and twice may do
     for (std::int64_t few = run.period > 1 ? 1 : most; few <= most && run.times > few + 1; ++few) {
-        const std::vector<model_kernel> before = detail::folded_kernels(detail::repeated(part, run, few), load, how);
-        std::vector<model_kernel> all = detail::folded_kernels(detail::repeated(part, run, few + 1), load, how);
-        bool alike = before.size() == all.size();
-        for (std::size_t i = 0; alike && i < all.size(); ++i) alike = before[i] == all[i];
-        if (!alike) continue;
+        std::vector<model_kernel> before, all;
+        try {
+            before = detail::folded_kernels(detail::repeated(part, run, few), load, how);
+            all = detail::folded_kernels(detail::repeated(part, run, few + 1), load, how);
+        } catch (const description_error&) {
+            break;
+        }
+        bool alike = before.size() == all.size(), adds = false;
+        for (std::size_t i = 0; alike && i < all.size(); ++i)
+            alike = before[i] == all[i], adds = adds || all[i].times != before[i].times;
+        if (!alike || !adds) continue;
         for (std::size_t i = 0; i < all.size(); ++i)
             all[i].times += (all[i].times - before[i].times) * (run.times - few - 1);
         return all;
