@@ -86,8 +86,9 @@ private:
     struct planned_region {
         bool holds = false;
         std::vector<planned_kernel> kernels{};
-        cost_memory beside_past{};            ///< of those that do not read the cache
-        std::optional<bool> holds_for_few{};  ///< for fewer new tokens, which a convolution or a window may tell apart
+        cost_memory beside_past{};              ///< of those that do not read the cache
+        std::optional<bool> holds_for_few{};    ///< for fewer new tokens, which a convolution or a window may tell apart
+        std::optional<bool> holds_for_short{};  ///< and for a shorter past
     };
     using walked_kernels = std::vector<model_kernel>;
 
@@ -102,6 +103,11 @@ private:
         if (w.sequence < region.from.sequence) {
             if (!known->holds_for_few) known->holds_for_few = agrees(*known, {region.from.batch, 2, region.from.past});
             if (!*known->holds_for_few) return nullptr;
+        }
+        if (w.past < region.from.past) {
+            if (!known->holds_for_short)
+                known->holds_for_short = agrees(*known, {region.from.batch, region.from.sequence, 1});
+            if (!*known->holds_for_short) return nullptr;
         }
         return &*known;
     }
@@ -140,6 +146,12 @@ private:
                 result.kernels = solved(region, basis, walks, far);
                 result.holds = result.kernels.size() == far.size();
                 if (result.holds) break;
+            }
+            // what is picked of many tokens bends beyond what was solved
+            for (std::int64_t times = 4; result.holds && times <= 256; times *= 4) {
+                walked_at w = region.far;
+                (region.from.past > 0 ? w.past : w.sequence) *= times;
+                result.holds = agrees(result, w);
             }
         } catch (const workload_error&) {  // fewer positions than the walks ask for
         }
