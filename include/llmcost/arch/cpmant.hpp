@@ -34,14 +34,17 @@ constexpr value attend(const site& here, trace& t, const value& x) {
     split_heads(here, of);
     heads_first(of);
     remember(here, t, of);
-    const recorder::fused_guard fused{t, fused_attention(of.q, of.k.dim(1), s.where, of.k.dim(2))};
     const auto hidden = [&](const value& scores) {
         (void)t.constant({});  // what stands where the mask hides
         return t.where(scores);
     };
-    value scores = t.div(t.matmul(of.q, of.k.transpose(2, 3)));
-    scores = hidden(t.call("softmax", softmax_module{}, hidden(t.add(scores, s.own[0]))));
-    const value mixed = t.matmul(dropped_if(t, dims.own[drops], scores), of.v);
+    value mixed;
+    {
+        const recorder::fused_guard fused{t, fused_attention(of.q, of.k.dim(1), s.where, of.k.dim(2))};
+        value scores = t.div(t.matmul(of.q, of.k.transpose(2, 3)));
+        scores = hidden(t.call("softmax", softmax_module{}, hidden(t.add(scores, s.own[0]))));
+        mixed = t.matmul(dropped_if(t, dims.own[drops], scores), of.v);
+    }
     const value flat = t.contiguous(mixed.permute({0, 2, 1, 3})).view({batch, sequence, inner});
     return t.call("attention_out", linear{inner, dims.hidden_size}, flat);
 }

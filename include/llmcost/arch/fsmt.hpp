@@ -37,14 +37,17 @@ constexpr value attend(const site&, trace& t, const stack_sizes& s, const value&
     }
     const value q = t.mul(t.call("q_proj", projection, x)).view({-1, flat, d}).transpose(0, 1);
     const value heads = q.view({batch, s.heads, sequence, d});
-    const recorder::fused_guard fused{t, fused_attention(heads, s.heads, where, k.dim(2))};
-    const value keys = t.reshape(k, {flat, -1, d}), values = t.reshape(v, {flat, -1, d});
-    const std::int64_t length = keys.dim(1);
-    const bool sparse = where.causal && t.load().attention == attention_scores::causal;
-    value scores = t.bmm(op::batched_matmul, q, keys.transpose(1, 2), sparse ? where.visible_pairs() : 0);
-    if (mask != nullptr && !sparse)
-        scores = t.add(scores.view({batch, s.heads, sequence, length}), *mask).view({flat, sequence, length});
-    const value out = t.bmm(t.softmax(scores), values).transpose(0, 1);
+    value out;
+    {
+        const recorder::fused_guard fused{t, fused_attention(heads, s.heads, where, k.dim(2))};
+        const value keys = t.reshape(k, {flat, -1, d}), values = t.reshape(v, {flat, -1, d});
+        const std::int64_t length = keys.dim(1);
+        const bool sparse = where.causal && t.load().attention == attention_scores::causal;
+        value scores = t.bmm(op::batched_matmul, q, keys.transpose(1, 2), sparse ? where.visible_pairs() : 0);
+        if (mask != nullptr && !sparse)
+            scores = t.add(scores.view({batch, s.heads, sequence, length}), *mask).view({flat, sequence, length});
+        out = t.bmm(t.softmax(scores), values).transpose(0, 1);
+    }
     return t.call("out_proj", projection, t.contiguous(out).view({sequence, batch, s.width}));
 }
 

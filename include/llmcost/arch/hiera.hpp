@@ -69,7 +69,8 @@ struct attention {
         value mixed;
         {
             const context where{.sequence = q.dim(3), .causal = false};
-            const recorder::fused_guard fused{t, fused_attention(q.select(2), heads, where, each)};
+            const recorder::fused_guard fused{
+                t, fused_attention(dense({batch * units, heads, q.dim(3), d}), heads, where, each)};
             mixed = t.matmul(t.softmax(t.matmul(t.mul(q), k.transpose(-1, -2))), v);
         }
         const value joined = t.reshape(mixed.transpose(1, 3), {batch, -1, dims.out});

@@ -96,15 +96,19 @@ constexpr value attend(const site& here, trace& t, const stack_sizes& s, const v
         if (mask != nullptr) wide_mask = t.cat({t.copy(t.constant({batch, 1, sequence, ahead})), *mask}, -1);
     }
     const value q = scaled.view({batch, sequence, s.heads, d}).transpose(1, 2);
-    const recorder::fused_guard fused{t, fused_attention(q, s.heads, where, k.dim(2))};
-    const value queries = t.reshape(q, {flat, -1, d}), keys = t.reshape(k, {flat, -1, d});
-    const value values = t.reshape(v, {flat, -1, d});
-    const std::int64_t length = keys.dim(1);
-    value scores =
-        t.bmm(op::batched_matmul, queries, keys.transpose(1, 2), sparse ? where.visible_pairs() + sequence * ahead : 0);
-    if (mask != nullptr && !sparse)
-        scores = t.add(scores.view({batch, s.heads, sequence, length}), wide_mask).view({flat, sequence, length});
-    const value out = t.bmm(t.softmax(scores), values).view({batch, s.heads, sequence, d}).transpose(1, 2);
+    value out;
+    {
+        const context all{.sequence = sequence, .past = k.dim(2) - sequence, .causal = false};
+        const recorder::fused_guard fused{t, fused_attention(q, s.heads, ahead > 0 ? all : where, k.dim(2))};
+        const value queries = t.reshape(q, {flat, -1, d}), keys = t.reshape(k, {flat, -1, d});
+        const value values = t.reshape(v, {flat, -1, d});
+        const std::int64_t length = keys.dim(1);
+        value scores =
+            t.bmm(op::batched_matmul, queries, keys.transpose(1, 2), sparse ? where.visible_pairs() + sequence * ahead : 0);
+        if (mask != nullptr && !sparse)
+            scores = t.add(scores.view({batch, s.heads, sequence, length}), wide_mask).view({flat, sequence, length});
+        out = t.bmm(t.softmax(scores), values).view({batch, s.heads, sequence, d}).transpose(1, 2);
+    }
     return t.call("out_proj", projection, t.reshape(out, {batch, sequence, s.width}));
 }
 

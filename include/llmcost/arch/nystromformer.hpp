@@ -32,9 +32,12 @@ constexpr value attend(const site& here, trace& t, const value& x) {
     const std::int64_t batch = x.dim(0), sequence = x.dim(1);
     qkv of;
     project_in_heads(t, x, width, heads, {}, of.q, of.k, of.v);
-    const recorder::fused_guard fused{t, fused_attention(of.q, heads, here.shared->where, sequence)};
-    of.q = t.div(of.q), of.k = t.div(of.k);
-    value mixed = t.matmul(t.softmax(t.matmul(of.q, of.k.transpose(-1, -2))), of.v);
+    value mixed;
+    {
+        const recorder::fused_guard fused{t, fused_attention(of.q, heads, here.shared->where, sequence)};
+        of.q = t.div(of.q), of.k = t.div(of.k);
+        mixed = t.matmul(t.softmax(t.matmul(of.q, of.k.transpose(-1, -2))), of.v);
+    }
     const module_info conv{.name = "conv", .type = {"", "Conv2d"}, .leaf = true};
     t.enter(conv);
     const value weight = t.param("weight", {heads, 1, k, 1});

@@ -18,18 +18,21 @@ constexpr value attend_in_one_batch(const site& here, trace& t, const value& x, 
     split_heads(here, of);
     heads_first(of);
     remember(here, t, of);
-    const recorder::fused_guard fused{t, fused_attention(of.q, heads, where, of.k.dim(2))};
-    const std::int64_t length = of.k.dim(2);
-    const bool sparse = t.load().attention == attention_scores::causal;
-    const value q = t.reshape(of.q, {batch * heads, sequence, d}), k = t.reshape(of.k, {batch * heads, length, d});
-    const value v = t.reshape(of.v, {batch * heads, length, d});
-    value scores = t.bmm(op::batched_matmul, q, k.transpose(1, 2), sparse ? where.visible_pairs() : 0);
-    if (!sparse) {
-        scores = t.add(scores.view({batch, heads, sequence, length}), here.shared->mask);
-        if (holds) scores = t.maximum(scores, t.constant({}));
-        scores = scores.view({batch * heads, sequence, length});
+    value found;
+    {
+        const recorder::fused_guard fused{t, fused_attention(of.q, heads, where, of.k.dim(2))};
+        const std::int64_t length = of.k.dim(2);
+        const bool sparse = t.load().attention == attention_scores::causal;
+        const value q = t.reshape(of.q, {batch * heads, sequence, d}), k = t.reshape(of.k, {batch * heads, length, d});
+        const value v = t.reshape(of.v, {batch * heads, length, d});
+        value scores = t.bmm(op::batched_matmul, q, k.transpose(1, 2), sparse ? where.visible_pairs() : 0);
+        if (!sparse) {
+            scores = t.add(scores.view({batch, heads, sequence, length}), here.shared->mask);
+            if (holds) scores = t.maximum(scores, t.constant({}));
+            scores = scores.view({batch * heads, sequence, length});
+        }
+        found = t.bmm(t.softmax(scores), v).view({batch, heads, sequence, d});
     }
-    const value found = t.bmm(t.softmax(scores), v).view({batch, heads, sequence, d});
     return join(here, t, t.reshape(found.transpose(1, 2), {batch, sequence, width}));
 }
 

@@ -32,11 +32,14 @@ struct attention {
         value q, k, v;
         project_in_heads(t, x, width, here.dims.num_attention_heads, {"q_lin", "k_lin", "v_lin"}, q, k, v);
         k = t.cat({k}, 2), v = t.cat({v}, 2);
-        const recorder::fused_guard fused{t, fused_attention(q, k.dim(1), all_positions(sequence).where, sequence)};
-        value scores = t.matmul(t.div(q), k.transpose(2, 3));
-        t.in_place(op::where, scores);
-        const value seen = t.to(t.softmax(t.to(scores, dtype::float32)), q.type);
-        const value mixed = t.contiguous(t.matmul(seen, v).transpose(1, 2)).view({batch, sequence, width});
+        value mixed;
+        {
+            const recorder::fused_guard fused{t, fused_attention(q, k.dim(1), all_positions(sequence).where, sequence)};
+            value scores = t.matmul(t.div(q), k.transpose(2, 3));
+            t.in_place(op::where, scores);
+            const value seen = t.to(t.softmax(t.to(scores, dtype::float32)), q.type);
+            mixed = t.contiguous(t.matmul(seen, v).transpose(1, 2)).view({batch, sequence, width});
+        }
         return t.call("out_lin", linear{width, width, true}, mixed);
     }
 };

@@ -67,17 +67,20 @@ struct attention {
             const recorder::idle_guard no_segments{t};
             (void)t.param("r_s_bias", {heads, d}), (void)t.param("seg_embed", {2, heads, d});
         }
-        const recorder::fused_guard fused{
-            t, fused_attention(dense({x.dim(1), heads, x.dim(0), d}), heads, all_positions(x.dim(0)).where, x.dim(0))};
         const value q = einsum(t, "ibh,hnd->ibnd", x, wq), k = einsum(t, "ibh,hnd->ibnd", x, wk);
         const value v = einsum(t, "ibh,hnd->ibnd", x, wv),
                     r = einsum(t, "ibh,hnd->ibnd", t.to(here.shared->own[0], wr.type), wr);
-        const value contents = einsum(t, "ibnd,jbnd->bnij", t.add(q, at_contents), k);
-        const value places = shifted(t, einsum(t, "ibnd,jbnd->bnij", t.add(q, at_places), r));
-        value scores = t.mul(t.add(t.add(contents, places)));  // no segments: a zero
-        if (here.shared->mask.rank != 0) scores = t.sub(scores, t.mul(here.shared->mask.permute({2, 3, 0, 1})));
-        const value seen = dropout(t, "dropout", t.softmax(scores));
-        const value mixed = einsum(t, "bnij,jbnd->ibnd", seen, v);
+        value mixed;
+        {
+            const recorder::fused_guard fused{
+                t, fused_attention(dense({x.dim(1), heads, x.dim(0), d}), heads, all_positions(x.dim(0)).where, x.dim(0))};
+            const value contents = einsum(t, "ibnd,jbnd->bnij", t.add(q, at_contents), k);
+            const value places = shifted(t, einsum(t, "ibnd,jbnd->bnij", t.add(q, at_places), r));
+            value scores = t.mul(t.add(t.add(contents, places)));  // no segments: a zero
+            if (here.shared->mask.rank != 0) scores = t.sub(scores, t.mul(here.shared->mask.permute({2, 3, 0, 1})));
+            const value seen = dropout(t, "dropout", t.softmax(scores));
+            mixed = einsum(t, "bnij,jbnd->ibnd", seen, v);
+        }
         const value out = dropout(t, "dropout", einsum(t, "ibnd,hnd->ibh", mixed, wo));
         return t.call("layer_norm", norm<norm_kind::layer>{width}, t.add(out, x));
     }

@@ -59,7 +59,6 @@ constexpr value attend(const site& here, trace& t, const value& x) {
     const extents rows{batch * heads, sequence, d};
     qkv of;
     project_in_heads(t, x, width, heads, {}, of.q, of.k, of.v);
-    const recorder::fused_guard fused{t, fused_attention(of.q, heads, here.shared->where, sequence)};
     {
         const recorder::idle_guard not_called{t};
         (void)dropout(t, "dropout", x);
@@ -72,6 +71,7 @@ constexpr value attend(const site& here, trace& t, const value& x) {
         const value weight = t.param("weight", {heads, 1, k, 1});
         convolved = t.leave(conv, t.convolution_padded(seen, weight, false, heads, 1, {k / 2, 0}));
     }
+    const recorder::fused_guard fused{t, fused_attention(of.q, heads, here.shared->where, sequence)};
     of.q = t.reshape(of.q, rows), of.k = t.reshape(of.k, rows), of.v = t.reshape(of.v, rows);
     const value ones = t.add(t.div(mask));
     (void)t.repeat_interleave(ones.unsqueeze(1), 1, heads);  // integers from then on
