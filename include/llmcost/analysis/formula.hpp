@@ -70,7 +70,10 @@ public:
     constexpr closed_form(const model& m, const workload& around, scope_query asked = {})
         : types_(types_of(m, around)), load_(resolved(around, types_)), asked_(asked) {
         region_ = region_of(m, load_);
-        exact_ = !load_.training && region_.contains(load_) && choose_base() && interpolate(m) && holds(m);
+        try {
+            exact_ = !load_.training && region_.contains(load_) && choose_base() && interpolate(m) && holds(m);
+        } catch (const workload_error&) {  // fewer positions than its walks ask for, where a prompt in front of them grows
+        }
     }
 
     [[nodiscard]] constexpr bool exact() const noexcept { return exact_; }
