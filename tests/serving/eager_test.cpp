@@ -29,17 +29,15 @@ execution issued_as(issue how) {
 // the golden's FLOPs are FlopCounterMode's, whose own tests hold; here nothing is fused, so that none may be missing
 TEST_CASE("every product that the reference executes is a kernel of its own when it runs eagerly") {
     std::size_t held = 0;
-    for (const golden_model& g : lawful_models())
-        for (const workload& asked : {workload{.batch = 2, .sequence = 9}, {.batch = 3, .sequence = 1, .past = 4}}) {
-            const workload load = fitted(g.built, asked);
-            INFO(g.golden.name);
-            double flops = 0;
-            for (const model_kernel& k : kernels_of(g.built, load, issued_as(issue::eager)))
-                flops += static_cast<double>(k.times) * k.shape.work().flops;
-            CHECK(flops == static_cast<double>(count_model(g.built, load).torch_flops.to_64()));
-            ++held;
-        }
-    CHECK(held == 2 * lawful_models().size());
+    for_all({{.batch = 2, .sequence = 9}, {.batch = 3, .sequence = 1, .past = 4}},
+            [&](const model& m, const workload& load) {
+                double flops = 0;
+                for (const model_kernel& k : kernels_of(m, load, issued_as(issue::eager)))
+                    flops += static_cast<double>(k.times) * k.shape.work().flops;
+                CHECK(flops == static_cast<double>(count_model(m, load).torch_flops.to_64()));
+                ++held;
+            });
+    CHECK(held == 2 * golden_models().size());
     CHECK(held > 150);
 }
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "../golden/lawful_models.hpp"
+#include "../golden/for_models.hpp"
 
 #include <doctest/doctest.h>
 
@@ -162,6 +162,10 @@ template <class Holds>
     } catch (const workload_error& problem) {
         CHECK(problem.asked() > problem.held());
         return std::nullopt;
+    } catch (const description_error& problem) {
+        // an image that is smaller than a kernel: the reference builds such a model, and fails to run it
+        CHECK(std::string_view(problem.what()) == "convolution: the kernel is larger than its input");
+        return std::nullopt;
     } catch (const std::exception& problem) {
         FAIL_CHECK("neither a number nor an overflow: " << std::string(problem.what()));
         return std::nullopt;
@@ -170,14 +174,16 @@ template <class Holds>
 
 /// Calls `check(model, workload)` for every model of a golden and every workload, as long as the model has positions for.
 template <class Check>
-void for_all(const std::vector<workload>& loads, Check check) {
-    REQUIRE(!lawful_models().empty());
-    for (const golden_model& g : lawful_models())
-        for (const workload& load : loads) {
-            const workload run = fitted(g.built, load);
-            INFO(g.golden.name << " " << text_of(run));
-            check(g.built, run);
-        }
+void for_all(const std::vector<workload>& loads, Check check, const law_exceptions& exceptions = {}) {
+    for_models(
+        [&](const golden_model& g) {
+            for (const workload& load : loads) {
+                const workload run = fitted(g.built, load);
+                INFO(text_of(run));
+                check(g.built, run);
+            }
+        },
+        exceptions);
 }
 
 }  // namespace llmcost::testing

@@ -7,6 +7,7 @@
 #include <llmcost/analysis/evaluator.hpp>
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 using namespace llmcost;
@@ -37,6 +38,12 @@ std::vector<workload> around_edges(const region& r, const workload& inside) {
     return all;
 }
 
+/// Where no form is exact, and walks answer.
+const law_exceptions walked_types{
+    {"longt5", "pads to blocks of one length, and sums whole blocks of another"},
+    {"qwen4_exp qwen4_exp_text", "blocks of a few tokens leave no grid among sequences that are padded to chunks"},
+    {"musicgen_melody", "hears as much as the text is long unless told, so that its table ends along neither"}};
+
 }  // namespace
 
 TEST_CASE("an evaluator answers what a walk counts, on both sides of every edge of a region") {
@@ -49,7 +56,8 @@ TEST_CASE("an evaluator answers what a walk counts, on both sides of every edge 
                 [&](const model& m, const workload& load) {
                     const workload inside = resolved(load, types_of(m, load));
                     const closed_form form(m, inside);
-                    CHECK(form.covers(inside));  // so that forms, not walks, are what is held below
+                    const bool walked = is_exception(walked_types, std::string_view(m.kind->model_type));
+                    if (!walked) CHECK(form.covers(inside));  // so that forms, not walks, are what is held below
                     evaluator answers(m);
                     for (const workload& w : around_edges(form.where(), inside)) {
                         if (fitted(m, w) != w) continue;  // positions that the model has not
@@ -68,21 +76,24 @@ TEST_CASE("an evaluator answers what a walk counts, on both sides of every edge 
 }
 
 TEST_CASE("one form answers for every past of a decoding step, and for every prompt's length") {
-    for (const golden_model& g : lawful_models()) {
-        INFO(g.golden.name);
-        // windows, tables of positions and kernels end below these
-        const workload decode = fitted(g.built, {.batch = 2, .sequence = 1, .past = 20000, .weights = dtype::float32});
-        const workload prefill = fitted(g.built, {.batch = 2, .sequence = 20000, .weights = dtype::float32});
-        for (const workload& w : {decode, prefill}) {
-            const closed_form form(g.built, w);
-            CHECK(form.exact());
-            CHECK(form.covers(resolved(w, types_of(g.built, w))));
-        }
-        const closed_form steps(g.built, decode);
-        for (std::int64_t past = decode.past; past > decode.past * 3 / 4; past -= 7) {
-            workload w = resolved(decode, types_of(g.built, decode));
-            w.past = past;
-            CHECK(steps.covers(w));
-        }
-    }
+    for_models(
+        [&](const golden_model& g) {
+            // windows, tables of positions and kernels end below these
+            const workload decode = fitted(g.built, {.batch = 2, .sequence = 1, .past = 20000, .weights = dtype::float32});
+            const workload prefill = fitted(g.built, {.batch = 2, .sequence = 20000, .weights = dtype::float32});
+            for (const workload& w : {decode, prefill}) {
+                const closed_form form(g.built, w);
+                CHECK(form.exact());
+                CHECK(form.covers(resolved(w, types_of(g.built, w))));
+            }
+            const closed_form steps(g.built, decode);
+            for (std::int64_t past = decode.past; past > decode.past * 3 / 4; past -= 7) {
+                workload w = resolved(decode, types_of(g.built, decode));
+                w.past = past;
+                CHECK(steps.covers(w));
+            }
+        },
+        {{"longt5", "pads to blocks of one length, and sums whole blocks of another"},
+         {"deepseek_v4 qwen4_exp qwen4_exp_text", "a few tokens become one entry, so that a form ends with each of these"},
+         {"musicgen_melody", "hears as much as the text is long unless told, so that its table ends along neither"}});
 }

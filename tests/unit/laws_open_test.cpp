@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <exception>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,13 +32,13 @@ TEST_CASE("the path of a list of modules is found") {
 }
 
 TEST_CASE("a configuration with one other number is refused, counted, or overflows") {
-    for (const golden_model& g : lawful_models()) {
+    for_models([&](const golden_model& g) {
         const config_document original = read_config_file(g.golden.config_path.string());
         for (const config_view child : original.root()) {
             if (child.type() != config_view::kind::integer) continue;
             for (const std::string_view size : {"2147483647", "2147483648", "1073741824", "9223372036854775807", "513",
                                                 "127", "100", "63", "7", "3", "1", "0", "-1"}) {
-                INFO(g.golden.name << " " << child.key() << " = " << size);
+                INFO(child.key() << " = " << size);
                 config_document changed = original;
                 changed.set(child.key(), size);
                 std::optional<model> built;
@@ -45,11 +46,14 @@ TEST_CASE("a configuration with one other number is refused, counted, or overflo
                     built = changed.read_with([](config_view root) { return read_model(root); });
                 } catch (const llmcost::error&) {
                     continue;
+                } catch (const std::exception& problem) {
+                    FAIL_CHECK(std::string(problem.what()));
+                    continue;
                 }
                 const auto small = counted_unless_overflow(*built, {.batch = 2, .sequence = 3});
                 const auto large = counted_unless_overflow(*built, {.batch = 2, .sequence = 300});
                 if (small && large) CHECK(beyond(*small, *large) == "");
             }
         }
-    }
+    });
 }

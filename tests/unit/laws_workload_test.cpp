@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 using namespace llmcost;
@@ -96,6 +97,7 @@ TEST_CASE("under causal scores, chunks of a prefill see the pairs that the whole
                     count in_parts;
                     for (const std::int64_t part : parts) {
                         load.sequence = part;
+                        if (fitted(m, load) != load) return;  // a mask that no later chunk fits (MiniMax, mixed windows)
                         in_parts += softmax_elements(m, load);
                         load.past += part;
                     }
@@ -103,7 +105,8 @@ TEST_CASE("under causal scores, chunks of a prefill see the pairs that the whole
                     CAPTURE(load.sequence);
                     CHECK(in_parts == softmax_elements(m, load));
                 }
-            });
+            },
+            {{"cpmant", "its prompt stands in front of every pass anew, and all its tokens see each other"}});
 }
 
 TEST_CASE("causal scores are at most all scores, and nothing else changes its shape") {
@@ -117,8 +120,9 @@ TEST_CASE("causal scores are at most all scores, and nothing else changes its sh
         CHECK(causal.cache == full.cache);
     });
     bool any = false;
-    for (const golden_model& g : lawful_models())
-        any = any || softmax_elements(g.built, {.attention = attention_scores::causal}) < softmax_elements(g.built, {});
+    for (const golden_model& g : golden_models())
+        any = any || softmax_elements(g.built, {.sequence = 9, .attention = attention_scores::causal}) <
+                         softmax_elements(g.built, {.sequence = 9});
     CHECK(any);
 }
 
@@ -130,6 +134,28 @@ bool shares_keys(const model& m) {
     return false;
 }
 
+/// Modules that stand beside the head, in front of it or behind, and are asked for what it is asked for.
+struct beside_head {
+    std::string_view type;
+    std::string_view modules;
+};
+constexpr beside_head beside_heads[]{
+    {"distilbert", "pre_classifier vocab_transform activation vocab_layer_norm"},
+    {"deberta-v2", "pooler pooler.dense"},  // of classifiers alone, and no part of the model under them
+    {"eurobert", "dense activation"},
+    {"cvt", "layernorm"},  // of classes, which the classifier alone has
+    {"poolformer", "norm"},
+    {"inkling2_text", "logit_softcap"},
+};
+bool goes_with_head(const model& m, std::string_view path) {
+    return std::ranges::any_of(beside_heads, [&](const beside_head& l) {
+        return l.type == std::string_view(m.kind->model_type) && has_listed(l.modules, path);
+    });
+}
+
+/// Where a text of one token is more than one position.
+const law_exceptions heard_ahead{{"musicgen_melody", "what it hears stands in front of the text and gets logits as well"}};
+
 TEST_CASE("logits of fewer positions cost the head alone") {
     for_all({{.batch = 2, .sequence = 9, .weights = dtype::float32}}, [](const model& m, workload load) {
         std::vector<model_listing> by_head;
@@ -140,18 +166,27 @@ TEST_CASE("logits of fewer positions cost the head alone") {
         CHECK(beyond(by_head[1].total, by_head[0].total) == "");
         const bool shares = shares_keys(m);
         if (!shares) CHECK(beyond(by_head[2].total, by_head[1].total) == "");
+        std::vector<bool> holds_head(by_head[0].scopes.size());
+        for (std::size_t i = holds_head.size(); --i > 0;) {
+            const scope_figures& s = by_head[0].scopes[i];
+            if (s.parent >= 0 && (holds_head[i] || s.what == role::head))
+                holds_head[static_cast<std::size_t>(s.parent)] = true;
+        }
         std::string problems;
         for (std::size_t i = 1; i < by_head[0].scopes.size(); ++i) {
             const scope_figures& all = by_head[0].scopes[i];
             bool in_head = false;
             for (auto p = static_cast<std::ptrdiff_t>(i); p >= 0; p = by_head[0].scopes[static_cast<std::size_t>(p)].parent)
                 in_head = in_head || by_head[0].scopes[static_cast<std::size_t>(p)].what == role::head;
+            in_head = in_head || holds_head[i];  // a decoder, say
             for (const std::size_t k : {1U, 2U}) {
                 const scope_figures* other = by_head[k].find(all.path);
                 if (other == nullptr) problems += all.path + " is missing; ";
-                // a dropout in front of the head belongs to it in all but name
-                if (other == nullptr || in_head || all.type == "Dropout" || (shares && k == 1)) continue;
-                problems += unequal(figures_of(all.sums), figures_of(other->sums));
+                // a dropout or what hands on around the head belongs to it in all but name
+                const bool hands_on = all.type == "Dropout" || all.type == "Identity";
+                if (other == nullptr || in_head || hands_on || goes_with_head(m, all.path) || (shares && k == 1)) continue;
+                const std::string difference = unequal(figures_of(all.sums), figures_of(other->sums));
+                if (!difference.empty()) problems += all.path + ": " + difference;
             }
         }
         CHECK(problems == "");
@@ -159,6 +194,7 @@ TEST_CASE("logits of fewer positions cost the head alone") {
         llmcost::figures head = count_model(m, load, scope_query{role::head});
         head.params = head.active_params = head.weight_bytes = {};
         CHECK(unequal(head, {}) == "");
+        if (is_exception(heard_ahead, std::string_view(m.kind->model_type))) return;
         load.sequence = 1;
         load.head = logits::last;
         const llmcost::figures last = count_model(m, load);
@@ -168,8 +204,7 @@ TEST_CASE("logits of fewer positions cost the head alone") {
 }
 
 TEST_CASE("parameters do not depend on the workload") {
-    for (const golden_model& g : lawful_models()) {
-        INFO(g.golden.name);
+    for_models([&](const golden_model& g) {
         const auto tensors_of = [&](const workload& load) {
             const model_listing listing = list_model(g.built, load);
             std::string text;
@@ -189,23 +224,22 @@ TEST_CASE("parameters do not depend on the workload") {
             CHECK(f.active_params == first.active_params);
         }
         const std::string tensors = tensors_of({.sequence = 3});
-        for (const workload& load : few_workloads()) CHECK(tensors == tensors_of(load));
+        for (const workload& load : few_workloads()) CHECK(tensors == tensors_of(fitted(g.built, load)));
         CHECK(first.active_params <= first.params);
         CHECK(first.active_params > count{});
-    }
+    });
 }
 
 TEST_CASE("several threads count what one counts") {
-    const std::vector<golden_model>& models = lawful_models();
+    std::vector<std::pair<const model*, workload>> asked;
+    for_all(few_workloads(), [&](const model& m, const workload& load) { asked.emplace_back(&m, load); });
     std::vector<llmcost::figures> expected;
-    for (const golden_model& g : models)
-        for (const workload& load : few_workloads()) expected.push_back(count_model(g.built, load));
+    for (const auto& [m, load] : asked) expected.push_back(count_model(*m, load));
     std::array<std::vector<llmcost::figures>, 4> found;
     std::vector<std::thread> threads;
     for (std::vector<llmcost::figures>& mine : found)
-        threads.emplace_back([&mine, &models] {
-            for (const golden_model& g : models)
-                for (const workload& load : few_workloads()) mine.push_back(count_model(g.built, load));
+        threads.emplace_back([&mine, &asked] {
+            for (const auto& [m, load] : asked) mine.push_back(count_model(*m, load));
         });
     for (std::thread& t : threads) t.join();
     for (const std::vector<llmcost::figures>& mine : found) CHECK(mine == expected);
