@@ -67,7 +67,8 @@ constexpr value embed(const site& here, trace& t) {
     const std::int64_t held = here.dims.max_position_embeddings;
     const value words = embed_words(here, t);
     t.positions(held, load.past + load.sequence);
-    const value places = t.call("wpe", embedding{.rows = held, .width = here.dims.hidden_size, .makes_indices = true}, extents{1, load.sequence});
+    const value places = t.call("wpe", embedding{.rows = held, .width = here.dims.hidden_size, .makes_indices = true},
+                                extents{1, load.sequence});
     return dropout(t, "drop", t.add(words, places));
 }
 

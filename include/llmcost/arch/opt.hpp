@@ -62,8 +62,10 @@ constexpr value positions(const site& here, trace& t) {
     const value ones = t.constant({load.batch, load.past + load.sequence});
     (void)t.add(t.mul(t.cumsum(ones, 1), ones));
     t.positions(held, load.past + load.sequence);
-    const embedding table{
-        .rows = held + 2, .width = here.dims.hidden_size, .named = here.type("LearnedPositionalEmbedding"), .makes_indices = true};
+    const embedding table{.rows = held + 2,
+                          .width = here.dims.hidden_size,
+                          .named = here.type("LearnedPositionalEmbedding"),
+                          .makes_indices = true};
     return t.call("embed_positions", table, extents{load.batch, load.sequence});
 }
 

@@ -29,7 +29,8 @@ namespace detail {
 inline std::uint64_t read_bytes(std::string_view where, std::string_view text) {
     constexpr std::string_view letters = "KMGT";
     const std::size_t end = text.find_first_not_of("0123456789.");
-    const std::string_view number = text.substr(0, end), unit = end == std::string_view::npos ? std::string_view{} : text.substr(end);
+    const std::string_view number = text.substr(0, end),
+                           unit = end == std::string_view::npos ? std::string_view{} : text.substr(end);
     const std::size_t power = unit.empty() ? std::string_view::npos : letters.find(unit.front());
     const bool decimal = unit.size() == 2 && unit[1] == 'B', binary = unit.size() == 1 || unit.substr(1) == "iB";
     const bool bare = unit.empty() || unit == "B";
@@ -67,7 +68,8 @@ struct room_asked {
         for (const device& d : devices) near.offer(std::string_view(d.names[0]));
         refuse("--device", "no device " + in_quotes(name) + near.hint(" (see llmcost devices)"));
     }
-    if (on->memory_gigabytes <= 0) refuse("--device", "the datasheet of " + printable(on->title) + " says no size of memory");
+    if (on->memory_gigabytes <= 0)
+        refuse("--device", "the datasheet of " + printable(on->title) + " says no size of memory");
     return {static_cast<std::uint64_t>(on->memory_gigabytes * 1e9), printable(on->title)};
 }
 

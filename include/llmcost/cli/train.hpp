@@ -58,8 +58,9 @@ inline adapter read_adapter(std::string_view text) {
     const std::string_view kind = text.substr(0, colon);
     adapter out;
     constexpr std::pair<std::string_view, adapter_kind> kinds[]{
-        {"none", adapter_kind::none}, {"lora", adapter_kind::lora}, {"rslora", adapter_kind::lora}, {"dora", adapter_kind::dora},
-        {"ia3", adapter_kind::ia3}, {"prompt", adapter_kind::prompt}, {"bitfit", adapter_kind::bitfit}};
+        {"none", adapter_kind::none},    {"lora", adapter_kind::lora}, {"rslora", adapter_kind::lora},
+        {"dora", adapter_kind::dora},    {"ia3", adapter_kind::ia3},   {"prompt", adapter_kind::prompt},
+        {"bitfit", adapter_kind::bitfit}};
     const auto known = std::ranges::find(kinds, kind, &std::pair<std::string_view, adapter_kind>::first);
     if (known == std::end(kinds)) {
         nearest_names near(kind);
@@ -88,7 +89,8 @@ inline adapter read_adapter(std::string_view text) {
         else if (key == "bias" && (value == "none" || value == "all" || value == "lora_only"))
             out.bias = value == "all" ? adapter_bias::all : value == "none" ? adapter_bias::none : adapter_bias::lora_only;
         else
-            refuse(where, "expected r=, n=, targets=, feedforward=, save= or bias=none|all|lora_only; found " + in_quotes(part));
+            refuse(where,
+                   "expected r=, n=, targets=, feedforward=, save= or bias=none|all|lora_only; found " + in_quotes(part));
     }
     return out;
 }
@@ -117,9 +119,10 @@ inline adapter read_adapter(std::string_view text) {
     const std::string_view type(read.subject.text_row().model_type);
     plan.adapts = with_usual_targets(plan.adapts, type);
     if (plan.adapts.needs_targets())
-        refuse("--adapter", "PEFT has no usual modules for " + in_quotes(type) + ": say targets=NAME+NAME or targets=all-linear");
-    const detail::trained t{read, load, plan, std::string(given.text(option::adapter, "none")), room,
-                            train(read.subject, load, plan)};
+        refuse("--adapter",
+               "PEFT has no usual modules for " + in_quotes(type) + ": say targets=NAME+NAME or targets=all-linear");
+    const detail::trained t{
+        read, load, plan, std::string(given.text(option::adapter, "none")), room, train(read.subject, load, plan)};
     if (plan.adapts.kind != adapter_kind::none && t.run.memory.trainable == 0)
         refuse("--adapter", "found none of its modules in this model: " + detail::joined_words(plan.adapts.targets));
     const auto format = static_cast<output_format>(given.choice(option::format));
@@ -128,11 +131,11 @@ inline adapter read_adapter(std::string_view text) {
     return {format == output_format::text ? detail::train_page(t) : written(detail::train_table(t), format), code};
 }
 
-inline constexpr std::array train_options =
-    joined(model_options, std::array{option::batch, option::sequence, option::encoder_sequence, option::optimizer,
-                                     option::adapter, option::precision, option::implementation, option::recompute,
-                                     option::loss, option::steps, option::format},
-           titled("Memory", room_options), help_option);
+inline constexpr std::array train_options = joined(
+    model_options,
+    std::array{option::batch, option::sequence, option::encoder_sequence, option::optimizer, option::adapter,
+               option::precision, option::implementation, option::recompute, option::loss, option::steps, option::format},
+    titled("Memory", room_options), help_option);
 
 inline constexpr std::array<example_row, 4> train_examples{{
     {"llmcost train --model meta-llama/Llama-3.2-1B --batch 4 --sequence 512", "full fine-tuning with AdamW"},
@@ -141,15 +144,16 @@ inline constexpr std::array<example_row, 4> train_examples{{
     {"llmcost train --model Qwen/Qwen3-0.6B --precision bf16-mixed --format json", "every moment, for a script"},
 }};
 
-inline constexpr command train_command{.name = "train",
-                                       .meaning = "what a training step holds and executes",
-                                       .usage = "(--model NAME | --config FILE) [option]...",
-                                       .about =
-                                           "Memory of a training step by category, as PyTorch's memory tracker tells it\n"
-                                           "apart: at the peak, over its layers, and after each phase. Eager PyTorch, kernels\n"
-                                           "of the CPU; adapters as PEFT puts them into a model.\n",
-                                       .options = train_options,
-                                       .answer = train_answer,
-                                       .examples = train_examples};
+inline constexpr command train_command{
+    .name = "train",
+    .meaning = "what a training step holds and executes",
+    .usage = "(--model NAME | --config FILE) [option]...",
+    .about =
+        "Memory of a training step by category, as PyTorch's memory tracker tells it\n"
+        "apart: at the peak, over its layers, and after each phase. Eager PyTorch, kernels\n"
+        "of the CPU; adapters as PEFT puts them into a model.\n",
+    .options = train_options,
+    .answer = train_answer,
+    .examples = train_examples};
 
 }  // namespace llmcost::cli

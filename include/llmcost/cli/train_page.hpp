@@ -54,9 +54,7 @@ inline constexpr std::string_view category_words[memory_categories]{
                                                                       : " x " + grouped(count(t.load.sequence)) + " tokens");
     std::vector<std::string> parts{"A training step of " + inputs, std::string(t.plan.step.optimizer->name)};
     if (t.plan.adapts.kind != adapter_kind::none) parts.push_back(t.adapter_words);
-    parts.emplace_back(t.load.autocast                       ? "bf16-mixed"
-                       : t.load.weights == dtype::bfloat16 ? "bf16"
-                                                           : "fp32");
+    parts.emplace_back(t.load.autocast ? "bf16-mixed" : t.load.weights == dtype::bfloat16 ? "bf16" : "fp32");
     parts.emplace_back(t.load.implementation == attention_implementation::sdpa ? "sdpa" : "eager attention");
     if (t.plan.step.recompute == recomputation::full) parts.emplace_back("layers recomputed");
     if (t.plan.loss == training_loss::sum) parts.emplace_back("loss: sum");
@@ -150,7 +148,12 @@ inline void put_memory(json_writer& json, std::string_view key, const memory_byt
 /// The moments of a step as columns, the categories as rows.
 [[nodiscard]] inline table train_table(const trained& t) {
     const memory_timeline& m = t.run.memory;
-    table out{{{"bytes"}, {"peak", true}, {"own_peak", true}, {"after_forward", true}, {"after_backward", true}, {"after_step", true}},
+    table out{{{"bytes"},
+               {"peak", true},
+               {"own_peak", true},
+               {"after_forward", true},
+               {"after_backward", true},
+               {"after_step", true}},
               {}};
     const auto row = [&](std::string_view name, auto of) {
         out.rows.push_back({std::string(name), digits(count(of(m.peak.bytes))), digits(count(of(m.own_peaks))),

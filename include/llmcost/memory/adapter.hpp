@@ -48,7 +48,7 @@ struct adapter {
 /// Source: peft/utils/constants.py.
 struct usual_targets {
     std::string_view model_type;
-    std::string_view lora;         ///< ends of paths, parted by blanks
+    std::string_view lora;  ///< ends of paths, parted by blanks
     std::string_view ia3;
     std::string_view feedforward;  ///< of IA3's
 };
@@ -115,8 +115,8 @@ inline constexpr usual_targets usual_targets_of_types[]{
 /// Sources: peft/tuners/lora/{layer,dora,variants}.py, ia3/layer.py, peft_model.py.
 class adapter_policy final : public leaf_policy {
 public:
-    /// `vocabulary` names the table of words, before which a prompt stands; `leaf_embeddings`: gradients are asked of what it
-    /// gives, as checkpointing needs it (`enable_input_require_grads`).
+    /// `vocabulary` names the table of words, before which a prompt stands; `leaf_embeddings`: gradients are asked of what
+    /// it gives, as checkpointing needs it (`enable_input_require_grads`).
     adapter_policy(const adapter& of, std::int64_t vocabulary, bool leaf_embeddings)
         : of_(of), vocabulary_(vocabulary), leaf_embeddings_(leaf_embeddings) {}
 
@@ -166,7 +166,8 @@ public:
         value x = found;
         if (prompts(rows)) {
             ++matched_;
-            const value table = t.added_param("prompt_encoder.default.embedding.weight", {of_.tokens, x.dim(-1)}, own_type(t));
+            const value table =
+                t.added_param("prompt_encoder.default.embedding.weight", {of_.tokens, x.dim(-1)}, own_type(t));
             x = t.cat({t.gather(table, {x.dim(0), of_.tokens, x.dim(-1)}), x}, 1);
         }
         if (rows == vocabulary_ && leaf_embeddings_) t.require_grad(x);
@@ -180,9 +181,8 @@ private:
         return of_.kind == adapter_kind::prompt && rows == vocabulary_;
     }
     [[nodiscard]] bool ends_with_one_of(const std::vector<std::string>& names) const {
-        return std::ranges::any_of(names, [&](const std::string& name) {
-            return path_ == name || std::string_view(path_).ends_with('.' + name);
-        });
+        return std::ranges::any_of(
+            names, [&](const std::string& name) { return path_ == name || std::string_view(path_).ends_with('.' + name); });
     }
     [[nodiscard]] bool adapts() const { return of_.all_linear || ends_with_one_of(of_.targets); }
     [[nodiscard]] value scaled(trace& t, const value& y) {

@@ -24,10 +24,10 @@ enum class optimizer_state : std::uint8_t {
 /// What a step makes for a moment.
 enum class optimizer_work : std::uint8_t {
     nothing,
-    all,       ///< as much as all parameters together: a foreach's result
+    all,         ///< as much as all parameters together: a foreach's result
     one_by_one,  ///< a tensor and its quotient, while the one of the parameter before is still held
-    factored,  ///< Adafactor's estimate, while the update before is still held, and its means
-    one,       ///< as much as the largest parameter
+    factored,    ///< Adafactor's estimate, while the update before is still held, and its means
+    one,         ///< as much as the largest parameter
 };
 
 /// An optimizer as PyTorch and its relatives run it: what it holds, what a step makes.
@@ -125,7 +125,8 @@ struct matrix_sides {
     return most;
 }
 
-[[nodiscard]] inline std::uint64_t work_of(const optimizer_row& o, const std::vector<const tape_parameter*>& trained) noexcept {
+[[nodiscard]] inline std::uint64_t work_of(const optimizer_row& o,
+                                           const std::vector<const tape_parameter*>& trained) noexcept {
     std::uint64_t all = 0, largest = 0, turns = 0, before = 0;
     for (const tape_parameter* p : trained) {
         all += p->bytes, largest = std::max(largest, p->bytes);

@@ -43,11 +43,11 @@ struct tape_edge {
 struct tape_node {
     op kind{};
     std::int32_t output = -1;
-    std::uint64_t output_bytes = 0;  ///< of the result alone, where it lies in a tensor that was there
-    std::uint64_t kept_besides = 0;  ///< bytes kept beside tensors, of all steps
+    std::uint64_t output_bytes = 0;   ///< of the result alone, where it lies in a tensor that was there
+    std::uint64_t kept_besides = 0;   ///< bytes kept beside tensors, of all steps
     std::uint64_t kept_integers = 0;  ///< the same of integers
     std::uint64_t torch_flops = 0;    ///< what FlopCounterMode says of it
-    std::int32_t region = -1;        ///< the checkpointed module that it is in; -1: none
+    std::int32_t region = -1;         ///< the checkpointed module that it is in; -1: none
     bool goes_back = false;
     bool in_place = false;
     bool own_backward = false;  ///< no operation: where a function's own backward begins
@@ -174,8 +174,7 @@ private:
         return at;
     }
     void touch(const tape_edge& e) {
-        if (e.tensor >= 0)
-            out_.tensors[static_cast<std::size_t>(e.tensor)].last_read = here();
+        if (e.tensor >= 0) out_.tensors[static_cast<std::size_t>(e.tensor)].last_read = here();
         if (e.parameter >= 0) read_[static_cast<std::size_t>(e.parameter)] = true;
     }
     [[nodiscard]] tape_edge edge_to(const value& v) {

@@ -9,49 +9,10 @@
 #include <string_view>
 #include <vector>
 
-#include <llmcost/memory/category.hpp>
-#include <llmcost/memory/optimizer.hpp>
+#include <llmcost/memory/schedule.hpp>
 #include <llmcost/memory/tape.hpp>
 
 namespace llmcost {
-
-/// Which layers forget what they made and make it again in backward.
-enum class recomputation : std::uint8_t { none, full };
-
-/// A training step beside the pass itself.
-struct training_schedule {
-    const optimizer_row* optimizer = find_optimizer("adamw");
-    recomputation recompute = recomputation::none;
-    std::uint64_t inputs = 0;  ///< bytes of ids and labels
-    int steps = 2;              ///< state exists from the first step on
-};
-
-/// Where the most memory is needed.
-struct memory_peak {
-    memory_bytes bytes{};
-    int step = 0;
-    std::string_view phase{};
-    std::string_view at{};  ///< the operation whose forward, backward or update reaches it
-};
-
-/// What memory holds at a moment of the last step: where each outermost layer ends, forwards and backwards.
-struct memory_moment {
-    std::string_view phase{};
-    std::string path{};  ///< the layer; empty: in front of, between or behind layers
-    memory_bytes bytes{};
-    std::uint64_t most = 0;  ///< the largest total since the moment before
-};
-
-/// Memory of training over its steps.
-struct memory_timeline {
-    std::uint64_t trainable = 0;    ///< elements
-    std::uint64_t recomputed_flops = 0;  ///< what FlopCounterMode adds to backward
-    std::uint64_t saved_bytes = 0;  ///< floating tensors that the graph holds when forward ends
-    memory_peak peak{};
-    memory_bytes own_peaks{};  ///< each category's own, at different moments
-    std::vector<memory_moment> moments{};
-    memory_bytes after_forward{}, after_backward{}, after_step{};  ///< of the last step
-};
 
 namespace detail {
 
@@ -198,7 +159,8 @@ private:
             r.last = static_cast<std::int32_t>(i);
             if (packs(n)) r.stop = static_cast<std::int32_t>(i);
             for (const tape_edge& e : n.inputs) {
-                if (e.tensor < 0 || tensor(e.tensor).made_by >= r.first || std::ranges::find(r.arguments, e.tensor) != r.arguments.end())
+                if (e.tensor < 0 || tensor(e.tensor).made_by >= r.first ||
+                    std::ranges::find(r.arguments, e.tensor) != r.arguments.end())
                     continue;
                 r.arguments.push_back(e.tensor), ++held(e.tensor).saved_by;
             }
@@ -298,13 +260,16 @@ private:
     /// Whether backward hands the gradient on as it is.
     [[nodiscard]] bool passes(const tape_node& n, const tape_edge& e) const {
         const bool whole = e.bytes == n.output_bytes;
-        return whole && !n.own_backward && (n.kind == op::add || n.kind == op::copy || n.kind == op::cat ||
-                         (n.kind == op::sub && &e == &n.inputs.front()));
+        return whole && !n.own_backward &&
+               (n.kind == op::add || n.kind == op::copy || n.kind == op::cat ||
+                (n.kind == op::sub && &e == &n.inputs.front()));
     }
     /// A gradient that a node makes; where the operation sees a tensor repeated, it is summed.
     std::int32_t fresh(const tape_node& n, const tape_edge& e, std::string_view name) {
-        const std::uint64_t own = e.tensor >= 0 ? tensor(e.tensor).bytes : of_.parameters[static_cast<std::size_t>(e.parameter)].bytes;
-        const std::uint64_t seen = backward_of(n.kind).gradient == arrives::as_output && n.output_bytes > e.bytes ? n.output_bytes : e.bytes;
+        const std::uint64_t own =
+            e.tensor >= 0 ? tensor(e.tensor).bytes : of_.parameters[static_cast<std::size_t>(e.parameter)].bytes;
+        const std::uint64_t seen =
+            backward_of(n.kind).gradient == arrives::as_output && n.output_bytes > e.bytes ? n.output_bytes : e.bytes;
         const std::int32_t wide = new_gradient(e.tensor >= 0 || seen > own ? seen : own);
         gradients_[static_cast<std::size_t>(wide)].is_view = price_of(n.kind).torch_flops != 0;
         look(name);

@@ -23,7 +23,7 @@ struct training_plan {
 
 /// What a training step executes and what it holds.
 struct training_run {
-    figures counted{};        ///< of the pass, its loss left out
+    figures counted{};  ///< of the pass, its loss left out
     memory_timeline memory{};
     std::int64_t adapted = 0;  ///< modules that the adapter found
 };
