@@ -32,6 +32,7 @@ struct workload {
     dtype activations = dtype::unspecified;
     dtype cache = dtype::unspecified;
     bool training = false;  ///< one training step: autograd keeps what backward needs, no cache
+    bool typed = false;     ///< tensors have the workload's types, as in training; else all count as float32
     bool on_cpu = false;    ///< of a training step: norms keep statistics as PyTorch's CPU kernels do
     bool autocast = false;  ///< products of 32 bits are made in bfloat16 (`torch.autocast`)
     attention_implementation implementation = attention_implementation::eager;

@@ -11,7 +11,9 @@
 #include <llmcost/cli/devices.hpp>
 #include <llmcost/cli/each_source.hpp>
 #include <llmcost/cli/execution.hpp>
+#include <llmcost/cli/fit.hpp>
 #include <llmcost/cli/latency.hpp>
+#include <llmcost/cli/memory.hpp>
 #include <llmcost/cli/models.hpp>
 #include <llmcost/cli/op.hpp>
 #include <llmcost/cli/page.hpp>
@@ -25,8 +27,8 @@
 namespace llmcost::cli {
 
 /// All commands, in the order of the help; the front page, which has no name, is the first.
-inline constexpr std::array all_commands{&page_command, &models_command,  &devices_command, &train_command,
-                                         &op_command,   &latency_command, &serve_command};
+inline constexpr std::array all_commands{&page_command, &models_command, &devices_command, &memory_command, &train_command,
+                                         &fit_command,  &op_command,     &latency_command, &serve_command};
 
 /// A program that knows everything.
 [[nodiscard]] inline program whole_program(const streams& io) {

@@ -95,16 +95,17 @@ inline adapter read_adapter(std::string_view text) {
     return out;
 }
 
-}  // namespace detail
-
-/// What `llmcost train` prints.
-[[nodiscard]] inline answered train_answer(const arguments& given, const program& io) {
+/// How a command line asks for a model to be trained.
+inline training_plan read_training_plan(const arguments& given) {
     training_plan plan;
-    plan.step.optimizer = &detail::optimizer_of(given.text(option::optimizer, "adamw"));
+    plan.step.optimizer = &optimizer_of(given.text(option::optimizer, "adamw"));
     plan.loss = static_cast<training_loss>(given.choice(option::loss));
     plan.step.recompute = static_cast<recomputation>(given.choice(option::recompute));
     plan.step.steps = static_cast<int>(read_number("--steps", given.text(option::steps, "2"), 1, 1000));
-    plan.adapts = detail::read_adapter(given.text(option::adapter, "none"));
+    plan.adapts = read_adapter(given.text(option::adapter, "none"));
+    return plan;
+}
+inline workload training_workload(const arguments& given) {
     workload load;
     load.batch = given.number(option::batch, 1);
     load.sequence = given.number(option::sequence, 1024);
@@ -113,14 +114,27 @@ inline adapter read_adapter(std::string_view text) {
     load.weights = load.activations = precision == 1 ? dtype::bfloat16 : dtype::float32;
     load.autocast = precision == 2, load.on_cpu = true;
     load.implementation = static_cast<attention_implementation>(given.choice(option::implementation));
-    const room_asked room = read_room(given);
-    const read_subject read = io.read(given, io);
-    check_encoder(read.subject, {.base = load});
-    const std::string_view type(read.subject.text_row().model_type);
+    return load;
+}
+/// Gives an adapter that names no modules those that PEFT would take.
+inline void settle_adapter(training_plan& plan, const model& m) {
+    const std::string_view type(m.text_row().model_type);
     plan.adapts = with_usual_targets(plan.adapts, type);
     if (plan.adapts.needs_targets())
         refuse("--adapter",
                "PEFT has no usual modules for " + in_quotes(type) + ": say targets=NAME+NAME or targets=all-linear");
+}
+
+}  // namespace detail
+
+/// What `llmcost train` prints.
+[[nodiscard]] inline answered train_answer(const arguments& given, const program& io) {
+    training_plan plan = detail::read_training_plan(given);
+    const workload load = detail::training_workload(given);
+    const room_asked room = read_room(given);
+    const read_subject read = io.read(given, io);
+    check_encoder(read.subject, {.base = load});
+    detail::settle_adapter(plan, read.subject);
     const detail::trained t{
         read, load, plan, std::string(given.text(option::adapter, "none")), room, train(read.subject, load, plan)};
     if (plan.adapts.kind != adapter_kind::none && t.run.memory.trainable == 0)
@@ -131,11 +145,13 @@ inline adapter read_adapter(std::string_view text) {
     return {format == output_format::text ? detail::train_page(t) : written(detail::train_table(t), format), code};
 }
 
-inline constexpr std::array train_options = joined(
-    model_options,
-    std::array{option::batch, option::sequence, option::encoder_sequence, option::optimizer, option::adapter,
-               option::precision, option::implementation, option::recompute, option::loss, option::steps, option::format},
-    titled("Memory", room_options), help_option);
+/// How a model is trained.
+inline constexpr std::array training_options{option::optimizer, option::adapter, option::precision, option::implementation,
+                                             option::recompute, option::loss,    option::steps};
+
+inline constexpr std::array train_options =
+    joined(model_options, std::array{option::batch, option::sequence, option::encoder_sequence}, training_options,
+           std::array{option::format}, titled("Memory", room_options), help_option);
 
 inline constexpr std::array<example_row, 4> train_examples{{
     {"llmcost train --model meta-llama/Llama-3.2-1B --batch 4 --sequence 512", "full fine-tuning with AdamW"},

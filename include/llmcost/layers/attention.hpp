@@ -126,7 +126,9 @@ struct score_options {
 /// Backward makes five products (torch/utils/flop_counter.py, `sdpa_backward_flop_count`).
 constexpr value attention_in_one_call(trace& t, const value& wide_q, const value& wide_k, const value& wide_v,
                                       const context& c, const score_options& how) {
-    if (how.soft_cap || how.bias != nullptr || how.sinks != nullptr || (c.window > 0 && c.window < c.length()))
+    const bool windowed = c.window > 0 && c.window < c.length();
+    // kernels of engines do all of it in one call; PyTorch's own, whose savings backward reads, does not
+    if (t.training() && (how.soft_cap || how.bias != nullptr || how.sinks != nullptr || windowed))
         report_description("scaled_dot_product_attention has no scores to change and no window: eager is described");
     value q = t.narrowed(wide_q), k = t.narrowed(wide_k), v = t.narrowed(wide_v);
     const count pairs = count(q.elements / static_cast<std::uint64_t>(q.dim(3))) * count(k.dim(2));

@@ -18,6 +18,7 @@ struct tape_tensor {
     std::int32_t made_by = -1;    ///< the node; -1: handed in
     std::int32_t last_read = -1;  ///< the last node that reads it
     bool wants_gradient = false;
+    bool is_cached = false;
 };
 
 /// A parameter: its name and bytes, and whether gradients train it.
@@ -100,6 +101,9 @@ public:
             read_.push_back(false);
         }
         set(parameter_of_, static_cast<std::size_t>(-2 - v.storage), at);
+    }
+    void cached(const recorder&, const value& v) override {
+        if (const std::int32_t t = tensor_of(v); t >= 0) out_.tensors[static_cast<std::size_t>(t)].is_cached = true;
     }
     void buffer(const recorder&, count bytes) override { out_.buffers += bytes.to_64(); }
     void read_beside(const recorder&, const value& v) override { beside_.push_back(edge_to(v)); }

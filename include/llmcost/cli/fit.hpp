@@ -1,0 +1,183 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <llmcost/cli/memory.hpp>
+#include <llmcost/cli/train.hpp>
+#include <llmcost/memory/fit.hpp>
+#include <llmcost/serving/sharding.hpp>
+
+// `llmcost fit`: how much of something a memory holds, and what would make it hold more.
+namespace llmcost::cli {
+
+namespace option {
+
+inline constexpr option_row text_or_json{"--format", value_kind::choice, "text|json", "of the answer"};
+
+}  // namespace option
+
+namespace detail {
+
+/// A change by itself, and what is needed with it.
+struct suggestion {
+    std::string change;
+    count needed{};
+    bool fits = false;
+};
+
+/// The fewest devices, a power of two, each of which holds its share; 0 where none up to 1,024 do.
+inline std::int64_t fewest_devices(const model& m, const workload& load, const engine_memory& by, std::uint64_t bytes) {
+    const auto available = count(static_cast<std::uint64_t>(static_cast<double>(bytes) * by.share));
+    for (std::int64_t n = 1; n <= 1024; n *= 2) {
+        const sharding s = shared_over(m, n);
+        if (!is_empty(sharding_problem(m, s))) break;
+        if (inference_memory_of(sharded(m, s), load, by).total() <= available) return n;
+    }
+    return 0;
+}
+
+inline std::vector<suggestion> serving_suggestions(const model& m, const workload& load, const engine_memory& by,
+                                                   std::uint64_t bytes) {
+    const auto available = count(static_cast<std::uint64_t>(static_cast<double>(bytes) * by.share));
+    std::vector<suggestion> out;
+    const auto offer = [&](std::string change, const workload& changed) {
+        const count needed = inference_memory_of(m, changed, by).total();
+        out.push_back({std::move(change), needed, needed <= available});
+    };
+    workload w = load;
+    const int bits = bits_of(types_of(m, load).weights);
+    if (bits_of(types_of(m, load).cache) > 8 && count_model(m, load).cache != count{})
+        w.cache = dtype::float8_e4m3fn, offer("--cache-dtype fp8", w), w = load;
+    for (const auto& [type, words] :
+         {std::pair{dtype::bfloat16, "--dtype bfloat16"}, std::pair{dtype::float8_e4m3fn, "--dtype fp8"},
+          std::pair{dtype::int4, "--dtype int4"}}) {
+        if (bits_of(type) >= bits) continue;
+        w.weights = type;  // what is not weights keeps its type
+        w.activations =
+            load.activations != dtype::unspecified || bits_of(type) >= 16 ? load.activations : types_of(m, load).activations;
+        w.cache = load.cache != dtype::unspecified || bits_of(type) >= 16 ? load.cache : types_of(m, load).cache;
+        offer(words, w), w = load;
+    }
+    return out;
+}
+
+inline std::vector<suggestion> training_suggestions(const model& m, const workload& load, const training_plan& plan,
+                                                    std::uint64_t bytes) {
+    std::vector<suggestion> out;
+    const auto offer = [&](std::string change, const workload& changed, const training_plan& with) {
+        try {
+            const count needed(train(m, changed, with).memory.peak.bytes.total);
+            out.push_back({std::move(change), needed, needed <= count(bytes)});
+        } catch (const description_error&) {  // this model's attention is not called at once
+        }
+    };
+    workload w = load;
+    training_plan p = plan;
+    if (load.implementation == attention_implementation::eager)
+        w.implementation = attention_implementation::sdpa, offer("--attention-implementation sdpa", w, p), w = load;
+    if (plan.step.recompute == recomputation::none)
+        p.step.recompute = recomputation::full, offer("--recompute full", load, p), p = plan;
+    if (load.weights == dtype::float32)
+        w.weights = w.activations = dtype::bfloat16, w.autocast = false, offer("--precision bf16", w, p), w = load;
+    if (plan.step.optimizer->state == optimizer_state::two)
+        p.step.optimizer = find_optimizer("adamw8bit"), offer("--optimizer adamw8bit", load, p), p = plan;
+    if (plan.adapts.kind == adapter_kind::none) {
+        p.adapts.kind = adapter_kind::lora, p.adapts.rank = 16, p.adapts.all_linear = true;
+        offer("--adapter lora:r=16,targets=all-linear", load, p);
+        p.step.recompute = recomputation::full, w.weights = w.activations = dtype::bfloat16;
+        offer("--adapter lora:r=16,targets=all-linear --precision bf16 --recompute full", w, p);
+    }
+    return out;
+}
+
+inline std::string fit_page(const read_subject& read, const workload& load, const fit_figures& f, std::int64_t devices,
+                            const std::vector<suggestion>& more, const room_asked& room, bool training) {
+    std::string out = read.found.who.name + "\n" + line_on_room(room, f.needed) + '\n';
+    const auto line = [&](std::string_view words, std::int64_t n, std::string_view of) {
+        out += "  " + left(words, 24) + right(n > 0 ? grouped(count(n)) : "none", 12) + "  " + std::string(of) + '\n';
+    };
+    const bool images = reads_pixels(read.subject);
+    line("largest batch", f.max_batch,
+         images ? "images" : "of " + grouped(count(load.past) + count(load.sequence)) + " tokens each");
+    if (!images)
+        line("longest context", f.max_context > 0 ? f.max_context + load.past : 0,
+             "tokens, batch " + grouped(count(load.batch)));
+    if (!training && f.max_concurrency > 0)
+        line("most requests at a time", f.max_concurrency, "of that length in the cache");
+    if (!training)
+        line("fewest devices", devices, devices == 0 ? "splits over up to 1,024 do not do" : "that share each layer");
+    if (f.fits || more.empty()) return out;
+    out += "\nWith one change\n";
+    for (const suggestion& s : more)
+        out += "  " + left(s.fits ? "fits" : "", 6) + right(in_bytes(s.needed), 9) + "  " + s.change + '\n';
+    return out;
+}
+
+}  // namespace detail
+
+/// What `llmcost fit` prints.
+[[nodiscard]] inline answered fit_answer(const arguments& given, const program& io) {
+    const room_asked room = read_room(given);
+    if (!room.asked()) refuse("fit", "needs --device NAME or --memory SIZE");
+    const bool training = given.has(option::training);
+    const engine_memory& by = detail::engine_memory_of(given);
+    for (const option_row& o :
+         {option::optimizer, option::adapter, option::precision, option::implementation, option::recompute})
+        if (!training && given.has(o)) refuse(o.name, "needs --training");
+    for (const option_row& o :
+         {option::past, option::dtype, option::activation_dtype, option::cache_dtype, option::allocator})
+        if (training && given.has(o)) refuse(o.name, "means nothing with --training");
+    workload load = training ? detail::training_workload(given) : detail::memory_workload(given);
+    training_plan plan = detail::read_training_plan(given);
+    const read_subject read = io.read(given, io);
+    check_encoder(read.subject, {.base = load});
+    detail::settle_adapter(plan, read.subject);
+    const fit_figures f =
+        training ? fit_training(read.subject, load, plan, room.bytes) : fit_inference(read.subject, load, by, room.bytes);
+    const std::int64_t devices = training ? 0 : detail::fewest_devices(read.subject, load, by, room.bytes);
+    std::vector<detail::suggestion> more;
+    if (!f.fits)
+        more = training ? detail::training_suggestions(read.subject, load, plan, room.bytes)
+                        : detail::serving_suggestions(read.subject, load, by, room.bytes);
+    const exit_code code = f.fits ? exit_code::ok : exit_code::does_not_fit;
+    if (given.choice(option::text_or_json) == 0)
+        return {detail::fit_page(read, load, f, devices, more, room, training), code};
+    json_writer json;
+    json.object().member("model", read.found.who.name).member("needed", f.needed);
+    json.member("available", count(room.bytes)).member("fits", f.fits).member("max_batch", f.max_batch);
+    json.member("max_context", f.max_context > 0 ? f.max_context + load.past : 0);
+    json.member("max_concurrency", f.max_concurrency).member("min_devices", devices).key("suggestions").array();
+    for (const detail::suggestion& s : more)
+        json.object().member("change", s.change).member("needed", s.needed).member("fits", s.fits).end_object();
+    json.end_array().end_object();
+    return {json.text() + "\n", code};
+}
+
+inline constexpr std::array fit_options =
+    joined(model_options, room_options,
+           std::array{option::batch, option::sequence, option::past, option::encoder_sequence, option::dtype,
+                      option::activation_dtype, option::cache_dtype, option::allocator, option::training},
+           training_options, std::array{option::text_or_json}, help_option);
+
+inline constexpr std::array<example_row, 2> fit_examples{{
+    {"llmcost fit --model meta-llama/Llama-3.1-8B --dtype bfloat16 --memory 24GB --sequence 8192", "how many, how long?"},
+    {"llmcost fit --model Qwen/Qwen3-8B --training --memory 24GB --sequence 2048", "what would let me train it?"},
+}};
+
+inline constexpr command fit_command{.name = "fit",
+                                     .meaning = "how much of something a memory holds",
+                                     .usage = "(--model NAME | --config FILE) (--device NAME | --memory SIZE) [option]...",
+                                     .about =
+                                         "Largest batch, longest context, most requests and fewest devices; where the\n"
+                                         "workload does not fit, what each change by itself would take.\n",
+                                     .options = fit_options,
+                                     .answer = fit_answer,
+                                     .examples = fit_examples};
+
+}  // namespace llmcost::cli

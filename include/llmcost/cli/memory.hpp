@@ -1,0 +1,148 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <llmcost/cli/question.hpp>
+#include <llmcost/cli/room.hpp>
+#include <llmcost/cli/subject.hpp>
+#include <llmcost/cli/tables.hpp>
+#include <llmcost/cli/train_page.hpp>
+#include <llmcost/memory/inference.hpp>
+
+// `llmcost memory`: what inference holds.
+namespace llmcost::cli {
+
+namespace detail {
+
+inline std::vector<std::string_view> engine_memory_words(const program&) { return names_in(engine_memories); }
+
+}  // namespace detail
+
+namespace option {
+
+// clang-format off
+inline constexpr option_row
+    allocator{"--engine", value_kind::text, "ENGINE", "vllm, sglang, trtllm, transformers, or none (vllm)", {}, detail::engine_memory_words};
+// clang-format on
+
+}  // namespace option
+
+namespace detail {
+
+inline const engine_memory& engine_memory_of(const arguments& given) {
+    const std::string_view name = given.text(option::allocator, "vllm");
+    if (const engine_memory* known = find_engine_memory(name)) return *known;
+    nearest_names near(name);
+    for (const engine_memory& e : engine_memories) near.offer(e.name);
+    refuse("--engine", "no engine " + in_quotes(name) + near.hint_or_all());
+}
+
+/// The workload of a command that asks about memory: one step, whatever has been cached before it.
+inline workload memory_workload(const arguments& given) {
+    workload load;
+    load.batch = given.number(option::batch, 1);
+    load.sequence = given.number(option::sequence, 1024);
+    load.past = given.number(option::past, 0, 0);
+    load.encoder_sequence = given.number(option::encoder_sequence, 0, 0);
+    load.weights = given.type(option::dtype), load.activations = given.type(option::activation_dtype);
+    load.cache = given.type(option::cache_dtype);
+    load.head = logits::last;
+    return load;
+}
+
+struct memory_part {
+    std::string_view name;
+    std::string_view words;
+    count bytes;
+};
+
+inline std::vector<memory_part> parts_of_memory(const inference_memory& m) {
+    return {{"weights", "weights", m.weights},
+            {"cache_allocated", "cache, as it is handed out", m.cache_allocated},
+            {"activations_peak", "tensors of a step at most", m.activations_peak},
+            {"runtime", "the engine itself", m.runtime}};
+}
+
+inline std::string memory_page(const read_subject& read, const workload& load, const engine_memory& by,
+                               const inference_memory& m, const room_asked& room) {
+    std::string out = read.found.who.name + "\n";
+    const bool images = reads_pixels(read.subject);
+    std::vector<std::string> parts{std::to_string(load.batch) + (images            ? load.batch == 1 ? " image" : " images"
+                                                                 : load.batch == 1 ? " sequence"
+                                                                                   : " sequences")};
+    if (!images) parts.back() += " of " + grouped(count(load.past) + count(load.sequence)) + " tokens";
+    if (by.name != "none") parts.emplace_back(by.name);
+    const storage_types types = types_of(read.subject, load);
+    parts.push_back(std::string(name_of(types.weights)) + " weights");
+    if (m.cache != count{}) parts.push_back(std::string(name_of(types.cache)) + " cache");
+    if (read.subject.dims.quantized) parts.emplace_back("quantization_config not applied");
+    out += wrapped(parts, 80) + "\nTotal " + in_bytes(m.total()) + '\n';
+    for (const memory_part& p : parts_of_memory(m))
+        if (p.bytes != count{})
+            out += "  " + left(p.words, 28) + right(in_bytes(p.bytes), 9) + right(percent(p.bytes, m.total()), 8) + "  " +
+                   bar_of(p.bytes, m.total(), 28) + '\n';
+    if (m.cache != m.cache_allocated)
+        out += "\nThe cache itself is " + in_bytes(m.cache) + ": the rest is whole blocks and windows that are kept.\n";
+    const std::string line = line_on_room(room, m.total());
+    return line.empty() ? out : out + '\n' + line;
+}
+
+}  // namespace detail
+
+/// What `llmcost memory` prints.
+[[nodiscard]] inline answered memory_answer(const arguments& given, const program& io) {
+    const engine_memory& by = detail::engine_memory_of(given);
+    const workload load = detail::memory_workload(given);
+    const room_asked room = read_room(given);
+    const read_subject read = io.read(given, io);
+    check_encoder(read.subject, {.base = load});
+    const inference_memory m = inference_memory_of(read.subject, load, by);
+    const auto format = static_cast<output_format>(given.choice(option::format));
+    const exit_code code = code_of(room, m.total());
+    if (format == output_format::text) return {detail::memory_page(read, load, by, m, room), code};
+    if (format != output_format::json) {
+        table t{{{"part"}, {"bytes", true}}, {}};
+        for (const detail::memory_part& p : detail::parts_of_memory(m))
+            t.rows.push_back({std::string(p.name), digits(p.bytes)});
+        t.rows.push_back({"total", digits(m.total())});
+        return {written(t, format), code};
+    }
+    json_writer json;
+    json.object().member("model", read.found.who.name).member("engine", by.name);
+    json.member("batch", load.batch).member("sequence", load.sequence).member("past", load.past);
+    json.member("weights", m.weights).member("cache", m.cache).member("cache_allocated", m.cache_allocated);
+    json.member("activations_peak", m.activations_peak).member("runtime", m.runtime).member("total", m.total());
+    put_room(json, room, m.total());
+    json.end_object();
+    return {json.text() + "\n", code};
+}
+
+inline constexpr std::array memory_options =
+    joined(model_options,
+           std::array{option::batch, option::sequence, option::past, option::encoder_sequence, option::dtype,
+                      option::activation_dtype, option::cache_dtype, option::allocator, option::format},
+           titled("Memory", room_options), help_option);
+
+inline constexpr std::array<example_row, 3> memory_examples{{
+    {"llmcost memory --model meta-llama/Llama-3.1-8B --dtype bfloat16 --sequence 8192 --memory 24GB", "does it fit?"},
+    {"llmcost memory --model Qwen/Qwen3-8B --batch 32 --past 4096 --sequence 1 --engine sglang", "32 chats"},
+    {"llmcost memory --model google/gemma-2-2b --engine none --format json", "weights, cache, tensors; bytes"},
+}};
+
+inline constexpr command memory_command{
+    .name = "memory",
+    .meaning = "what inference holds, and whether it fits",
+    .usage = "(--model NAME | --config FILE) [option]...",
+    .about =
+        "Memory of a step of inference: weights, the cache as an engine hands it out, the\n"
+        "most that the step's tensors take at a time, and the engine itself.\n",
+    .options = memory_options,
+    .answer = memory_answer,
+    .examples = memory_examples};
+
+}  // namespace llmcost::cli

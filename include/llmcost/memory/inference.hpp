@@ -1,0 +1,138 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include <llmcost/analysis/counts.hpp>
+#include <llmcost/memory/tape.hpp>
+
+namespace llmcost {
+
+/// What an engine's own memory is: documented constants, no measurement of this machine.
+///
+/// Sources: CUDA context, pytorch#107667; vLLM's log, "non-torch memory" and CUDA graphs (vllm#7553, docs of
+/// `gpu_memory_utilization`); block sizes and shares, vllm/config/cache.py, sglang/srt/server_args.py.
+struct engine_memory {
+    std::string_view name;
+    std::uint64_t runtime;     ///< bytes of context, libraries' workspaces and buffers
+    std::uint64_t graphs;      ///< bytes of captured graphs
+    std::int64_t block;        ///< tokens that the cache is handed out in; 1: as many as there are
+    std::int64_t step_tokens;  ///< tokens of a step at most; 0: whole prompts
+    double share;              ///< of the device's memory that it takes at all
+};
+// clang-format off
+inline constexpr engine_memory engine_memories[]{
+    {"transformers", std::uint64_t{300} << 20, 0,                        1,  0,    1.00},
+    {"vllm",         std::uint64_t{133} << 20, std::uint64_t{512} << 20, 16, 8192, 0.92},
+    {"sglang",       std::uint64_t{300} << 20, std::uint64_t{512} << 20, 1,  8192, 0.90},
+    {"trtllm",       std::uint64_t{300} << 20, std::uint64_t{512} << 20, 32, 8192, 0.90},
+    {"none",         0,                        0,                        1,  0,    1.00},
+};
+// clang-format on
+
+[[nodiscard]] constexpr const engine_memory* find_engine_memory(std::string_view name) noexcept {
+    for (const engine_memory& e : engine_memories)
+        if (e.name == name) return &e;
+    return nullptr;
+}
+
+/// What the cache takes: bytes for each token of a sequence, and bytes of a sequence whatever its length (recurrent states).
+struct cache_rate {
+    count per_token{};
+    count per_sequence{};
+};
+
+/// Memory of inference, in bytes.
+struct inference_memory {
+    count weights{};
+    count cache{};             ///< as the model needs it
+    count cache_allocated{};   ///< as the engine hands it out: whole blocks, windows not given back
+    count activations_peak{};  ///< the most that a step's tensors take at a time
+    count runtime{};           ///< of the engine itself, its graphs included
+
+    [[nodiscard]] constexpr count total() const { return weights + cache_allocated + activations_peak + runtime; }
+};
+
+namespace detail {
+
+/// Bytes that a sequence of so many tokens leaves in the cache.
+[[nodiscard]] inline count cache_after(const model& m, workload load, std::int64_t tokens) {
+    load.batch = 1, load.past = 0, load.sequence = tokens;
+    return count_model(m, load).cache_bytes;
+}
+
+/// The most that tensors of a pass take at a time, each from the call that makes it to the last that reads it; what is
+/// cached is not among them.
+[[nodiscard]] inline count peak_of(const tape& pass) {
+    std::uint64_t now = 0, most = 0;
+    std::vector<bool> lives(pass.tensors.size(), false);
+    for (std::size_t i = 0; i < pass.nodes.size(); ++i) {
+        const tape_node& n = pass.nodes[i];
+        const auto at = [&](std::int32_t t) -> const tape_tensor& { return pass.tensors[static_cast<std::size_t>(t)]; };
+        const auto take = [&](std::int32_t t) {
+            if (t < 0 || !lives[static_cast<std::size_t>(t)] || t == pass.returned) return;
+            if (at(t).last_read > static_cast<std::int32_t>(i)) return;
+            lives[static_cast<std::size_t>(t)] = false, now -= at(t).bytes;
+        };
+        if (n.output >= 0 && !lives[static_cast<std::size_t>(n.output)] && !at(n.output).is_cached)
+            lives[static_cast<std::size_t>(n.output)] = true, now += at(n.output).bytes;
+        most = std::max(most, now);
+        for (const tape_edge& e : n.inputs) take(e.tensor);
+        take(n.output);
+    }
+    return count(most);
+}
+
+}  // namespace detail
+
+/// What the cache of a model takes, from two lengths that no window bends.
+[[nodiscard]] inline cache_rate cache_rate_of(const model& m, const workload& load) {
+    const count one = detail::cache_after(m, load, 1), two = detail::cache_after(m, load, 2);
+    const count token = two > one ? two - one : count{};
+    return {token, one > token ? one - token : count{}};
+}
+
+/// The most that a step's tensors take at a time; attention in one call where the walk knows it, else as eager.
+[[nodiscard]] inline count activations_peak(const model& m, workload load) {
+    load.typed = true;
+    const auto peak = [&](attention_implementation how) {
+        load.implementation = how;
+        tape pass;
+        detail::tape_listener ear{pass};
+        trace t{resolved(load, types_of(m, load)), &ear};
+        pass.returned = ear.tensor_of(m.forward(t));
+        return detail::peak_of(pass);
+    };
+    try {
+        return peak(attention_implementation::sdpa);
+    } catch (const description_error&) {
+        return peak(attention_implementation::eager);
+    }
+}
+
+/// Memory of sequences of `past + sequence` tokens each, whose last step reads `sequence` of them.
+[[nodiscard]] inline inference_memory inference_memory_of(const model& m, const workload& load, const engine_memory& by) {
+    inference_memory out;
+    const figures all = count_model(m, load);
+    out.weights = all.weight_bytes, out.cache = out.cache_allocated = all.cache_bytes;
+    if (all.cache != count{} && by.block > 0 && by.name != "transformers" && by.name != "none") {
+        const cache_rate rate = cache_rate_of(m, load);
+        const std::int64_t blocks = (load.past + load.sequence + by.block - 1) / by.block;
+        out.cache_allocated = count(load.batch) * (rate.per_token * count(blocks) * count(by.block) + rate.per_sequence);
+    }
+    workload step = load;
+    if (by.step_tokens > 0 && count(load.batch) * count(load.sequence) > count(by.step_tokens)) {
+        step.sequence = std::min(load.sequence, by.step_tokens);  // chunks of prompts
+        step.batch = std::max<std::int64_t>(1, by.step_tokens / step.sequence);
+        step.past = load.past + load.sequence - step.sequence;
+    }
+    out.activations_peak = activations_peak(m, step);
+    out.runtime = count(by.runtime + by.graphs);
+    return out;
+}
+
+}  // namespace llmcost
