@@ -1,0 +1,314 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bitset>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace llmcost {
+
+/// A regular expression of Python's `re`, as far as lists of module names use them, matched at the beginning of a name.
+///
+/// The time that a match takes is that of the name times the expression, whatever either says.
+class name_pattern {
+public:
+    /// Nothing for a text that is no expression, that is longer than `longest`, or that uses what names of modules need not:
+    /// looking around, references, flags.
+    [[nodiscard]] static std::optional<name_pattern> parse(std::string_view text);
+    /// A pattern of `fnmatch`: `*`, `?` and `[...]`, of the whole name.
+    [[nodiscard]] static std::optional<name_pattern> parse_wildcard(std::string_view text) {
+        std::string expression;
+        for (const char c : text) {
+            if (c == '*')
+                expression += ".*";
+            else if (c == '?')
+                expression += '.';
+            else if (std::string_view("\\.+^$(){}|").find(c) != std::string_view::npos)
+                expression += '\\', expression += c;
+            else
+                expression += c;
+        }
+        return parse(expression + '$');
+    }
+
+    /// Whether a beginning of the name is one that the expression means; where `at_boundary`, one that ends with a segment:
+    /// after a dot, in front of one, or with the name.
+    [[nodiscard]] bool begins(std::string_view name, bool at_boundary) const {
+        if (name.size() < prefix_.size()) return false;
+        for (std::size_t i = 0; i < prefix_.size(); ++i)
+            if (prefix_[i] != '.' && prefix_[i] != name[i]) return false;
+        std::vector<bool> here(states_.size()), then(states_.size());
+        std::vector<std::uint32_t> open;
+        const auto reach = [&](std::vector<bool>& into, std::uint32_t first, std::size_t at) {
+            open.assign(1, first);
+            while (!open.empty()) {
+                const std::uint32_t s = open.back();
+                open.pop_back();
+                if (into[s]) continue;
+                into[s] = true;
+                const state& of = states_[s];
+                const bool passes = of.kind == step::fork || (of.kind == step::begin && at == 0) ||
+                                    (of.kind == step::end && at == name.size());
+                if (passes) open.push_back(of.next);
+                if (of.kind == step::fork) open.push_back(of.other);
+            }
+        };
+        reach(here, first_, 0);
+        for (std::size_t at = 0;; ++at) {
+            const bool boundary = at == name.size() || name[at] == '.' || (at > 0 && name[at - 1] == '.');
+            if (here[accept] && (boundary || !at_boundary)) return true;
+            if (at == name.size()) return false;
+            bool alive = false;
+            then.assign(states_.size(), false);
+            for (std::uint32_t s = 0; s < states_.size(); ++s)
+                if (here[s] && states_[s].kind == step::letter && states_[s].letters[static_cast<unsigned char>(name[at])])
+                    alive = true, reach(then, states_[s].next, at + 1);
+            if (!alive) return false;
+            here.swap(then);
+        }
+    }
+
+    static constexpr std::size_t longest = 512;
+
+private:
+    using letters = std::bitset<256>;
+    enum class step : std::uint8_t { accept, letter, fork, begin, end };
+    struct state {
+        step kind = step::accept;
+        std::uint32_t next = 0;
+        std::uint32_t other = 0;
+        name_pattern::letters letters{};
+    };
+    static constexpr std::uint32_t accept = 0;
+    static constexpr std::size_t most_states = 4096;
+
+    class builder;
+
+    /// What every name that it means begins with; a dot stands for any letter.
+    [[nodiscard]] static std::string_view prefix_of(std::string_view text) {
+        std::size_t n = 0;
+        if (text.find('|') != std::string_view::npos) return {};
+        const auto plain = [](char c) {
+            return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
+        };
+        while (n < text.size() && plain(text[n])) ++n;
+        const bool counted = n < text.size() && std::string_view("*+?{").find(text[n]) != std::string_view::npos;
+        return text.substr(0, counted && n > 0 ? n - 1 : n);
+    }
+
+    std::vector<state> states_{state{}};
+    std::uint32_t first_ = accept;
+    std::string prefix_;
+};
+
+/// Reads an expression into parts, and makes states of them from the end to the beginning.
+class name_pattern::builder {
+public:
+    builder(std::string_view text, std::vector<state>& states) : text_(text), states_(states) {}
+
+    /// The first state, or nothing.
+    [[nodiscard]] std::optional<std::uint32_t> build() {
+        const std::uint32_t whole = choice(0);
+        if (bad_ || at_ != text_.size()) return {};
+        const std::uint32_t first = emit(whole, accept);
+        return bad_ ? std::nullopt : std::optional(first);
+    }
+
+private:
+    enum class part_kind : std::uint8_t { nothing, letter, begin, end, both, either, repeated };
+    struct part {
+        part_kind kind = part_kind::nothing;
+        std::uint32_t a = 0, b = 0;
+        int least = 0, most = 0;  ///< of a repetition; most below 0: any
+        name_pattern::letters letters{};
+    };
+    static constexpr int deepest = 32, most_times = 64;
+
+    [[nodiscard]] bool more() const { return at_ < text_.size(); }
+    [[nodiscard]] bool eat(char c) { return more() && text_[at_] == c && ++at_ > 0; }
+    std::uint32_t put(part p) {
+        parts_.push_back(p);
+        return static_cast<std::uint32_t>(parts_.size() - 1);
+    }
+    std::uint32_t fail() {
+        bad_ = true;
+        return put({});
+    }
+    std::uint32_t choice(int depth) {
+        if (depth > deepest) return fail();
+        std::uint32_t left = sequence(depth);
+        while (!bad_ && eat('|')) {
+            const std::uint32_t right = sequence(depth);
+            left = put({.kind = part_kind::either, .a = left, .b = right});
+        }
+        return left;
+    }
+    std::uint32_t sequence(int depth) {
+        std::uint32_t left = put({});
+        while (!bad_ && more() && text_[at_] != '|' && text_[at_] != ')') {
+            const std::uint32_t right = repetition(depth);
+            left = put({.kind = part_kind::both, .a = left, .b = right});
+        }
+        return left;
+    }
+    std::uint32_t repetition(int depth) {
+        const std::uint32_t one = atom(depth);
+        if (bad_ || !more()) return one;
+        part p{.kind = part_kind::repeated, .a = one};
+        if (eat('*'))
+            p.least = 0, p.most = -1;
+        else if (eat('+'))
+            p.least = 1, p.most = -1;
+        else if (eat('?'))
+            p.least = 0, p.most = 1;
+        else if (!times(p))
+            return one;
+        (void)eat('?');  // whether few or many are tried first does not change what matches
+        if (more() && (text_[at_] == '*' || text_[at_] == '+' || text_[at_] == '{')) return fail();
+        return bad_ ? one : put(p);
+    }
+    /// `{2}`, `{2,}`, `{,3}` or `{2,3}`; any other brace is a letter.
+    bool times(part& p) {
+        if (text_[at_] != '{') return false;
+        const std::size_t close = text_.find('}', at_);
+        if (close == std::string_view::npos) return false;
+        int bound[2]{0, -1};
+        int commas = 0;
+        bool digits = false;
+        for (std::size_t i = at_ + 1; i < close; ++i) {
+            if (text_[i] == ',' && commas == 0) {
+                ++commas;
+                continue;
+            }
+            if (text_[i] < '0' || text_[i] > '9') return false;
+            int& n = bound[commas];
+            n = (n < 0 ? 0 : n * 10) + (text_[i] - '0');
+            digits = true;
+            if (n > most_times) bad_ = true, n = most_times;
+        }
+        if (!digits) return false;
+        at_ = close + 1;
+        p.least = bound[0], p.most = commas == 0 ? bound[0] : bound[1];
+        if (p.most >= 0 && p.most < p.least) bad_ = true;
+        return true;
+    }
+    std::uint32_t atom(int depth) {
+        const char c = text_[at_++];
+        if (c == '(') {
+            if (eat('?') && !eat(':')) return fail();
+            const std::uint32_t inside = choice(depth + 1);
+            return bad_ || !eat(')') ? fail() : inside;
+        }
+        if (c == '*' || c == '+' || c == '?') return fail();
+        if (c == '^') return put({.kind = part_kind::begin});
+        if (c == '$') return put({.kind = part_kind::end});
+        part p{.kind = part_kind::letter};
+        if (c == '.')
+            p.letters.set().reset('\n');
+        else if (c == '[')
+            set_of(p.letters);
+        else if (c == '\\')
+            escaped(p.letters);
+        else
+            p.letters.set(static_cast<unsigned char>(c));
+        return put(p);
+    }
+    void escaped(name_pattern::letters& into) {
+        if (!more()) {
+            bad_ = true;
+            return;
+        }
+        const char c = text_[at_++];
+        const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        if (!letter)
+            into.set(static_cast<unsigned char>(c));
+        else if (c == 'd' || c == 'w')
+            add_class(into, c == 'w');
+        else
+            bad_ = true;
+    }
+    static void add_class(name_pattern::letters& into, bool words) {
+        for (unsigned c = '0'; c <= '9'; ++c) into.set(c);
+        for (unsigned c = 'a'; words && c <= 'z'; ++c) into.set(c).set(c - 'a' + 'A');
+        if (words) into.set('_');
+    }
+    void set_of(name_pattern::letters& into) {
+        const bool others = eat('^');
+        bool first = true;
+        while (more() && (first || text_[at_] != ']')) {
+            first = false;
+            const auto from = static_cast<unsigned char>(text_[at_++]);
+            if (from == '\\') {
+                escaped(into);
+                continue;
+            }
+            unsigned to = from;
+            if (at_ + 1 < text_.size() && text_[at_] == '-' && text_[at_ + 1] != ']')
+                to = static_cast<unsigned char>(text_[at_ + 1]), at_ += 2;
+            if (to < from) bad_ = true;
+            for (unsigned c = from; c <= to; ++c) into.set(c);
+        }
+        if (!eat(']')) bad_ = true;
+        if (others) into.flip();
+    }
+
+    std::uint32_t make(state s) {
+        if (states_.size() == most_states) {
+            bad_ = true;
+            return accept;
+        }
+        states_.push_back(s);
+        return static_cast<std::uint32_t>(states_.size() - 1);
+    }
+    std::uint32_t emit(std::uint32_t at, std::uint32_t next) {
+        if (bad_) return next;
+        const part p = parts_[at];
+        switch (p.kind) {
+            case part_kind::nothing: return next;
+            case part_kind::letter: return make({step::letter, next, 0, p.letters});
+            case part_kind::begin: return make({step::begin, next, 0, {}});
+            case part_kind::end: return make({step::end, next, 0, {}});
+            case part_kind::both: return emit(p.a, emit(p.b, next));
+            case part_kind::either: {
+                const std::uint32_t left = emit(p.a, next), right = emit(p.b, next);
+                return make({step::fork, left, right, {}});
+            }
+            case part_kind::repeated: break;
+        }
+        std::uint32_t first = next;
+        if (p.most < 0) {
+            first = make({step::fork, next, next, {}});
+            const std::uint32_t body = emit(p.a, first);
+            states_[first].next = body;
+        }
+        for (int i = p.least; i < p.most; ++i) {
+            const std::uint32_t body = emit(p.a, first);
+            first = make({step::fork, body, next, {}});
+        }
+        for (int i = 0; i < p.least; ++i) first = emit(p.a, first);
+        return first;
+    }
+
+    std::string_view text_;
+    std::vector<state>& states_;
+    std::vector<part> parts_;
+    std::size_t at_ = 0;
+    bool bad_ = false;
+};
+
+inline std::optional<name_pattern> name_pattern::parse(std::string_view text) {
+    if (text.size() > longest) return {};
+    name_pattern out;
+    const auto first = builder{text, out.states_}.build();
+    if (!first) return {};
+    out.first_ = *first;
+    out.prefix_ = prefix_of(text);
+    return out;
+}
+
+}  // namespace llmcost
