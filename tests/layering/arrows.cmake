@@ -34,7 +34,7 @@ room(walks     "walks/.+"                                 ${engine} layers model
 room(reading   "reading/.+"                               base config layers model)
 room(arch      "arch/.+"                                  ${engine} config layers model walks reading)
 room(analysis  "analysis/.+"                              ${engine} layers model)
-room(memory    "memory/.+"                                ${engine} layers model analysis)
+room(memory    "memory/.+"                                ${engine} layers model config analysis)
 # every row: what a program needs that is given names
 room(registry  "registry\\.hpp"                           base config layers model reading arch)
 # presets are asked for by name: they would add a twentieth to what the umbrella costs

@@ -1,0 +1,164 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include <llmcost/memory/quantization.hpp>
+#include <llmcost/memory/read_list.hpp>
+#include <llmcost/reading/config.hpp>
+
+// What compressed-tensors writes, and how its configuration says it.
+//
+// Sources: compressed_tensors/quantization/lifecycle/initialize.py, `initialize_qparams`; quantization/quant_args.py,
+// `QuantizationArgs`; compressors/{pack_quantized,naive_quantized,nvfp4,mxfp4,mxfp8}/base.py, `compress`;
+// compressors/format.py, `infer_module_format`; utils/match.py, `is_match`.
+namespace llmcost::detail {
+
+/// How numbers are quantised, as `QuantizationArgs` has it after its checks.
+struct compression_arguments {
+    std::int64_t bits = 8;
+    bool floating = false;
+    bool symmetric = true;
+    string_ref strategy;
+    std::int64_t group = 0;
+    std::int64_t block_outputs = 0, block_inputs = 0;
+    bool scales_are_bytes = false;
+    bool reorders_groups = false;
+};
+
+inline compression_arguments read_arguments(config_view at) {
+    compression_arguments a;
+    a.bits = at.positive("num_bits", 8);
+    if (a.bits > 8) fail_value(at, "num_bits", "1 to 8");
+    const string_ref type = at.string("type", "int");
+    if (type != "int" && type != "float") fail_value(at, "type", "\"int\" or \"float\"");
+    a.floating = type == "float";
+    a.symmetric = at.boolean("symmetric", true);
+    const std::int64_t group = at.integer("group_size", 0);
+    if (group < -1 || group > largest_input) fail_value(at, "group_size", "a positive integer below 2^31 or -1");
+    const bool grouped = at.optional_integer("group_size").has_value();
+    if (grouped && group == 0) fail_value(at, "group_size", "a positive integer or -1");
+    a.strategy = at.string("strategy", !grouped ? "tensor" : group == -1 ? "channel" : "group");
+    if (a.strategy == "group" || a.strategy == "tensor_group") {
+        if (group <= 0) fail_value(at, "group_size", "a positive integer, as the strategy asks for groups");
+        a.group = a.block_inputs = group, a.block_outputs = 1;
+    } else if (a.strategy == "channel") {
+        a.block_outputs = 1;
+    } else if (a.strategy == "block") {
+        const config_view block = at.array("block_structure");
+        if (block.size() != 2) fail_value(block, "the outputs and inputs of a block");
+        a.block_outputs = block[0].as_positive(), a.block_inputs = block[1].as_positive();
+    } else if (a.strategy != "tensor" && a.strategy != "token") {
+        fail_unsupported(at, "strategy",
+                         "no layout of such scales is known; those of tensor, channel, group, tensor_group and block are");
+    }
+    a.scales_are_bytes = at.string("scale_dtype", "") == "torch.uint8" || at.string("scale_dtype", "") == "uint8";
+    if (const auto order = at.find("actorder"); order && !order->is_null())
+        a.reorders_groups = order->is_string() ? order->as_string() == "group" : order->as_boolean();
+    return a;
+}
+
+/// What `dynamic` says of activations: nothing is stored of those that are scaled as they come.
+enum class activation_scales : std::uint8_t { none, of_groups, whole };
+
+inline activation_scales read_dynamic(config_view at) {
+    const auto found = at.find("dynamic");
+    if (!found || found->is_null()) return activation_scales::whole;
+    if (found->is_string()) {
+        if (found->as_string() != "local") fail_value(*found, "true, false or \"local\"");
+        return activation_scales::of_groups;
+    }
+    return found->as_boolean() ? activation_scales::none : activation_scales::whole;
+}
+
+/// Scales of what goes into or comes out of a layer.
+inline void add_activation_scales(config_view group, literal key, bool inputs, weight_layout& how) {
+    const auto found = group.optional_object(key);
+    if (!found) return;
+    const compression_arguments a = read_arguments(*found);
+    const activation_scales kept = read_dynamic(*found);
+    if (kept == activation_scales::none) return;
+    if (a.strategy == "tensor_group")
+        how.beside.push_back({inputs ? "input_global_scale" : "output_global_scale", "float32", 32, each::matrix});
+    if (kept == activation_scales::of_groups) return;
+    if (a.strategy != "tensor")
+        fail_unsupported(*found, "strategy", "no layout of fixed scales of activations is known but one scale");
+    how.beside.push_back({inputs ? "input_scale" : "output_scale", "", 0, each::matrix});
+    if (!a.symmetric)
+        how.beside.push_back(
+            {inputs ? "input_zero_point" : "output_zero_point", a.floating ? "float8_e4m3fn" : "int8", 8, each::matrix});
+}
+
+/// The format where neither the group nor the file names one.
+inline string_ref inferred_format(const compression_arguments& a, config_view group) {
+    const auto in = group.optional_object("input_activations");
+    const bool floating_inputs = in && in->string("type", "int") == "float";
+    if (a.floating && a.bits == 4 && a.group == 32) return "mxfp4-pack-quantized";
+    if (a.floating && a.bits == 8 && a.group == 32 && a.scales_are_bytes) return "mxfp8-quantized";
+    if (a.floating && a.bits == 4 && a.group == 16) return "nvfp4-pack-quantized";
+    if (!a.floating && in && !floating_inputs) return "int-quantized";
+    return !a.floating && !floating_inputs ? "pack-quantized" : "naive-quantized";
+}
+
+inline weight_layout read_group_layout(config_view file, config_view group) {
+    const config_view weights = group.object("weights");
+    const compression_arguments a = read_arguments(weights);
+    if (a.strategy == "token") fail_value(weights, "strategy", "a strategy of weights");
+    weight_layout how;
+    how.bits = static_cast<int>(a.bits);
+    how.block_outputs = a.block_outputs, how.block_inputs = a.block_inputs;
+    const config_view place = group.optional_string("format") ? group : file;
+    string_ref format = place.string("format", "");
+    if (format.empty() || format == "mixed-precision") format = inferred_format(a, group);
+    const string_ref type = a.floating ? "float8_e4m3fn" : "int8";
+    if (format == "pack-quantized" && !a.floating) {
+        how.numbers = "weight_packed", how.type = "int32", how.word = 32;
+        how.beside = {{"weight_scale", "", 0}, {"weight_shape", "int64", 64, each::matrix, 2}};
+        const bool packs = a.strategy == "group" || a.strategy == "channel";
+        if (!a.symmetric)
+            how.beside.push_back({"weight_zero_point", packs ? "int32" : "int8", packs ? how.bits : 8,
+                                  packs ? each::packed_block : each::block});
+        // vllm/model_executor/layers/quantization/compressed_tensors/schemes/compressed_tensors_wNa16.py, `has_g_idx`
+        if (a.reorders_groups) how.beside.push_back({"weight_g_idx", "int32", 32, each::input});
+    } else if (format == "int-quantized" || format == "float-quantized" || format == "naive-quantized") {
+        if (a.floating && a.bits != 8) fail_value(weights, "num_bits", "8");
+        how.numbers = "weight", how.type = std::string_view(type), how.bits = 8;
+        how.beside = {{"weight_scale", "", 0}};
+        if (!a.symmetric) how.beside.push_back({"weight_zero_point", how.type, 8});
+    } else if ((format == "nvfp4-pack-quantized" || format == "mxfp4-pack-quantized") && a.floating && a.bits == 4) {
+        const bool nv = format == "nvfp4-pack-quantized";
+        how.numbers = "weight_packed", how.type = "uint8";
+        how.beside = {{"weight_scale", nv ? "float8_e4m3fn" : "uint8", 8}};
+        if (a.strategy == "tensor_group") how.beside.push_back({"weight_global_scale", "float32", 32, each::matrix});
+    } else if (format == "mxfp8-quantized" && a.floating && a.bits == 8) {
+        how.numbers = "weight", how.type = "float8_e4m3fn", how.beside = {{"weight_scale", "uint8", 8}};
+    } else {
+        fail_unsupported(place, "format",
+                         "no layout of such weights is known; those of pack-quantized, int-quantized, float-quantized, "
+                         "naive-quantized, nvfp4-pack-quantized, mxfp4-pack-quantized and mxfp8-quantized are");
+    }
+    add_activation_scales(group, "input_activations", true, how);
+    add_activation_scales(group, "output_activations", false, how);
+    return how;
+}
+
+/// Groups of modules by class, name or expression; experts are linear layers each, as they were when they were compressed.
+inline void read_compressed_tensors(config_view q, quantization& out) {
+    if (const auto sparse = q.optional_object("sparsity_config"))
+        if (const string_ref format = sparse->string("format", "dense"); format != "dense")
+            fail_unsupported(*sparse, "format", "no layout of sparse weights is known");
+    for (const config_view group : q.object("config_groups")) {
+        if (!group.is_object())
+            fail_unsupported(group, "no group that names a preset is known; one with weights and targets is");
+        if (!group.optional_object("weights")) continue;
+        quantization_group one{.targets = read_names(group, "targets"), .layout = read_group_layout(q, group)};
+        if (one.targets.empty()) fail_value(group, "targets", "a list of modules");
+        out.groups.push_back(std::move(one));
+    }
+    out.reach = {.relatives = true, .grouped = true, .embedding = true, .experts = expert_reach::all};
+    out.kept = read_names(q, "ignore");
+}
+
+}  // namespace llmcost::detail

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <llmcost/memory/quantization.hpp>
+#include <llmcost/reading/config.hpp>
+
+// Lists of modules in a configuration.
+namespace llmcost::detail {
+
+/// Adds a rule with this text, which stands somewhere in `at`.
+inline void add_rule(std::vector<module_rule>& into, config_view at, std::string_view text, module_rule::kind means) {
+    std::optional<module_rule> rule = module_rule::read(means, text);
+    if (!rule) fail_unsupported(at, "no regular expression, or one with parts that no list of modules is known to use");
+    into.push_back(std::move(*rule));
+}
+inline void add_rule(std::vector<module_rule>& into, config_view entry, module_rule::kind means) {
+    add_rule(into, entry, entry.as_string(), means);
+}
+
+/// The rules of a list, or none where it is null or not there.
+[[nodiscard]] inline std::vector<module_rule> read_rules(config_view object, literal key, module_rule::kind means) {
+    std::vector<module_rule> out;
+    if (const auto list = object.optional_array(key))
+        for (const config_view entry : *list) add_rule(out, entry, means);
+    return out;
+}
+
+/// Rules of compressed-tensors: names or classes, or expressions after `re:`.
+[[nodiscard]] inline std::vector<module_rule> read_names(config_view object, literal key) {
+    std::vector<module_rule> out;
+    const auto list = object.optional_array(key);
+    if (!list) return out;
+    for (const config_view entry : *list) {
+        const std::string_view text = entry.as_string();
+        const bool expression = text.starts_with("re:");
+        add_rule(out, entry, expression ? text.substr(3) : text,
+                 expression ? module_rule::kind::expression : module_rule::kind::name);
+    }
+    return out;
+}
+
+}  // namespace llmcost::detail
