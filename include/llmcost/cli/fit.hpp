@@ -138,8 +138,11 @@ inline std::string fit_page(const read_subject& read, const workload& load, cons
     const read_subject read = io.read(given, io);
     check_encoder(read.subject, {.base = load});
     detail::settle_adapter(plan, read.subject);
-    const fit_figures f =
-        training ? fit_training(read.subject, load, plan, room.bytes) : fit_inference(read.subject, load, by, room.bytes);
+    const stored_subject stored = training ? stored_subject{} : stored_weights_of(read, given.has(option::dtype));
+    if (!stored.problem.empty()) io.err << "llmcost: " << stored.problem << '\n';
+    const maybe<count> bytes = stored.quantized ? maybe<count>{stored.bytes} : maybe<count>{};
+    const fit_figures f = training ? fit_training(read.subject, load, plan, room.bytes)
+                                   : fit_inference(read.subject, load, by, room.bytes, bytes);
     const std::int64_t devices = training ? 0 : detail::fewest_devices(read.subject, load, by, room.bytes);
     std::vector<detail::suggestion> more;
     if (!f.fits)

@@ -9,6 +9,7 @@
 
 #include <llmcost/cli/question.hpp>
 #include <llmcost/cli/room.hpp>
+#include <llmcost/cli/stored.hpp>
 #include <llmcost/cli/subject.hpp>
 #include <llmcost/cli/tables.hpp>
 #include <llmcost/cli/train_page.hpp>
@@ -69,7 +70,7 @@ inline std::vector<memory_part> parts_of_memory(const inference_memory& m) {
 }
 
 inline std::string memory_page(const read_subject& read, const workload& load, const engine_memory& by,
-                               const inference_memory& m, const room_asked& room) {
+                               const inference_memory& m, const room_asked& room, const stored_subject& stored) {
     std::string out = read.found.who.name + "\n";
     const bool images = reads_pixels(read.subject);
     std::vector<std::string> parts{std::to_string(load.batch) + (images            ? load.batch == 1 ? " image" : " images"
@@ -78,9 +79,9 @@ inline std::string memory_page(const read_subject& read, const workload& load, c
     if (!images) parts.back() += " of " + grouped(count(load.past) + count(load.sequence)) + " tokens";
     if (by.name != "none") parts.emplace_back(by.name);
     const storage_types types = types_of(read.subject, load);
-    parts.push_back(std::string(name_of(types.weights)) + " weights");
+    parts.push_back(stored.quantized ? stored.words : std::string(name_of(types.weights)) + " weights");
     if (m.cache != count{}) parts.push_back(std::string(name_of(types.cache)) + " cache");
-    if (read.subject.dims.quantized) parts.emplace_back("quantization_config not applied");
+    if (read.subject.dims.quantized && !stored.quantized) parts.emplace_back("quantization_config not applied");
     out += wrapped(parts, 80) + "\nTotal " + in_bytes(m.total()) + '\n';
     for (const memory_part& p : parts_of_memory(m))
         if (p.bytes != count{})
@@ -101,10 +102,13 @@ inline std::string memory_page(const read_subject& read, const workload& load, c
     const room_asked room = read_room(given);
     const read_subject read = io.read(given, io);
     check_encoder(read.subject, {.base = load});
-    const inference_memory m = inference_memory_of(read.subject, load, by);
+    const stored_subject stored = stored_weights_of(read, given.has(option::dtype));
+    if (!stored.problem.empty()) io.err << "llmcost: " << stored.problem << '\n';
+    const inference_memory m =
+        inference_memory_of(read.subject, load, by, stored.quantized ? maybe<count>{stored.bytes} : maybe<count>{});
     const auto format = static_cast<output_format>(given.choice(option::format));
     const exit_code code = code_of(room, m.total());
-    if (format == output_format::text) return {detail::memory_page(read, load, by, m, room), code};
+    if (format == output_format::text) return {detail::memory_page(read, load, by, m, room, stored), code};
     if (format != output_format::json) {
         table t{{{"part"}, {"bytes", true}}, {}};
         for (const detail::memory_part& p : detail::parts_of_memory(m))

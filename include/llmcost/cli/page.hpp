@@ -171,6 +171,7 @@ inline std::string unused_keys_text(const std::vector<unused_key>& keys, output_
     question q = understand(args, read.subject, found.who, io.commands);
     q.color = color;
     q.declines_cache = read.declines_cache;
+    q.stored = stored_weights_of(read, args.has(option::dtype));
     q.mtp_layers = read.mtp_layers;
     std::string text = answer(q);
     const bool page = q.format == output_format::text && q.asked.empty() && !q.tensors && !q.tree && !q.scopes;

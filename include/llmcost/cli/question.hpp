@@ -13,6 +13,7 @@
 
 #include <llmcost/cli/job.hpp>
 #include <llmcost/cli/query.hpp>
+#include <llmcost/cli/stored.hpp>
 #include <llmcost/cli/sums.hpp>
 #include <llmcost/cli/tables.hpp>
 #include <llmcost/report/json_report.hpp>
@@ -32,6 +33,7 @@ struct question {
     std::int64_t depth = -1;  ///< of the tree; -1: all of it
     bool color = false;
     bool declines_cache = false;           ///< the configuration says `use_cache: false`
+    stored_subject stored{};               ///< weights that are quantised
     std::int64_t mtp_layers = 0;           ///< multi-token prediction layers that no figure has
     std::vector<std::string> overrides{};  ///< what `--set` changed, printable
     std::vector<phase> phases{};

@@ -57,6 +57,7 @@ inline constexpr std::string_view category_words[memory_categories]{
     parts.emplace_back(t.load.autocast ? "bf16-mixed" : t.load.weights == dtype::bfloat16 ? "bf16" : "fp32");
     parts.emplace_back(t.load.implementation == attention_implementation::sdpa ? "sdpa" : "eager attention");
     if (t.plan.step.recompute == recomputation::full) parts.emplace_back("layers recomputed");
+    if (t.read.subject.dims.quantized) parts.emplace_back("quantization_config not applied");
     if (t.plan.loss == training_loss::sum) parts.emplace_back("loss: sum");
     return wrapped(parts, 80);
 }

@@ -58,12 +58,12 @@ struct fit_figures {
 
 /// What fits for inference, the engine's share of the memory.
 [[nodiscard]] inline fit_figures fit_inference(const model& m, const workload& load, const engine_memory& by,
-                                               std::uint64_t bytes) {
+                                               std::uint64_t bytes, maybe<count> stored = {}) {
     const auto available = static_cast<std::uint64_t>(static_cast<double>(bytes) * by.share);
     const auto with = [&](std::int64_t batch, std::int64_t sequence) {
         workload changed = load;
         changed.batch = batch, changed.sequence = sequence;
-        return inference_memory_of(m, changed, by);
+        return inference_memory_of(m, changed, by, stored);
     };
     fit_figures out;
     const inference_memory asked = with(load.batch, load.sequence);

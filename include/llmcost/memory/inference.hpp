@@ -115,10 +115,13 @@ namespace detail {
 }
 
 /// Memory of sequences of `past + sequence` tokens each, whose last step reads `sequence` of them.
-[[nodiscard]] inline inference_memory inference_memory_of(const model& m, const workload& load, const engine_memory& by) {
+///
+/// `stored` are bytes of weights that a checkpoint keeps otherwise than in one element type.
+[[nodiscard]] inline inference_memory inference_memory_of(const model& m, const workload& load, const engine_memory& by,
+                                                          maybe<count> stored = {}) {
     inference_memory out;
     const figures all = count_model(m, load);
-    out.weights = all.weight_bytes, out.cache = out.cache_allocated = all.cache_bytes;
+    out.weights = stored.value_or(all.weight_bytes), out.cache = out.cache_allocated = all.cache_bytes;
     if (all.cache != count{} && by.block > 0 && by.name != "transformers" && by.name != "none") {
         const cache_rate rate = cache_rate_of(m, load);
         const std::int64_t blocks = (load.past + load.sequence + by.block - 1) / by.block;
