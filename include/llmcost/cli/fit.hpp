@@ -140,6 +140,7 @@ inline std::string fit_page(const read_subject& read, const workload& load, cons
     detail::settle_adapter(plan, read.subject);
     const stored_subject stored = training ? stored_subject{} : stored_weights_of(read, given.has(option::dtype));
     if (!stored.problem.empty()) io.err << "llmcost: " << stored.problem << '\n';
+    detail::settle_types(load, read, stored);
     const maybe<count> bytes = stored.quantized ? maybe<count>{stored.bytes} : maybe<count>{};
     const fit_figures f = training ? fit_training(read.subject, load, plan, room.bytes)
                                    : fit_inference(read.subject, load, by, room.bytes, bytes);

@@ -56,6 +56,12 @@ inline workload memory_workload(const arguments& given) {
     return load;
 }
 
+/// What is not quantised of a checkpoint that names no type is run in bfloat16.
+inline void settle_types(workload& load, const read_subject& read, const stored_subject& stored) {
+    if (stored.quantized && load.activations == dtype::unspecified && read.subject.dims.type == dtype::unspecified)
+        load.activations = dtype::bfloat16;
+}
+
 struct memory_part {
     std::string_view name;
     std::string_view words;
@@ -98,12 +104,13 @@ inline std::string memory_page(const read_subject& read, const workload& load, c
 /// What `llmcost memory` prints.
 [[nodiscard]] inline answered memory_answer(const arguments& given, const program& io) {
     const engine_memory& by = detail::engine_memory_of(given);
-    const workload load = detail::memory_workload(given);
+    workload load = detail::memory_workload(given);
     const room_asked room = read_room(given);
     const read_subject read = io.read(given, io);
     check_encoder(read.subject, {.base = load});
     const stored_subject stored = stored_weights_of(read, given.has(option::dtype));
     if (!stored.problem.empty()) io.err << "llmcost: " << stored.problem << '\n';
+    detail::settle_types(load, read, stored);
     const inference_memory m =
         inference_memory_of(read.subject, load, by, stored.quantized ? maybe<count>{stored.bytes} : maybe<count>{});
     const auto format = static_cast<output_format>(given.choice(option::format));
