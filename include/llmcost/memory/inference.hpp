@@ -124,8 +124,13 @@ namespace detail {
     out.weights = stored.value_or(all.weight_bytes), out.cache = out.cache_allocated = all.cache_bytes;
     if (all.cache != count{} && by.block > 0 && by.name != "transformers" && by.name != "none") {
         const cache_rate rate = cache_rate_of(m, load);
-        const std::int64_t blocks = (load.past + load.sequence + by.block - 1) / by.block;
-        out.cache_allocated = count(load.batch) * (rate.per_token * count(blocks) * count(by.block) + rate.per_sequence);
+        const std::int64_t tokens = load.past + load.sequence, blocks = (tokens + by.block - 1) / by.block;
+        // windows are given back where all layers slide; beside full layers they are kept (vllm/v1/core/kv_cache_utils.py)
+        const bool slides = tokens > 2 && rate.per_token != count{} &&
+                            detail::cache_after(m, load, tokens) == detail::cache_after(m, load, tokens - 1);
+        const count whole = rate.per_token * count(blocks) * count(by.block) + rate.per_sequence;
+        out.cache_allocated =
+            slides ? out.cache + count(load.batch) * rate.per_token * count(by.block) : count(load.batch) * whole;
     }
     workload step = load;
     if (by.step_tokens > 0 && count(load.batch) * count(load.sequence) > count(by.step_tokens)) {

@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include "program.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+// `llmcost memory`, `train` and `fit`: their pages, their members, what they refuse, and how they end.
+namespace llmcost::testing {
+namespace {
+
+const std::string small = " --config " + config_of("meta-llama__Llama-3.2-1B") + " --sequence 64";
+
+nlohmann::json answered_with(const std::string& line, int code = 0) {
+    const outcome got = llmcost_line(line + " --format json");
+    CHECK(got.code == code);
+    CHECK(got.err == "");
+    return nlohmann::json::parse(got.out);
+}
+
+}  // namespace
+
+TEST_CASE("what fits ends with 0, what does not with 8, and both are answered") {
+    for (const std::string command : {"memory --dtype bfloat16", "train --precision bf16", "fit --dtype bfloat16"}) {
+        CAPTURE(command);
+        const auto fits = answered_with(command + small + " --memory 80GB");
+        CHECK(fits["fits"] == true);
+        CHECK(fits["available"] == 80'000'000'000);
+        CHECK(answered_with(command + small + " --memory 1GiB", 8)["fits"] == false);
+        CHECK(answered_with(command + small + " --device h100_sxm")["available"] == 80'000'000'000);
+    }
+    CHECK(answered_with("memory" + small)["fits"] == nullptr);
+    CHECK(answered_with("train" + small)["available"] == nullptr);
+    const std::string page = printed("memory --dtype bfloat16" + small + " --memory 24G");
+    CHECK(has(page, "24G: "));
+    CHECK(has(page, " of 24.0 GiB, fits with "));
+}
+
+TEST_CASE("parts of memory add up") {
+    const auto m = answered_with("memory --dtype bfloat16" + small);
+    CHECK(m["total"] == m["weights"].get<std::int64_t>() + m["cache_allocated"].get<std::int64_t>() +
+                            m["activations_peak"].get<std::int64_t>() + m["runtime"].get<std::int64_t>());
+    CHECK(m["weights"] == 2'471'628'800);
+    const auto t = answered_with("train" + small);
+    std::int64_t sum = 0;
+    for (const char* category : {"PARAM", "BUFFER", "GRAD", "ACT", "TEMP", "OPT", "OTH"})
+        sum += t["peak"][category].get<std::int64_t>();
+    CHECK(t["peak"]["total"] == sum);
+    CHECK(t["timeline"].size() > 32);
+    std::int64_t most = 0;
+    for (const auto& moment : t["timeline"]) most = std::max(most, moment["most"].get<std::int64_t>());
+    CHECK(most == sum);
+}
+
+TEST_CASE("a page of a training step shows its peak and its layers") {
+    const std::string page = printed("train" + small);
+    for (const char* part : {"A training step of 1 x 64 tokens", "adamw", "Peak ", "PARAM", "OPT", "forward", "backward",
+                             "step", "trained 1.236 G of 1.236 G parameters (100.0 %)"})
+        CHECK_MESSAGE(has(page, part), part);
+    CHECK(has(printed("train --adapter lora" + small), "lora"));
+    CHECK(has(printed("train" + small + " --format csv"), "bytes,peak,own_peak,after_forward"));
+}
+
+TEST_CASE("wrong questions about memory are refused") {
+    CHECK(refused("train --optimizer adamm" + small) == "llmcost: --optimizer: no optimizer 'adamm'; nearest: adam, adamw\n");
+    CHECK(has(refused("train --adapter lra" + small), "--adapter: no adapter 'lra'; nearest: lora"));
+    CHECK(has(refused("train --adapter lora:r=0" + small), "--adapter: expected a whole number from 1"));
+    CHECK(has(refused("train --adapter lora:rank=8" + small), "found 'rank=8'"));
+    CHECK(has(refused("train --adapter lora:targets=nothing" + small), "found none of its modules in this model: nothing"));
+    CHECK(has(refused("train --adapter lora --config " + config_of("state-spaces__mamba-130m-hf")), "say targets="));
+    CHECK(has(refused("train --batch 0" + small), "--batch: expected a whole number from 1"));
+    CHECK(has(refused("memory --memory 24XB" + small), "expected a size like 24GB, 80GiB or 24G"));
+    CHECK(has(refused("memory --memory 0GB" + small), "expected a size from 1 byte"));
+    CHECK(has(refused("memory --device h100 --memory 1GB" + small), "cannot stand together"));
+    CHECK(has(refused("memory --engine vlm" + small), "no engine 'vlm'; nearest: vllm"));
+    CHECK(has(refused("fit" + small), "needs --device NAME or --memory SIZE"));
+    CHECK(has(refused("fit --memory 1GB --optimizer sgd" + small), "--optimizer: needs --training"));
+    CHECK(has(refused("fit --memory 1GB --training --engine vllm" + small), "--engine: means nothing with --training"));
+}
+
+TEST_CASE("where a training does not fit, changes are named with what they need") {
+    const auto f = answered_with("fit --training --memory 6GB" + small, 8);
+    bool one_fits = false;
+    for (const auto& s : f["suggestions"]) one_fits = one_fits || s["fits"] == true;
+    CHECK(one_fits);
+    CHECK(f["max_batch"] == 0);
+}
+
+}  // namespace llmcost::testing
