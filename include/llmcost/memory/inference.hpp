@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <llmcost/analysis/counts.hpp>
+#include <llmcost/base/maybe.hpp>
 #include <llmcost/memory/tape.hpp>
 
 namespace llmcost {
