@@ -23,6 +23,8 @@ room(latency   "latency/.+"                               base devices)
 room(serving   "serving/.+"                               ${engine} config layers model analysis devices latency)
 room(cuda      "cuda/.+"                                  base devices latency)
 room(messages  "detail/(messages|nearest)\\.hpp"         base config error)
+room(weights   "files/.+"
+               ${engine} config layers model reading analysis report json error messages files)
 room(kernels   "kernels/.+"
                ${engine} layers model config analysis devices latency serving json error messages files)
 room(trace     "trace/.+"                                 base)
@@ -48,14 +50,15 @@ room(json      "(json|detail/json_.+)\\.hpp"              ${core} registry umbre
 room(hub       "(hub|detail/hub_.+)\\.hpp"                base error files)
 # all commands, rows and configurations in one; commands are told what is known, so that they compile without it
 room(program   "cli/run\\.hpp"                            registry bundled cli)
-room(cli       "cli/.+"                                   ${core} umbrella error report bundled_row json hub messages devices latency kernels serving memory)
+room(cli       "cli/.+"                                   ${core} umbrella error report bundled_row json hub messages devices latency kernels serving memory weights)
 
 # too slow to include for everybody who plans with numbers
 set(heavy iostream sstream filesystem regex functional ranges map string vector string_view array span optional algorithm
     concepts compare exception type_traits)
-set(boundaries error messages files report bundled_row bundled program json hub cli kernels fit serving cuda memory)
+set(boundaries error messages files weights report bundled_row bundled program json hub cli kernels fit serving cuda memory)
 set(outside_json "^nlohmann/")
 set(outside_files "\\.h$")
+set(outside_weights "\\.h$")
 set(outside_hub "^curl/|\\.h$")
 set(outside_cli "\\.h$")
 
