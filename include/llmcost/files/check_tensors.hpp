@@ -1,0 +1,197 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <llmcost/files/stored_tensor.hpp>
+#include <llmcost/report/listing.hpp>
+
+// Holds the tensors of a Hugging Face checkpoint against those of a walk.
+namespace llmcost {
+
+/// A tensor that a checkpoint holds in other sizes.
+struct tensor_mismatch {
+    std::string name;  ///< in the checkpoint
+    std::vector<std::uint64_t> predicted;
+    std::vector<std::uint64_t> stored;
+};
+
+/// How a checkpoint differs from what is predicted.
+struct tensor_check {
+    std::uint64_t agree = 0;                 ///< tensors of the checkpoint as predicted
+    std::vector<std::string> not_predicted;  ///< in the checkpoint alone, by its names
+    std::vector<std::string> absent;         ///< predicted alone, by the walk's names
+    std::vector<tensor_mismatch> other_sizes;
+    std::vector<std::string> buffers;  ///< of the checkpoint: no parameters, and so not predicted
+    std::vector<std::string> tied;     ///< of the checkpoint: further names of tensors that are counted once
+
+    [[nodiscard]] bool agrees() const noexcept { return not_predicted.empty() && absent.empty() && other_sizes.empty(); }
+};
+
+namespace detail {
+
+/// Replaces one part of a text by another.
+inline bool replace_part(std::string& text, std::string_view part, std::string_view by) {
+    const std::size_t at = text.find(part);
+    if (at == std::string::npos) return false;
+    text.replace(at, part.size(), by);
+    return true;
+}
+
+inline bool is_buffer(std::string_view name) {
+    const std::size_t dot = name.rfind('.');
+    const std::string_view last = dot == std::string_view::npos ? name : name.substr(dot + 1);
+    for (const std::string_view buffer : {"inv_freq", "position_ids", "e_score_correction_bias", "running_mean",
+                                          "running_var", "num_batches_tracked", "masked_bias"})
+        if (last == buffer) return true;
+    return false;
+}
+
+/// A checkpoint's name as Transformers' modules are called since version 5, which renames what it loads.
+inline std::string name_of_module(std::string name) {
+    if (name.ends_with("LayerNorm.gamma")) name.replace(name.size() - 5, 5, "weight");
+    if (name.ends_with("LayerNorm.beta")) name.replace(name.size() - 4, 4, "bias");
+    if (name.starts_with("language_model.model.")) name.replace(0, 21, "model.language_model.");
+    if (name.starts_with("language_model.lm_head.")) name.erase(0, 15);
+    replace_part(name, "vision_tower.vision_model.", "vision_tower.");
+    if (replace_part(name, ".block_sparse_moe.", ".mlp.")) {
+        replace_part(name, ".w1.", ".gate_proj."), replace_part(name, ".w3.", ".up_proj."),
+            replace_part(name, ".w2.", ".down_proj.");
+    }
+    return name;
+}
+
+/// Names predicted, with their sizes.
+using predicted_tensors = std::map<std::string, std::vector<std::uint64_t>, std::less<>>;
+
+/// What a checkpoint's names have too much in front, or too little: those of a base model alone lack its prefix.
+struct name_prefix {
+    std::string added;
+    std::string dropped;
+    [[nodiscard]] std::string apply(const std::string& name) const {
+        if (!dropped.empty()) return name.starts_with(dropped) ? name.substr(dropped.size()) : name;
+        return added + name;
+    }
+};
+inline std::string first_module(std::string_view name) {
+    const std::size_t dot = name.find('.');
+    return dot == std::string_view::npos ? std::string() : std::string(name.substr(0, dot + 1));
+}
+
+/// The prefix under which most names are predicted; none where it makes no difference.
+inline name_prefix prefix_of(const std::vector<std::string>& names, const predicted_tensors& predicted,
+                             const std::set<std::string>& others) {
+    std::vector<name_prefix> choices{{}};
+    std::set<std::string> tried;
+    for (const auto& [name, sizes] : predicted)
+        if (const std::string first = first_module(name); !first.empty() && tried.size() < 8 && tried.insert(first).second)
+            choices.push_back({first, {}});
+    tried.clear();
+    for (const std::string& name : names)
+        if (const std::string first = first_module(name); !first.empty() && tried.size() < 8 && tried.insert(first).second)
+            choices.push_back({{}, first});
+    std::size_t most = 0;
+    const name_prefix* best = choices.data();
+    for (const name_prefix& choice : choices) {
+        std::size_t found = 0;
+        for (const std::string& name : names) {
+            const std::string full = choice.apply(name);
+            found += predicted.count(full) + others.count(full);
+        }
+        if (found > most) most = found, best = &choice;
+    }
+    return *best;
+}
+
+/// Experts that a checkpoint holds one by one are predicted one by one.
+inline void unfold_experts(predicted_tensors& predicted, const std::set<std::string>& stored) {
+    constexpr std::string_view both = ".experts.gate_up_proj", down = ".experts.down_proj";
+    predicted_tensors unfolded;
+    for (auto at = predicted.begin(); at != predicted.end();) {
+        const std::string& name = at->first;
+        const std::vector<std::uint64_t>& s = at->second;
+        const bool gates = name.ends_with(both);
+        const std::string prefix = name.substr(0, name.rfind('.') + 1);
+        const bool alone = (gates || name.ends_with(down)) && s.size() == 3 && s[0] <= stored.size() &&
+                           stored.count(name) == 0 && stored.count(prefix + "0.down_proj.weight") != 0;
+        if (!alone) {
+            ++at;
+            continue;
+        }
+        for (std::uint64_t e = 0; e < s[0]; ++e) {
+            const std::string expert = prefix + std::to_string(e);
+            if (!gates) unfolded[expert + ".down_proj.weight"] = {s[1], s[2]};
+            if (gates) unfolded[expert + ".gate_proj.weight"] = unfolded[expert + ".up_proj.weight"] = {s[1] / 2, s[2]};
+        }
+        at = predicted.erase(at);
+    }
+    predicted.merge(unfolded);
+}
+
+}  // namespace detail
+
+/// Which tensors of a checkpoint are not predicted, which that are predicted it lacks, and which have other sizes.
+///
+/// Names are those of checkpoints on the hub: with or without the base model's prefix, experts together or one by one, and
+/// tied tensors stored or not.
+[[nodiscard]] inline tensor_check check_tensors(const model_listing& listing, const std::vector<stored_tensor>& stored) {
+    detail::predicted_tensors predicted;
+    for (const tensor_shape& t : listing.tensors) predicted[t.name].assign(t.sizes.begin(), t.sizes.end());
+    const std::set<std::string> tied(listing.tied.begin(), listing.tied.end());
+
+    // names as they are stored come first: renaming is for those that are not predicted
+    std::vector<std::string> names;
+    for (const stored_tensor& t : stored) {
+        const bool known = predicted.count(t.name) != 0 || tied.count(t.name) != 0;
+        names.push_back(known ? t.name : detail::name_of_module(t.name));
+    }
+    const detail::name_prefix prefix = detail::prefix_of(names, predicted, tied);
+    std::set<std::string> all;
+    for (std::string& name : names) {
+        if (predicted.count(name) == 0 && tied.count(name) == 0) name = prefix.apply(name);
+        all.insert(name);
+    }
+    detail::unfold_experts(predicted, all);
+
+    tensor_check out;
+    std::vector<std::size_t> again;
+    for (std::size_t i = 0; i < stored.size(); ++i) {
+        const auto found = predicted.find(names[i]);
+        if (found == predicted.end()) {
+            if (tied.count(names[i]) != 0)
+                again.push_back(i);
+            else
+                (detail::is_buffer(names[i]) ? out.buffers : out.not_predicted).push_back(stored[i].name);
+            continue;
+        }
+        if (found->second == stored[i].sizes)
+            ++out.agree;
+        else
+            out.other_sizes.push_back({stored[i].name, found->second, stored[i].sizes});
+        predicted.erase(found);
+    }
+    for (const auto& [name, sizes] : predicted) {
+        // a tensor of several names may be stored under another one than it is counted under
+        std::size_t i = 0;
+        while (i < again.size() && stored[again[i]].sizes != sizes) ++i;
+        if (i == again.size()) {
+            out.absent.push_back(name);
+            continue;
+        }
+        ++out.agree;
+        again.erase(again.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    for (const std::size_t i : again) out.tied.push_back(stored[i].name);
+    return out;
+}
+
+}  // namespace llmcost
