@@ -1,0 +1,296 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <llmcost/base/error.hpp>
+#include <llmcost/detail/messages.hpp>
+#include <llmcost/files/gguf.hpp>
+#include <llmcost/report/json_writer.hpp>
+
+// The config.json that a GGUF file was made from, as far as its metadata and tensors tell what a model costs.
+namespace llmcost {
+
+namespace detail {
+
+/// Metadata by the names that follow the architecture's: `block_count` is `llama.block_count`.
+class gguf_keys {
+public:
+    gguf_keys(const gguf_file& file, std::string_view architecture)
+        : file_(file), prefix_(std::string(architecture) + '.') {}
+
+    [[noreturn]] void fail(errc code, std::string_view key, const std::string& message) const {
+        throw error(code, file_.name + ": " + printable(prefix_) + std::string(key), message);
+    }
+    [[nodiscard]] const gguf_value* find(std::string_view key) const { return file_.find(prefix_ + std::string(key)); }
+    /// A number of all layers; a list of one for each layer must say the same for all.
+    [[nodiscard]] std::optional<std::int64_t> optional_integer(std::string_view key) const {
+        const gguf_value* v = find(key);
+        if (v == nullptr) return std::nullopt;
+        if (v->type == gguf_value::kind::array && !v->items.empty() && v->items.size() == v->size) {
+            for (const gguf_value& item : v->items)
+                if (item.type != v->items[0].type || item.integer != v->items[0].integer)
+                    fail(errc::unsupported, key, "differs from layer to layer, which no row of this architecture describes");
+            v = &v->items[0];
+        }
+        if (v->type != gguf_value::kind::integer || v->integer < 0)
+            fail(errc::bad_value, key, "expected a non-negative integer, found another value");
+        return v->integer;
+    }
+    [[nodiscard]] std::int64_t integer(std::string_view key) const {
+        const auto n = optional_integer(key);
+        if (!n) fail(errc::missing_key, key, "missing; expected a non-negative integer");
+        return *n;
+    }
+    [[nodiscard]] std::optional<double> optional_real(std::string_view key) const {
+        const gguf_value* const v = find(key);
+        if (v == nullptr) return std::nullopt;
+        if (v->type == gguf_value::kind::real) return v->real;
+        if (v->type == gguf_value::kind::integer) return static_cast<double>(v->integer);
+        fail(errc::bad_value, key, "expected a number, found another value");
+    }
+    [[nodiscard]] bool boolean(std::string_view key, bool otherwise) const {
+        const gguf_value* const v = find(key);
+        if (v == nullptr) return otherwise;
+        if (v->type != gguf_value::kind::boolean) fail(errc::bad_value, key, "expected true or false, found another value");
+        return v->integer != 0;
+    }
+    [[nodiscard]] std::string text(std::string_view key) const {
+        const gguf_value* const v = find(key);
+        if (v == nullptr) return {};
+        if (v->type != gguf_value::kind::text) fail(errc::bad_value, key, "expected a text, found another value");
+        return v->text;
+    }
+
+    [[nodiscard]] bool has_tensor(std::string_view name) const { return file_.weights.find(name) != nullptr; }
+    /// Rows of a matrix of the file.
+    [[nodiscard]] std::int64_t rows(const std::string& name) const {
+        const stored_tensor* const t = file_.weights.find(name);
+        if (t == nullptr || t->sizes.size() != 2)
+            throw error(errc::bad_value, file_.name, "expected a tensor " + name + " of two sizes");
+        return static_cast<std::int64_t>(t->sizes[0]);
+    }
+    [[nodiscard]] const gguf_file& file() const noexcept { return file_; }
+
+private:
+    const gguf_file& file_;
+    std::string prefix_;
+};
+
+/// The element type of all matrices where it is one that PyTorch has; empty for a quantized file.
+inline std::string dtype_of_file(const gguf_file& file) {
+    std::string found = "float32";
+    for (const type_total& t : file.weights.totals) {
+        if (t.type == "F32") continue;
+        const std::string here = t.type == "F16" ? "float16" : t.type == "BF16" ? "bfloat16" : "";
+        if (here.empty() || (found != "float32" && found != here)) return {};
+        found = here;
+    }
+    return found;
+}
+
+/// What every configuration of a decoder says.
+inline void put_decoder(json_writer& out, const gguf_keys& in) {
+    const std::int64_t heads = in.integer("attention.head_count");
+    const std::int64_t hidden = in.integer("embedding_length");
+    out.member("hidden_size", hidden).member("num_hidden_layers", in.integer("block_count"));
+    out.member("num_attention_heads", heads);
+    out.member("vocab_size", in.rows("token_embd.weight"));
+    out.member("tie_word_embeddings", !in.has_tensor("output.weight"));
+    if (const auto n = in.optional_integer("context_length")) out.member("max_position_embeddings", *n);
+    if (const auto x = in.optional_real("attention.layer_norm_rms_epsilon")) out.member("rms_norm_eps", *x);
+    if (const auto x = in.optional_real("rope.freq_base")) out.member("rope_theta", *x);
+}
+/// The same of one whose heads are all of one size.
+inline void put_plain_decoder(json_writer& out, const gguf_keys& in, bool rotates_a_part = false) {
+    put_decoder(out, in);
+    const std::int64_t heads = in.integer("attention.head_count");
+    if (heads == 0) in.fail(errc::bad_value, "attention.head_count", "expected a positive integer, found 0");
+    const std::int64_t head = in.optional_integer("attention.key_length").value_or(in.integer("embedding_length") / heads);
+    out.member("head_dim", head);
+    out.member("num_key_value_heads", in.optional_integer("attention.head_count_kv").value_or(heads));
+    if (in.optional_integer("attention.value_length").value_or(head) != head)
+        in.fail(errc::unsupported, "attention.value_length", "differs from attention.key_length, which no row describes");
+    const std::int64_t rotated = in.optional_integer("rope.dimension_count").value_or(head);
+    if (rotates_a_part && rotated != head && head != 0)
+        out.member("partial_rotary_factor", static_cast<double>(rotated) / static_cast<double>(head));
+    else if (rotated != head)
+        in.fail(errc::unsupported, "rope.dimension_count",
+                "a part of each head, which no row of this architecture describes");
+}
+inline void put_feed_forward(json_writer& out, const gguf_keys& in) {
+    out.member("intermediate_size", in.integer("feed_forward_length"));
+}
+/// Scaled positions; the factors of single frequencies are tensors, whose values cost nothing.
+inline void put_rope_scaling(json_writer& out, const gguf_keys& in) {
+    std::string type = in.text("rope.scaling.type");
+    if (in.has_tensor("rope_freqs.weight")) type = "llama3";
+    if (in.has_tensor("rope_factors_long.weight")) type = "longrope";
+    if (type.empty() || type == "none") return;
+    out.key("rope_scaling").object().member("rope_type", std::string_view(type));
+    if (const auto x = in.optional_real("rope.scaling.factor")) out.member("factor", *x);
+    if (const auto n = in.optional_integer("rope.scaling.original_context_length"))
+        out.member("original_max_position_embeddings", *n);
+    out.end_object();
+}
+inline void put_experts(json_writer& out, const gguf_keys& in, std::string_view how_many) {
+    out.member(how_many, in.integer("expert_count")).member("num_experts_per_tok", in.integer("expert_used_count"));
+}
+inline void put_window(json_writer& out, const gguf_keys& in) {
+    const auto window = in.optional_integer("attention.sliding_window");
+    out.key("sliding_window");
+    if (window && *window > 0)
+        out.value(*window);
+    else
+        out.null();
+}
+
+inline void put_llama(json_writer& out, const gguf_keys& in) {
+    put_plain_decoder(out, in), put_feed_forward(out, in), put_rope_scaling(out, in);
+    if (in.optional_integer("expert_count").value_or(0) > 0) {
+        put_experts(out, in, "num_local_experts");
+        return;
+    }
+    // a bias behind attention's output means one in front of it too, as the reference has one key for both
+    const bool bias = in.has_tensor("blk.0.attn_q.bias");
+    if (bias != in.has_tensor("blk.0.attn_output.bias"))
+        in.fail(errc::unsupported, "attention", "has a bias at one end only, which no row of this architecture describes");
+    out.member("attention_bias", bias).member("mlp_bias", in.has_tensor("blk.0.ffn_down.bias"));
+}
+inline void put_qwen2(json_writer& out, const gguf_keys& in) {
+    put_plain_decoder(out, in), put_feed_forward(out, in), put_rope_scaling(out, in);
+    out.member("use_sliding_window", false);
+}
+inline void put_qwen3moe(json_writer& out, const gguf_keys& in) {
+    put_plain_decoder(out, in), put_feed_forward(out, in), put_rope_scaling(out, in);
+    put_experts(out, in, "num_experts");
+    out.member("moe_intermediate_size", in.integer("expert_feed_forward_length"));
+    // llama.cpp's graph of this architecture always does
+    out.member("norm_topk_prob", true);
+}
+inline void put_gemma2(json_writer& out, const gguf_keys& in) {
+    put_plain_decoder(out, in), put_feed_forward(out, in), put_window(out, in);
+    for (const char* const key : {"attn_logit_softcapping", "final_logit_softcapping"})
+        if (const auto x = in.optional_real(key)) out.member(key, *x);
+}
+inline void put_gemma3(json_writer& out, const gguf_keys& in) { put_gemma2(out, in), put_rope_scaling(out, in); }
+inline void put_phi3(json_writer& out, const gguf_keys& in) {
+    put_plain_decoder(out, in, true), put_feed_forward(out, in), put_window(out, in), put_rope_scaling(out, in);
+    if (const auto n = in.optional_integer("rope.scaling.original_context_length"))
+        out.member("original_max_position_embeddings", *n);
+}
+inline void put_gpt_oss(json_writer& out, const gguf_keys& in) {
+    put_plain_decoder(out, in), put_window(out, in), put_rope_scaling(out, in);
+    put_experts(out, in, "num_local_experts");
+    out.member("intermediate_size", in.integer("expert_feed_forward_length"));
+}
+inline void put_deepseek2(json_writer& out, const gguf_keys& in, bool third) {
+    put_decoder(out, in), put_feed_forward(out, in), put_rope_scaling(out, in);
+    // files hold latent attention as one head that all share, or, before, as what it unfolds to
+    const bool latent = in.find("attention.key_length_mla") != nullptr;
+    const std::int64_t key = in.integer(latent ? "attention.key_length_mla" : "attention.key_length");
+    const std::int64_t rope = in.integer("rope.dimension_count");
+    if (rope >= key) in.fail(errc::bad_value, "rope.dimension_count", "expected less than the length of a key");
+    out.member("num_key_value_heads", in.integer("attention.head_count"));
+    out.key("q_lora_rank");
+    if (const auto n = in.optional_integer("attention.q_lora_rank"))
+        out.value(*n);
+    else
+        out.null();
+    out.member("kv_lora_rank", in.integer("attention.kv_lora_rank"));
+    out.member("qk_nope_head_dim", key - rope).member("qk_rope_head_dim", rope);
+    out.member("v_head_dim", in.integer(latent ? "attention.value_length_mla" : "attention.value_length"));
+    put_experts(out, in, "n_routed_experts");
+    out.member("n_shared_experts", in.integer("expert_shared_count"));
+    out.member("moe_intermediate_size", in.integer("expert_feed_forward_length"));
+    out.member("first_k_dense_replace", in.integer("leading_dense_block_count"));
+    out.member("norm_topk_prob", in.boolean("expert_weights_norm", false));
+    if (const auto x = in.optional_real("expert_weights_scale")) out.member("routed_scaling_factor", *x);
+    const auto groups = in.optional_integer("expert_group_count");
+    if (!groups)
+        in.fail(errc::missing_key, "expert_group_count",
+                "missing, as in older files; expected in how many groups experts are picked: give the model's config.json");
+    out.member("n_group", *groups).member("topk_group", in.integer("expert_group_used_count"));
+    if (!third) out.member("topk_method", *groups > 1 ? "group_limited_greedy" : "greedy");
+}
+inline void put_bert(json_writer& out, const gguf_keys& in) {
+    const gguf_value* const words = in.file().find("tokenizer.ggml.model");
+    if (words == nullptr || words->text != "bert" || !in.has_tensor("token_types.weight"))
+        in.fail(errc::unsupported, "", "a relative of BERT that is written as BERT: give the model's config.json");
+    out.member("hidden_size", in.integer("embedding_length")).member("num_hidden_layers", in.integer("block_count"));
+    out.member("num_attention_heads", in.integer("attention.head_count"));
+    out.member("vocab_size", in.rows("token_embd.weight")).member("type_vocab_size", in.rows("token_types.weight"));
+    out.member("max_position_embeddings", in.rows("position_embd.weight"));
+    put_feed_forward(out, in);
+}
+
+/// What an architecture of llama.cpp is for Transformers, and who writes its keys.
+struct gguf_architecture {
+    std::string_view name;
+    std::string_view model_type;
+    std::string_view model_class;
+    void (*put)(json_writer&, const gguf_keys&);
+};
+inline constexpr gguf_architecture gguf_architectures[]{
+    {"llama", "llama", "LlamaForCausalLM", put_llama},
+    {"qwen2", "qwen2", "Qwen2ForCausalLM", put_qwen2},
+    {"qwen3", "qwen3", "Qwen3ForCausalLM", put_qwen2},
+    {"qwen3moe", "qwen3_moe", "Qwen3MoeForCausalLM", put_qwen3moe},
+    {"gemma2", "gemma2", "Gemma2ForCausalLM", put_gemma2},
+    {"gemma3", "gemma3_text", "Gemma3ForCausalLM", put_gemma3},
+    {"phi3", "phi3", "Phi3ForCausalLM", put_phi3},
+    {"gpt-oss", "gpt_oss", "GptOssForCausalLM", put_gpt_oss},
+    {"deepseek2", "deepseek_v2", "DeepseekV2ForCausalLM",
+     [](json_writer& out, const gguf_keys& in) { put_deepseek2(out, in, false); }},
+    {"bert", "bert", "BertModel", put_bert},
+};
+// one name of llama.cpp stands for two types of Transformers
+inline constexpr gguf_architecture mixtral_as_gguf{"llama", "mixtral", "MixtralForCausalLM", put_llama};
+inline constexpr gguf_architecture deepseek_v3_as_gguf{
+    "deepseek2", "deepseek_v3", "DeepseekV3ForCausalLM",
+    [](json_writer& out, const gguf_keys& in) { put_deepseek2(out, in, true); }};
+
+inline const gguf_architecture& find_gguf_architecture(const gguf_file& file) {
+    const gguf_value* const said = file.find("general.architecture");
+    const std::string where = file.name + ": general.architecture";
+    if (said == nullptr) throw error(errc::missing_key, where, "missing; expected an architecture of llama.cpp");
+    if (said->type != gguf_value::kind::text) throw error(errc::bad_value, where, "expected a text, found another value");
+    std::string known;
+    for (const gguf_architecture& a : gguf_architectures) {
+        known += (known.empty() ? "" : ", ") + std::string(a.name);
+        if (a.name != said->text) continue;
+        const gguf_keys keys{file, a.name};
+        constexpr std::int64_t sigmoid = 2;
+        if (a.name == mixtral_as_gguf.name && keys.optional_integer("expert_count").value_or(0) > 0) return mixtral_as_gguf;
+        if (a.name == deepseek_v3_as_gguf.name && keys.optional_integer("expert_gating_func").value_or(0) == sigmoid)
+            return deepseek_v3_as_gguf;
+        return a;
+    }
+    throw error(errc::unsupported, where,
+                in_quotes(said->text) + " is written in a way that is not read; read are " + known +
+                    ": give the model's config.json");
+}
+
+}  // namespace detail
+
+/// A config.json, as text, of the model in a GGUF file.
+///
+/// It says what decides over costs; token ids, for example, are left out. Throws `unsupported` for an architecture that is
+/// not read, with those that are, `missing_key` and `bad_value` with the file and the key.
+[[nodiscard]] inline std::string config_of(const gguf_file& file) {
+    const detail::gguf_architecture& a = detail::find_gguf_architecture(file);
+    json_writer out;
+    out.object();
+    out.key("architectures").array(true).value(a.model_class).end_array();
+    out.member("model_type", a.model_type);
+    if (const std::string type = detail::dtype_of_file(file); !type.empty()) out.member("dtype", std::string_view(type));
+    a.put(out, {file, a.name});
+    out.end_object();
+    return out.text();
+}
+
+}  // namespace llmcost
