@@ -1,0 +1,234 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <llmcost/base/error.hpp>
+#include <llmcost/detail/messages.hpp>
+#include <llmcost/model/architecture.hpp>
+#include <llmcost/report/listing.hpp>
+
+// What llama.cpp's converter makes of a model's tensors: names, and shapes where it splits or turns one.
+namespace llmcost {
+
+/// A tensor that a GGUF file would hold.
+struct gguf_tensor {
+    std::string name;
+    std::vector<std::uint64_t> sizes;  ///< in PyTorch's order
+    std::int64_t layer = -1;           ///< -1 for those of no layer
+};
+
+namespace detail {
+
+/// How the converter (conversion/*.py) calls the tensors of a type of Transformers.
+struct gguf_naming {
+    std::string_view model_type;
+    std::string_view architecture;
+    /// The norm behind attention in Transformers' name may be in front of the feed-forward block.
+    std::string_view post_attention_norm = "ffn_norm";
+    bool experts_by_input = false;  ///< experts' weights have their inputs first, and are turned
+    bool corrects_scores = false;   ///< routers have a buffer of corrections
+};
+inline constexpr gguf_naming gguf_namings[]{
+    {"llama", "llama"},
+    {"mistral", "llama"},
+    {"mixtral", "llama"},
+    {"qwen2", "qwen2"},
+    {"qwen3", "qwen3"},
+    {"qwen3_moe", "qwen3moe"},
+    {"gemma2", "gemma2", "post_attention_norm"},
+    {"gemma3_text", "gemma3", "post_attention_norm"},
+    {"phi3", "phi3"},
+    {"gpt_oss", "gpt-oss", "post_attention_norm", true},
+    {"deepseek_v2", "deepseek2"},
+    {"deepseek_v3", "deepseek2", "ffn_norm", false, true},
+    {"bert", "bert"},
+};
+
+inline const gguf_naming& naming_of(const model& m) {
+    const std::string_view type = (m.text != nullptr ? m.text : m.kind)->model_type;
+    std::string known;
+    for (const gguf_naming& n : gguf_namings) {
+        if (n.model_type == type) return n;
+        known += (known.empty() ? "" : ", ") + std::string(n.model_type);
+    }
+    throw error(errc::unsupported, "", in_quotes(type) + " is converted in a way that is not known; known are " + known);
+}
+
+struct renamed_module {
+    std::string_view theirs;
+    std::string_view ours;
+};
+inline constexpr renamed_module gguf_globals[]{
+    {"model.embed_tokens", "token_embd"},
+    {"model.norm", "output_norm"},
+    {"lm_head", "output"},
+    {"embeddings.word_embeddings", "token_embd"},
+    {"embeddings.position_embeddings", "position_embd"},
+    {"embeddings.token_type_embeddings", "token_types"},
+    {"embeddings.LayerNorm", "token_embd_norm"},
+};
+inline constexpr renamed_module gguf_modules[]{
+    {"input_layernorm", "attn_norm"},
+    {"self_attn.q_proj", "attn_q"},
+    {"self_attn.k_proj", "attn_k"},
+    {"self_attn.v_proj", "attn_v"},
+    {"self_attn.qkv_proj", "attn_qkv"},
+    {"self_attn.o_proj", "attn_output"},
+    {"self_attn.q_norm", "attn_q_norm"},
+    {"self_attn.k_norm", "attn_k_norm"},
+    {"self_attn.q_a_proj", "attn_q_a"},
+    {"self_attn.q_a_layernorm", "attn_q_a_norm"},
+    {"self_attn.q_b_proj", "attn_q_b"},
+    {"self_attn.kv_a_proj_with_mqa", "attn_kv_a_mqa"},
+    {"self_attn.kv_a_layernorm", "attn_kv_a_norm"},
+    {"pre_feedforward_layernorm", "ffn_norm"},
+    {"post_feedforward_layernorm", "post_ffw_norm"},
+    {"mlp.gate_proj", "ffn_gate"},
+    {"mlp.up_proj", "ffn_up"},
+    {"mlp.gate_up_proj", "ffn_up"},
+    {"mlp.down_proj", "ffn_down"},
+    {"mlp.gate", "ffn_gate_inp"},
+    {"mlp.router", "ffn_gate_inp"},
+    {"mlp.shared_experts.gate_proj", "ffn_gate_shexp"},
+    {"mlp.shared_experts.up_proj", "ffn_up_shexp"},
+    {"mlp.shared_experts.down_proj", "ffn_down_shexp"},
+    {"attention.self.query", "attn_q"},
+    {"attention.self.key", "attn_k"},
+    {"attention.self.value", "attn_v"},
+    {"attention.output.dense", "attn_output"},
+    {"attention.output.LayerNorm", "attn_output_norm"},
+    {"intermediate.dense", "ffn_up"},
+    {"output.dense", "ffn_down"},
+    {"output.LayerNorm", "layer_output_norm"},
+};
+
+template <std::size_t n>
+constexpr std::string_view renamed(const renamed_module (&table)[n], std::string_view module) noexcept {
+    for (const renamed_module& r : table)
+        if (r.theirs == module) return r.ours;
+    return {};
+}
+
+/// Makes the tensors of a GGUF file from those of a walk, one by one.
+class gguf_converter {
+public:
+    gguf_converter(const model& m, const gguf_naming& names) : m_(m), names_(names) {}
+
+    void add(const tensor_shape& t) {
+        std::string name = t.name;
+        // parts beside the text model are written to a file of their own
+        for (const std::string_view beside : {"model.vision_tower.", "model.multi_modal_projector."})
+            if (name.starts_with(beside)) return;
+        erase(name, "language_model.");
+        if (name.starts_with("bert.")) name.erase(0, 5);
+        // BERT is converted for its hidden states
+        if (names_.architecture == "bert" && (name.starts_with("pooler.") || name.starts_with("cls."))) return;
+        sizes_.assign(t.sizes.begin(), t.sizes.end());
+        std::string_view rest = name;
+        std::int64_t layer = -1;
+        if (!layer_of(rest, layer)) {
+            const auto [module, parameter] = halves(name);
+            const std::string_view ours = renamed(gguf_globals, module);
+            if (ours.empty() || parameter.empty()) fail(t.name);
+            out_.push_back({std::string(ours) + '.' + std::string(parameter), sizes_, -1});
+            return;
+        }
+        if (!add_in_layer(rest, layer)) fail(t.name);
+    }
+    [[nodiscard]] std::vector<gguf_tensor> take() { return std::move(out_); }
+
+private:
+    struct name_halves {
+        std::string_view module, parameter;
+    };
+    static name_halves halves(std::string_view name) {
+        const std::size_t dot = name.rfind('.');
+        if (dot == std::string_view::npos) return {name, {}};
+        return {name.substr(0, dot), name.substr(dot + 1)};
+    }
+    static void erase(std::string& from, std::string_view what) {
+        if (const std::size_t at = from.find(what); at != std::string::npos) from.erase(at, what.size());
+    }
+    static bool layer_of(std::string_view& rest, std::int64_t& layer) {
+        for (const std::string_view list : {"model.layers.", "encoder.layer."}) {
+            if (!rest.starts_with(list)) continue;
+            rest.remove_prefix(list.size());
+            for (layer = 0; !rest.empty() && rest.front() >= '0' && rest.front() <= '9'; rest.remove_prefix(1))
+                layer = layer * 10 + (rest.front() - '0');
+            if (!rest.empty()) rest.remove_prefix(1);
+            return true;
+        }
+        return false;
+    }
+    [[noreturn]] void fail(std::string_view name) const {
+        throw error(errc::unsupported, "",
+                    "how " + in_quotes(name) + " of " + std::string(names_.model_type) + " is converted is not known");
+    }
+    void put(std::int64_t layer, std::string_view name, std::vector<std::uint64_t> sizes) {
+        out_.push_back({"blk." + std::to_string(layer) + '.' + std::string(name), std::move(sizes), layer});
+    }
+
+    bool add_in_layer(std::string_view rest, std::int64_t layer) {
+        if (rest == "self_attn.sinks") return put(layer, "attn_sinks.weight", sizes_), true;
+        if (rest == "self_attn.kv_b_proj.weight") return split_latent(layer), true;
+        if (rest.starts_with("mlp.experts.")) return add_experts(rest.substr(12), layer);
+        const auto [module, parameter] = halves(rest);
+        const std::string_view ours =
+            module == "post_attention_layernorm" ? names_.post_attention_norm : renamed(gguf_modules, module);
+        if (ours.empty() || (parameter != "weight" && parameter != "bias")) return false;
+        put(layer, std::string(ours) + '.' + std::string(parameter), sizes_);
+        if (module == "mlp.gate" && names_.corrects_scores) put(layer, "exp_probs_b.bias", {sizes_[0]});
+        return true;
+    }
+    /// Keys and values of latent attention, by heads; those of keys are turned.
+    void split_latent(std::int64_t layer) {
+        const auto heads = static_cast<std::uint64_t>(m_.dims.num_attention_heads);
+        const auto nope = static_cast<std::uint64_t>(m_.dims.mla.qk_nope_head_dim);
+        put(layer, "attn_k_b.weight", {heads, sizes_[1], nope});
+        put(layer, "attn_v_b.weight", {heads, static_cast<std::uint64_t>(m_.dims.mla.v_head_dim), sizes_[1]});
+    }
+    /// Gate and up apart; rows are outputs.
+    bool add_experts(std::string_view what, std::int64_t layer) {
+        const std::vector<std::uint64_t>& s = sizes_;
+        const bool turned = names_.experts_by_input;
+        if (what == "gate_up_proj" && s.size() == 3) {
+            const std::vector<std::uint64_t> half{s[0], s[turned ? 2 : 1] / 2, s[turned ? 1 : 2]};
+            put(layer, "ffn_gate_exps.weight", half), put(layer, "ffn_up_exps.weight", half);
+        } else if (what == "down_proj" && s.size() == 3) {
+            put(layer, "ffn_down_exps.weight", {s[0], s[turned ? 2 : 1], s[turned ? 1 : 2]});
+        } else if (what == "gate_up_proj_bias" && s.size() == 2) {
+            put(layer, "ffn_gate_exps.bias", {s[0], s[1] / 2}), put(layer, "ffn_up_exps.bias", {s[0], s[1] / 2});
+        } else if (what == "down_proj_bias" && s.size() == 2) {
+            put(layer, "ffn_down_exps.bias", s);
+        } else {
+            return false;
+        }
+        return true;
+    }
+
+    const model& m_;
+    const gguf_naming& names_;
+    std::vector<std::uint64_t> sizes_{};
+    std::vector<gguf_tensor> out_{};
+};
+
+}  // namespace detail
+
+/// The tensors that llama.cpp's converter writes for a model, from the tensors of its walk.
+///
+/// Those that it makes from nothing but the configuration (`rope_freqs`) are not among them. Throws `unsupported` for a type
+/// or tensor whose conversion is not known.
+[[nodiscard]] inline std::vector<gguf_tensor> gguf_tensors(const model& m, const model_listing& listing) {
+    detail::gguf_converter out{m, detail::naming_of(m)};
+    for (const tensor_shape& t : listing.tensors) out.add(t);
+    return out.take();
+}
+
+}  // namespace llmcost

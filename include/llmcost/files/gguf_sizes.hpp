@@ -1,0 +1,260 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <llmcost/base/error.hpp>
+#include <llmcost/detail/messages.hpp>
+#include <llmcost/files/ggml_type.hpp>
+#include <llmcost/files/gguf_names.hpp>
+#include <llmcost/files/stored_tensor.hpp>
+#include <llmcost/reading/rope.hpp>
+
+// Sizes of GGUF files that do not exist yet: the type that llama-quantize gives each tensor (llama.cpp, src/llama-quant.cpp,
+// llama_tensor_get_type), of a file that the converter wrote with halves.
+namespace llmcost {
+
+/// What decides over a file beside the model's sizes.
+struct gguf_source {
+    bool rescales_frequencies = false;  ///< `rope_type` is llama3: the factors are written as a tensor
+    bool experts_are_mxfp4 = false;     ///< the checkpoint holds experts in MXFP4, which are copied
+    std::uint64_t tokens = 0;           ///< of the tokenizer, where rows behind them are cut (Gemma 3); 0: none is
+    bool importance_matrix = false;     ///< one is given to llama-quantize
+};
+
+/// What a model's config.json says of its conversion.
+[[nodiscard]] inline gguf_source gguf_source_of(config_view config) {
+    gguf_source s;
+    s.rescales_frequencies = detail::has_rope_type(config, "llama3");
+    const auto quantized = config.optional_object("quantization_config");
+    s.experts_are_mxfp4 = quantized && quantized->string("quant_method", "") == "mxfp4";
+    return s;
+}
+
+/// The weights of a GGUF file: its tensors, and the bytes behind metadata and table, with what fills up between tensors.
+struct predicted_gguf {
+    stored_tensors weights;
+    count data_bytes;
+};
+
+namespace detail {
+
+enum class gguf_mix : std::uint8_t { f16, bf16, q8_0, q4_0, q4_k_s, q4_k_m, q5_k_m, q6_k, q2_k, q3_k_m, iq4_xs };
+struct gguf_mix_row {
+    gguf_mix mix;
+    std::string_view name;
+    ggml_type type;  ///< of tensors that no rule is about
+};
+inline constexpr gguf_mix_row gguf_mixes[]{
+    {gguf_mix::f16, "f16", ggml_type::f16},          {gguf_mix::bf16, "bf16", ggml_type::bf16},
+    {gguf_mix::q8_0, "q8_0", ggml_type::q8_0},       {gguf_mix::q4_0, "q4_0", ggml_type::q4_0},
+    {gguf_mix::q4_k_s, "q4_k_s", ggml_type::q4_k},   {gguf_mix::q4_k_m, "q4_k_m", ggml_type::q4_k},
+    {gguf_mix::q5_k_m, "q5_k_m", ggml_type::q5_k},   {gguf_mix::q6_k, "q6_k", ggml_type::q6_k},
+    {gguf_mix::q2_k, "q2_k", ggml_type::q2_k},       {gguf_mix::q3_k_m, "q3_k_m", ggml_type::q3_k},
+    {gguf_mix::iq4_xs, "iq4_xs", ggml_type::iq4_xs},
+};
+inline const gguf_mix_row& find_gguf_mix(std::string_view name) {
+    std::string known;
+    for (const gguf_mix_row& row : gguf_mixes) {
+        if (row.name == name) return row;
+        known += (known.empty() ? "" : ", ") + std::string(row.name);
+    }
+    throw error(errc::usage, "", in_quotes(name) + " is no quantization that is known; known are " + known);
+}
+
+inline bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+/// What the converter keeps in float32 whatever it is told, and llama-quantize does not touch (`prepare_tensors`,
+/// `tensor_allows_quantization`).
+inline bool stays_float32(const gguf_tensor& t) {
+    const std::string_view name = t.name;
+    return t.sizes.size() < 2 || !name.ends_with(".weight") || name.ends_with("_norm.weight") ||
+           name.ends_with(".ffn_gate_inp.weight") || name == "position_embd.weight" || name == "token_types.weight";
+}
+/// ggml_n_dims: leading sizes of one do not count; a vector is left as it is.
+inline bool is_matrix(const gguf_tensor& t) {
+    for (std::size_t i = 0; i + 1 < t.sizes.size(); ++i)
+        if (t.sizes[i] > 1) return true;
+    return false;
+}
+
+/// Gives every tensor of one file its type; tensors must come in the file's order.
+class gguf_typing {
+public:
+    gguf_typing(const model& m, const gguf_mix_row& mix, const gguf_source& from, const std::vector<gguf_tensor>& tensors)
+        : mix_(mix), from_(from) {
+        const std::string_view architecture = naming_of(m).architecture;
+        const sizes& d = m.dims;
+        layers_ = d.num_hidden_layers;
+        experts_ = d.moe.num_experts;
+        // latent attention is written as one key that all heads share
+        const bool latent = architecture == "deepseek2";
+        const std::int64_t keys = latent || d.num_key_value_heads == 0 ? 1 : d.num_key_value_heads;
+        heads_per_key_ = d.num_attention_heads / keys;
+        // LLM_TYPE_70B: what has 80 layers, but Llama 1's 65B, where every head has a key of its own, and mixtures of 8
+        const bool llama = architecture == "llama" && d.num_attention_heads != d.num_key_value_heads && experts_ != 8;
+        is_70b_ = layers_ == 80 && (llama || architecture == "qwen2");
+        for (const gguf_tensor& t : tensors) {
+            if (is_value(t.name)) ++values_;
+            if (t.name == "output.weight") tied_ = false;
+        }
+    }
+
+    [[nodiscard]] ggml_type type_of(const gguf_tensor& t) {
+        if (stays_float32(t)) return ggml_type::f32;
+        if (from_.experts_are_mxfp4 && contains(t.name, "_exps.weight")) return copied_experts(t);
+        const bool half = mix_.mix == gguf_mix::f16 || mix_.mix == gguf_mix::bf16;
+        if (half) return mix_.type;
+        if (!is_matrix(t)) return ggml_type::f16;
+        return fitting(t, chosen(t));
+    }
+
+private:
+    /// `category_is_attn_v`: values, alone or with queries and keys.
+    static bool is_value(std::string_view name) {
+        return contains(name, "attn_qkv.weight") || contains(name, "attn_kv_b.weight") || contains(name, "attn_v.weight");
+    }
+    static bool use_more_bits(std::int64_t i, std::int64_t n) { return i < n / 8 || i >= 7 * n / 8 || (i - n / 8) % 3 == 2; }
+
+    ggml_type copied_experts(const gguf_tensor& t) const {
+        // the converter writes these itself
+        for (const gguf_mix written : {gguf_mix::f16, gguf_mix::bf16, gguf_mix::q8_0})
+            if (mix_.mix == written) return ggml_type::mxfp4;
+        throw error(errc::unsupported, "",
+                    "llama-quantize does not quantize " + in_quotes(t.name) +
+                        " again, which is MXFP4 in the checkpoint; f16, bf16 and q8_0 copy it");
+    }
+
+    ggml_type chosen(const gguf_tensor& t) {
+        const std::string_view name = t.name;
+        const bool embeds = name == "token_embd.weight";
+        if (name == "output.weight" || (tied_ && embeds)) {
+            if (t.sizes.back() % row_of(mix_.type).block != 0) return ggml_type::q8_0;
+            return mix_.type == ggml_type::q8_0 ? ggml_type::q8_0 : ggml_type::q6_k;
+        }
+        if (embeds) return mix_.type;
+        if (is_value(name)) return of_values(values_seen_++);
+        if (contains(name, "attn_k.weight")) return experts_ == 8 ? ggml_type::q8_0 : mix_.type;
+        if (contains(name, "attn_output.weight")) return of_output();
+        // layers of mixtures are told by their names, as a layer has several such tensors
+        if (contains(name, "ffn_down")) return of_down(experts_ > 1 ? t.layer : downs_seen_++);
+        return mix_.type;
+    }
+    ggml_type of_values(std::int64_t i) const {
+        ggml_type type = mix_.type;
+        switch (mix_.mix) {
+            case gguf_mix::q2_k: type = heads_per_key_ >= 4 ? ggml_type::q4_k : ggml_type::q3_k; break;
+            case gguf_mix::q3_k_m: type = i < 2 ? ggml_type::q5_k : ggml_type::q4_k; break;
+            case gguf_mix::iq4_xs:
+                if (heads_per_key_ >= 4) type = ggml_type::q5_k;
+                break;
+            case gguf_mix::q4_k_m:
+            case gguf_mix::q5_k_m:
+                if (use_more_bits(i, values_)) type = ggml_type::q6_k;
+                break;
+            case gguf_mix::q4_k_s:
+                if (i < 4) type = ggml_type::q5_k;
+                break;
+            default: break;
+        }
+        if (is_70b_ && (type == ggml_type::q3_k || type == ggml_type::q4_k)) type = ggml_type::q5_k;
+        return experts_ == 8 ? ggml_type::q8_0 : type;
+    }
+    ggml_type of_output() const {
+        if (experts_ != 8) {
+            if (mix_.mix == gguf_mix::q2_k) return ggml_type::q3_k;
+            return mix_.mix == gguf_mix::q3_k_m ? ggml_type::q4_k : mix_.type;
+        }
+        for (const gguf_mix low : {gguf_mix::q2_k, gguf_mix::q3_k_m, gguf_mix::q4_k_s, gguf_mix::q4_k_m, gguf_mix::iq4_xs})
+            if (mix_.mix == low) return ggml_type::q5_k;
+        return mix_.type;
+    }
+    ggml_type of_down(std::int64_t i) const {
+        switch (mix_.mix) {
+            case gguf_mix::q2_k: return ggml_type::q3_k;
+            case gguf_mix::q3_k_m: return i < layers_ / 16 ? ggml_type::q5_k : ggml_type::q4_k;
+            case gguf_mix::q4_k_m:
+            case gguf_mix::q5_k_m: return use_more_bits(i, layers_) ? ggml_type::q6_k : mix_.type;
+            case gguf_mix::iq4_xs: return i < layers_ / 8 && !from_.importance_matrix ? ggml_type::q5_k : mix_.type;
+            case gguf_mix::q4_k_s: return i < layers_ / 8 ? ggml_type::q5_k : mix_.type;
+            case gguf_mix::q4_0: return i < layers_ / 8 && from_.importance_matrix ? ggml_type::q4_1 : mix_.type;
+            default: return mix_.type;
+        }
+    }
+    /// `tensor_type_fallback`: rows that are no multiple of a block take a type of smaller blocks.
+    static ggml_type fitting(const gguf_tensor& t, ggml_type type) {
+        const std::uint64_t row = t.sizes.back();
+        if (row % row_of(type).block == 0) return type;
+        ggml_type smaller = type;
+        switch (type) {
+            case ggml_type::iq4_xs: smaller = ggml_type::iq4_nl; break;
+            case ggml_type::q2_k:
+            case ggml_type::q3_k: smaller = ggml_type::q4_0; break;
+            case ggml_type::q4_k: smaller = ggml_type::q5_0; break;
+            case ggml_type::q5_k: smaller = ggml_type::q5_1; break;
+            case ggml_type::q6_k: smaller = ggml_type::q8_0; break;
+            default:
+                throw error(errc::unsupported, "",
+                            "llama-quantize has no type for " + in_quotes(t.name) + ", whose rows of " +
+                                std::to_string(row) + " elements are no multiple of " + std::to_string(row_of(type).block));
+        }
+        return row % row_of(smaller).block == 0 ? smaller : ggml_type::f16;
+    }
+
+    const gguf_mix_row& mix_;
+    const gguf_source& from_;
+    std::int64_t layers_ = 0;
+    std::int64_t experts_ = 0;
+    std::int64_t heads_per_key_ = 1;
+    std::int64_t values_ = 0;
+    std::int64_t values_seen_ = 0;
+    std::int64_t downs_seen_ = 0;
+    bool is_70b_ = false;
+    bool tied_ = true;
+};
+
+/// What the converter makes from the configuration alone (`generate_extra_tensors`).
+inline void add_frequencies(std::vector<gguf_tensor>& all, const model& m, const gguf_source& from) {
+    const auto pairs = static_cast<std::uint64_t>((m.dims.rotary_dim != 0 ? m.dims.rotary_dim : m.dims.head_dim) / 2);
+    const std::string_view architecture = naming_of(m).architecture;
+    if (architecture == "llama" && from.rescales_frequencies) all.push_back({"rope_freqs.weight", {pairs}, -1});
+    if (architecture == "phi3" && m.dims.frequencies == frequency_rule::picked)
+        all.push_back({"rope_factors_long.weight", {pairs}, -1}), all.push_back({"rope_factors_short.weight", {pairs}, -1});
+}
+
+}  // namespace detail
+
+/// The weights of the file that llama-quantize would write, or the converter for `f16`, `bf16` and `q8_0`.
+///
+/// `mix` is f16, bf16, q8_0, q4_0, q4_k_s, q4_k_m, q5_k_m, q6_k, q2_k, q3_k_m or iq4_xs, else `usage` is thrown;
+/// `unsupported` for a type of models whose conversion is not known.
+[[nodiscard]] inline predicted_gguf gguf_sizes(const model& m, const model_listing& listing, std::string_view mix,
+                                               const gguf_source& from = {}) {
+    const detail::gguf_mix_row& row = detail::find_gguf_mix(mix);
+    std::vector<gguf_tensor> all = gguf_tensors(m, listing);
+    detail::add_frequencies(all, m, from);
+    for (gguf_tensor& t : all)
+        if (t.name == "token_embd.weight" && from.tokens != 0 && from.tokens < t.sizes[0]) t.sizes[0] = from.tokens;
+    // the order of llama.cpp's table of weights
+    std::sort(all.begin(), all.end(), [](const gguf_tensor& a, const gguf_tensor& b) {
+        return a.layer != b.layer ? a.layer < b.layer : a.name < b.name;
+    });
+    detail::gguf_typing typing{m, row, from, all};
+    predicted_gguf out;
+    for (gguf_tensor& t : all) {
+        const ggml_type_row& type = row_of(typing.type_of(t));
+        stored_tensor stored{std::move(t.name), type.name, std::move(t.sizes), 0};
+        stored.bytes = (elements_of(stored) / type.block * type.bytes).to_64();
+        out.data_bytes += count((count(stored.bytes) + 31) / 32) * 32;
+        out.weights.add(std::move(stored));
+    }
+    return out;
+}
+
+}  // namespace llmcost
