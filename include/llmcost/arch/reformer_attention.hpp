@@ -227,8 +227,8 @@ constexpr value attend_by_hashes(const site& here, trace& t, const value& x) {
     if (past == 0 && x.dim(1) > chunk) return joined(t, attend_sorted(here, t, qk, v));
     if (past == 0) return joined(t, attend(t, qk, normed(t, qk), v, hides(here, t, x.dim(1)) ? 2 : 1));
     if (from.dim(1) >= chunk) {
-        if (here.dims.own[buckets] == 0 && !t.idle())
-            report_description("reformer: no text has chosen a number of buckets yet; the reference fails");
+        // no prefill has chosen a number of buckets, without which `_hash_vectors` fails
+        if (here.dims.own[buckets] == 0 && !t.idle()) report_positions(chunk - 1, from.dim(1));
         hash(here, t, qk, buckets_for(here.dims, from.dim(1)));
     }
     const value k = normed(t, qk);
