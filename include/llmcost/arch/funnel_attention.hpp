@@ -151,14 +151,16 @@ struct attention {
         const value asked = by_heads("q_head", false, x), k = by_heads("k_head", true, from);
         const value v = by_heads("v_head", true, from);
         const value q = t.mul(asked);
+        const bool by_factors = here.dims.own[factorized] != 0, halves = sequence != length;
+        value distances;
+        if (!by_factors) distances = einsum(t, "td,dnh->tnh", halves ? in.halving[block] : in.distances[block], kernel);
         value mixed;
         {
             const recorder::fused_guard fused{
                 t, fused_attention(q.transpose(1, 2), heads, all_positions(sequence).where, length)};
             const value contents = einsum(t, "bind,bjnd->bnij", t.add(q, t.mul(at_contents)), k);
             const value biased_q = t.add(q, t.mul(at_places));
-            value places =
-                here.dims.own[factorized] != 0 ? factors(t, biased_q, kernel) : shifted(t, biased_q, kernel, length);
+            value places = by_factors ? factors(t, biased_q, kernel) : shifted(t, biased_q, distances, length);
             if (in.from_cls.rank != 0) t.in_place(op::mul, places, in.from_cls);
             const value sides = einsum(t, "bind,snd->bnis", t.add(q, t.mul(at_segments)), segments);
             const value other = sides.slice(-1, 1).expand({batch, heads, sequence, length});
@@ -176,12 +178,11 @@ struct attention {
 
 private:
     /// Scores by distance, shifted so that each query's begin at its own place.
-    [[nodiscard]] constexpr value shifted(trace& t, const value& q, const value& kernel, std::int64_t length) const {
-        const std::int64_t batch = q.dim(0), sequence = q.dim(1), heads = q.dim(2), shift = sequence != length ? 2 : 1;
-        const value& rows = shift == 2 ? in.halving[block] : in.distances[block];
-        const value scores = einsum(t, "binh,tnh->bnit", q, einsum(t, "td,dnh->tnh", rows, kernel));
-        const std::int64_t left = rows.dim(0) - shift;
-        value h = t.reshape(scores, {batch, heads, rows.dim(0), sequence});
+    static constexpr value shifted(trace& t, const value& q, const value& distances, std::int64_t length) {
+        const std::int64_t batch = q.dim(0), sequence = q.dim(1), heads = q.dim(2), all = distances.dim(0);
+        const std::int64_t left = all - (sequence != length ? 2 : 1);
+        const value scores = einsum(t, "binh,tnh->bnit", q, distances);
+        value h = t.reshape(scores, {batch, heads, all, sequence});
         h = t.reshape(t.slice(h, 2, left), {batch, heads, sequence, left});
         return cut_to(t, h, -1, length < left ? length : left);
     }
