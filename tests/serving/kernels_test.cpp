@@ -115,7 +115,8 @@ TEST_CASE("a prompt's attention is one kernel that sees its past") {
 TEST_CASE("kernels execute the products of the reference, all of them and no more") {
     std::size_t held = 0;
     for_all(
-        {{.batch = 3, .sequence = 1, .past = 4, .head = logits::last}, {.batch = 2, .sequence = 1, .past = 0}},
+        {{.batch = 3, .sequence = 1, .past = 4, .head = logits::last},
+         {.batch = 2, .sequence = 1, .past = 0, .encoder_sequence = 5}},  // einsum makes no product over one key
         [&](const model& m, const workload& load) {
             const std::vector<model_kernel> kernels = kernels_of(m, load, {});
             if (m.dims.mla.kv_lora_rank > 0 || mixes_linearly(m) || load.sequence != 1) return;
@@ -125,7 +126,7 @@ TEST_CASE("kernels execute the products of the reference, all of them and no mor
             ++held;
         },
         {{"mimo_v2_flash levit", "values are of another width than keys; a kernel has one"},
-         {"xlnet deberta-v2", "relative positions are scored by products that no kernel does"},
+         {"xlnet deberta-v2 funnel", "relative positions are scored by products that no kernel does"},
          {"musicgen_melody", "what it hears stands in front of a first token, which is no step then"},
          {"longformer", "tokens see windows, the kernel that stands for them all tokens"},
          {"deepseek_v4", "entries that stand for many tokens are compared beside a window, which no kernel tells"}});

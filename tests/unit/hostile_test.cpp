@@ -63,6 +63,8 @@ constexpr meaning meanings[]{
     {"deberta-v2", "position_buckets max_relative_positions", "-1", "none, and as many as there are positions"},
     {"glm_moe_dsa", "index_topk_freq index_skip_topk_offset", "-1", "max(frequency, 1), max(layer - offset + 1, 0)"},
     {"mobilenet_v2", "expand_ratio", "0.5", "a factor of widths"},
+    {"rwkv", "rescale_every", "-1 -9223372036854775808 1000000000000000000", "no layer is halved (`RwkvModel.forward`)"},
+    {"reformer", "num_buckets", "[8]", "factors of buckets, one of them (`LSHSelfAttention._hash_vectors`)"},
     {"minicpm3", "scale_emb", "-1 0.5 -9223372036854775808 1000000000000000000 1e18", "a factor of embeddings"}};
 
 bool means_something(std::string_view type, std::string_view key, std::string_view value) {

@@ -42,7 +42,14 @@ std::vector<workload> around_edges(const region& r, const workload& inside) {
 const law_exceptions walked_types{
     {"longt5", "pads to blocks of one length, and sums whole blocks of another"},
     {"qwen4_exp qwen4_exp_text", "blocks of a few tokens leave no grid among sequences that are padded to chunks"},
-    {"musicgen_melody", "hears as much as the text is long unless told, so that its table ends along neither"}};
+    {"musicgen_melody", "hears as much as the text is long unless told, so that its table ends along neither"},
+    {"reformer", "buckets follow the logarithm of a text's chunks (`LSHSelfAttention._set_num_buckets`)"},
+    {"funnel", "lengths that halve unevenly are rounded in every block (`FunnelAttentionStructure.pool_tensor`)"}};
+
+/// The same of one token of each of several sequences.
+const law_exceptions walked_steps{
+    {"rwkv", "states without tokens meet all tokens of a batch, which goes on as its square (`RwkvSelfAttention`)"},
+    {"funnel", "one token is no whole number of the last block's"}};
 
 }  // namespace
 
@@ -56,7 +63,9 @@ TEST_CASE("an evaluator answers what a walk counts, on both sides of every edge 
                 [&](const model& m, const workload& load) {
                     const workload inside = resolved(load, types_of(m, load));
                     const closed_form form(m, inside);
-                    const bool walked = is_exception(walked_types, std::string_view(m.kind->model_type));
+                    const std::string_view type(m.kind->model_type);
+                    const bool steps = inside.sequence == 1 && inside.batch > 1;
+                    const bool walked = is_exception(walked_types, type) || (steps && is_exception(walked_steps, type));
                     if (!walked) CHECK(form.covers(inside));  // so that forms, not walks, are what is held below
                     evaluator answers(m);
                     for (const workload& w : around_edges(form.where(), inside)) {
@@ -81,11 +90,14 @@ TEST_CASE("one form answers for every past of a decoding step, and for every pro
             // windows, tables of positions and kernels end below these
             const workload decode = fitted(g.built, {.batch = 2, .sequence = 1, .past = 20000, .weights = dtype::float32});
             const workload prefill = fitted(g.built, {.batch = 2, .sequence = 20000, .weights = dtype::float32});
+            const bool walked = is_exception(walked_steps, g.golden.model_type);
             for (const workload& w : {decode, prefill}) {
+                if (walked && w.sequence == 1) continue;
                 const closed_form form(g.built, w);
                 CHECK(form.exact());
                 CHECK(form.covers(resolved(w, types_of(g.built, w))));
             }
+            if (walked) return;
             const closed_form steps(g.built, decode);
             for (std::int64_t past = decode.past; past > decode.past * 3 / 4; past -= 7) {
                 workload w = resolved(decode, types_of(g.built, decode));
@@ -95,5 +107,6 @@ TEST_CASE("one form answers for every past of a decoding step, and for every pro
         },
         {{"longt5", "pads to blocks of one length, and sums whole blocks of another"},
          {"deepseek_v4 qwen4_exp qwen4_exp_text", "a few tokens become one entry, so that a form ends with each of these"},
-         {"musicgen_melody", "hears as much as the text is long unless told, so that its table ends along neither"}});
+         {"musicgen_melody", "hears as much as the text is long unless told, so that its table ends along neither"},
+         {"reformer", "buckets follow the logarithm of a text's chunks (`LSHSelfAttention._set_num_buckets`)"}});
 }

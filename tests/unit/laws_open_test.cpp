@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <optional>
@@ -18,6 +19,18 @@ TEST_CASE("a walk by kinds of layers counts what a walk by layers counts, in bfl
     for_all(training_workloads(dtype::bfloat16), [](const model& m, const workload& load) {
         CHECK(unequal(count_model(m, load), list_model(m, load).total) == "");
     });
+}
+
+TEST_CASE("a model whose reference takes no step says so") {
+    std::size_t said = 0;
+    for_models([&](const golden_model& g) {
+        if (!is_exception(untrained_types, g.golden.model_type)) return;
+        for (const workload& step : training_workloads(dtype::float32))
+            CHECK_THROWS_AS((void)count_model(g.built, step), description_error);
+        CHECK(g.golden.trainings.empty());
+        ++said;
+    });
+    CHECK(said > 0);
 }
 
 TEST_CASE("the path of a list of modules is found") {

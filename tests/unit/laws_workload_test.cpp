@@ -41,10 +41,16 @@ std::int64_t pairs_by_hand(std::int64_t seen, std::int64_t sequence, std::int64_
 
 }  // namespace
 
+/// Whose states have no dimension for tokens, so that those of a batch meet in it.
+const law_exceptions crossed_batches{
+    {"rwkv", "one token of each of B sequences goes on as B tokens of each (`RwkvSelfAttention.extract_key_value`)"}};
+
 // One sequence alone may be laid out otherwise than several (a dimension of one element has no order in memory, so that
 // views and copies differ), hence no law for a batch of one.
 TEST_CASE("from two sequences on, every figure is affine in the batch") {
     for_all(all_workloads(), [](const model& m, const workload& load) {
+        const bool steps = load.sequence == 1 && !load.training;
+        if (steps && is_exception(crossed_batches, std::string_view(m.kind->model_type))) return;
         std::array<std::vector<named_figure>, 4> at;
         for (std::size_t i = 0; i < at.size(); ++i) at[i] = named(with_batch(m, load, static_cast<std::int64_t>(i) + 2));
         std::string problems;
@@ -106,7 +112,8 @@ TEST_CASE("under causal scores, chunks of a prefill see the pairs that the whole
                     CHECK(in_parts == softmax_elements(m, load));
                 }
             },
-            {{"cpmant", "its prompt stands in front of every pass anew, and all its tokens see each other"}});
+            {{"cpmant", "its prompt stands in front of every pass anew, and all its tokens see each other"},
+             {"prophetnet", "a step hides nothing, `ngram_attention_bias` the last words from later streams"}});
 }
 
 TEST_CASE("causal scores are at most all scores, and nothing else changes its shape") {
@@ -194,7 +201,8 @@ TEST_CASE("logits of fewer positions cost the head alone") {
         llmcost::figures head = count_model(m, load, scope_query{role::head});
         head.params = head.active_params = head.weight_bytes = {};
         CHECK(unequal(head, {}) == "");
-        if (is_exception(heard_ahead, std::string_view(m.kind->model_type))) return;
+        const std::string_view type(m.kind->model_type);
+        if (is_exception(heard_ahead, type) || is_exception(crossed_batches, type)) return;
         load.sequence = 1;
         load.head = logits::last;
         const llmcost::figures last = count_model(m, load);
@@ -218,13 +226,16 @@ TEST_CASE("parameters do not depend on the workload") {
         };
         const llmcost::figures first = count_model(g.built, {.sequence = 3});
         for (const workload& asked : all_workloads()) {
+            if (asked.training && is_exception(untrained_types, g.golden.model_type)) continue;
             const workload load = fitted(g.built, asked);
             const llmcost::figures f = count_model(g.built, load);
             CHECK(f.params == first.params);
             CHECK(f.active_params == first.active_params);
         }
         const std::string tensors = tensors_of({.sequence = 3});
-        for (const workload& load : few_workloads()) CHECK(tensors == tensors_of(fitted(g.built, load)));
+        for (const workload& load : few_workloads())
+            if (!load.training || !is_exception(untrained_types, g.golden.model_type))
+                CHECK(tensors == tensors_of(fitted(g.built, load)));
         CHECK(first.active_params <= first.params);
         CHECK(first.active_params > count{});
     });
