@@ -16,12 +16,6 @@
 // `llmcost fit`: how much of something a memory holds, and what would make it hold more.
 namespace llmcost::cli {
 
-namespace option {
-
-inline constexpr option_row text_or_json{"--format", value_kind::choice, "text|json", "of the answer"};
-
-}  // namespace option
-
 namespace detail {
 
 /// A change by itself, and what is needed with it.
@@ -150,7 +144,7 @@ inline std::string fit_page(const read_subject& read, const workload& load, cons
         more = training ? detail::training_suggestions(read.subject, load, plan, room.bytes)
                         : detail::serving_suggestions(read.subject, load, by, room.bytes);
     const exit_code code = f.fits ? exit_code::ok : exit_code::does_not_fit;
-    if (given.choice(option::text_or_json) == 0)
+    if (given.choice(option::plain_or_json) == 0)
         return {detail::fit_page(read, load, f, devices, more, room, training), code};
     json_writer json;
     json.object().member("model", read.found.who.name).member("needed", f.needed);
@@ -167,7 +161,7 @@ inline constexpr std::array fit_options =
     joined(model_options, room_options,
            std::array{option::batch, option::sequence, option::past, option::encoder_sequence, option::dtype,
                       option::activation_dtype, option::cache_dtype, option::allocator, option::training},
-           training_options, std::array{option::text_or_json}, help_option);
+           training_options, std::array{option::plain_or_json}, help_option);
 
 inline constexpr std::array<example_row, 2> fit_examples{{
     {"llmcost fit --model meta-llama/Llama-3.1-8B --dtype bfloat16 --memory 24GB --sequence 8192", "how many, how long?"},

@@ -24,7 +24,7 @@ struct exit_row {
     std::string_view code;
     std::string_view meaning;
 };
-inline constexpr std::array<exit_row, 10> exit_rows{{
+inline constexpr std::array<exit_row, 11> exit_rows{{
     {"0", "the answer was written"},
     {"1", "the answer could not be written"},
     {"2", "usage: an option, metric or scope that does not exist"},
@@ -34,6 +34,7 @@ inline constexpr std::array<exit_row, 10> exit_rows{{
     {"6", "input: rows on the standard input end with an error of reading"},
     {"7", "row: some rows of a table have no answer, and their column error says why; all others have one"},
     {"8", "does not fit: the memory that was asked about is too small; the answer was written"},
+    {"9", "differs: the tensors of a file are not those of its configuration; the answer was written"},
     {"70", "a bug in llmcost"},
 }};
 

@@ -103,6 +103,7 @@ inline constexpr option_row
     cache_dtype     {"--cache-dtype",      value_kind::dtype,  "TYPE", "of the cache (as the activations)"},
     training        {"--training",         value_kind::none,   "",     "add one training step: FLOPs, saved bytes"},
     format          {"--format",           value_kind::choice, "text|json|csv|markdown", "numbers outside of text are exact", "Answer"},
+    plain_or_json   {"--format",           value_kind::choice, "text|json", "of the answer"},
     scopes          {"--scopes",           value_kind::none,   "",     "every module by its path"},
     tensors         {"--tensors",          value_kind::none,   "",     "every parameter with its shape"},
     tree            {"--tree",             value_kind::none,   "",     "modules as a tree, like layers folded"},

@@ -31,6 +31,7 @@ enum class exit_code : int {
     input = 6,
     rows = 7,
     does_not_fit = 8,
+    differs = 9,
     internal = 70
 };
 
