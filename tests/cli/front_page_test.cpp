@@ -91,7 +91,12 @@ TEST_CASE("provenance tells what the figures rest on") {
     CHECK(has(printed(llama + " --cache-dtype float8_e4m3fn"), "bfloat16, float8_e4m3fn cache\n"));
     const std::string quantized = R"(quantization_config={"quant_method":"fp8"})";
     const outcome got = llmcost_program({"--config", config_of("meta-llama__Llama-3.2-1B"), "--set", quantized});
-    CHECK(has(got.out, "quantization_config not applied\n"));
+    CHECK(has(got.out, "weights as quantization_config says (78.7 % of them quantised)"));
+    const std::string unknown = R"(quantization_config={"quant_method":"nobody"})";
+    const outcome other = llmcost_program({"--config", config_of("meta-llama__Llama-3.2-1B"), "--set", unknown});
+    CHECK(has(other.out, "quantization_config not applied"));
+    CHECK(has(printed(llama + " --set quantization_config={\"quant_method\":\"fp8\"} --dtype bfloat16"),
+              "quantization_config not applied"));
     CHECK(has(printed("--config " + config_of("google-t5__t5-small")), "encoder as long as the decoder"));
     CHECK(has(printed("--config " + config_of("google-t5__t5-small") + " --encoder-sequence 77"), "encoder reads 77"));
 }

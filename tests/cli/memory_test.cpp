@@ -64,7 +64,8 @@ TEST_CASE("a page of a training step shows its peak and its layers") {
 }
 
 TEST_CASE("wrong questions about memory are refused") {
-    CHECK(refused("train --optimizer adamm" + small) == "llmcost: --optimizer: no optimizer 'adamm'; nearest: adam, adamw\n");
+    CHECK(refused("train --optimizer adamm" + small) ==
+          "llmcost: --optimizer: no optimizer 'adamm'; nearest: adam, adamw\n");
     CHECK(has(refused("train --adapter lra" + small), "--adapter: no adapter 'lra'; nearest: lora"));
     CHECK(has(refused("train --adapter lora:r=0" + small), "--adapter: expected a whole number from 1"));
     CHECK(has(refused("train --adapter lora:rank=8" + small), "found 'rank=8'"));

@@ -174,10 +174,10 @@ TEST_CASE("what does not exist is never a zero") {
                                              "; its roles: embedding, attn, mlp, norm, rotary, head, transformer, all\n");
     // names that are not near are no help: all that there are, or what a word is short for
     const std::string roles = "scopes: embedding, attn, mlp, norm, rotary, head, transformer, all, classes and paths" + see;
-    CHECK(
-        refused(llama + " memory").starts_with("llmcost: no metric or scope 'memory' " + shown + "; metrics: add, mult, "));
-    CHECK(refused(llama + " memory").ends_with(", saved_bytes; " + roles));
-    CHECK(refused(llama + " params memory") == "llmcost: no scope 'memory' " + shown + "; " + roles);
+    CHECK(refused(llama + " storage")
+              .starts_with("llmcost: no metric or scope 'storage' " + shown + "; metrics: add, mult, "));
+    CHECK(refused(llama + " storage").ends_with(", saved_bytes; " + roles));
+    CHECK(refused(llama + " params storage") == "llmcost: no scope 'storage' " + shown + "; " + roles);
     CHECK(refused(llama + " attn foo").ends_with(", cache_bytes, saved_bytes (see llmcost --help)\n"));
     CHECK(has(refused(llama + " attention"), "; nearest: attn, "));
     CHECK(has(refused(llama + " parameters"), "; nearest: params (see"));

@@ -69,7 +69,8 @@ TEST_CASE("tokens of an encoder that a model does not have are refused, whatever
         CHECK(llmcost_line(command + "--model facebook/bart-base --encoder-sequence 9").code == 0);
     }
     CHECK(refused("--model google/vit-base-patch16-224 --encoder-sequence 9") == encoder);
-    const std::string whisper = "--config " + config_of("openai__whisper-large-v3-turbo") + " --sequence 9 --format csv mult";
+    const std::string whisper =
+        "--config " + config_of("openai__whisper-large-v3-turbo") + " --sequence 9 --format csv mult";
     CHECK(printed(whisper + " --encoder-sequence 9") == printed(whisper));  // 30 seconds, whatever is said
 }
 

@@ -81,7 +81,7 @@ inline std::string words_of_roles(std::string_view between) {
 [[nodiscard]] inline std::string help_text(const program& io) {
     const command& page = *io.commands.front();
     std::string out = usage_text(page);
-    std::string line = "       llmcost COMMAND --help; commands:";
+    std::string line = "       commands:";
     for (const command* c : io.commands.subspan(1)) {
         if (line.size() + 1 + c->name.size() > 80) out += std::exchange(line, std::string(14, ' ')) + '\n';
         line.append(" ").append(c->name);
@@ -89,10 +89,7 @@ inline std::string words_of_roles(std::string_view between) {
     out.append(line).append("\n").append(page.about).append("\n");
     for (const option_row& row : page.options)
         out.append(left(row.section, 9)).append(left(detail::spelled(row) + "  ", 28)).append(row.help).append("\n");
-    out += "\nexit code: 0 ok";
-    for (const detail::exit_row& row : detail::exit_rows)
-        if (row.code.size() == 1 && row.code > "1")
-            out.append(", ").append(row.code).append(" ").append(row.meaning.substr(0, row.meaning.find(':')));
+    out += "\nhelp of a command: llmcost COMMAND --help; exit codes: llmcost --man";
     return out + '\n';
 }
 

@@ -176,8 +176,8 @@ struct architecture {
     router_kind router = router_kind::none;
     expert_kind expert = expert_kind::gated;
     shared_expert_kind shared_experts = shared_expert_kind::none;
-    bool rotary_per_mixer = false;     ///< tables of their own for full and sliding layers
-    bool joins_rotated = false;        ///< a part of each head is rotated, and joined with the rest even where none is left
+    bool rotary_per_mixer = false;  ///< tables of their own for full and sliding layers
+    bool joins_rotated = false;     ///< a part of each head is rotated, and joined with the rest even where none is left
     head_set heads{head_kind::none, head_kind::causal_lm};
     decoder_names names{};
     key_name keys[most_key_names]{};

@@ -79,8 +79,7 @@ protected:
     }
     /// Marks the output of an operation whose inputs are parameters, or not.
     void mark(const operation& o, bool are_parameters) noexcept {
-        if (o.output.is_stored())
-            of_parameters_[static_cast<std::size_t>(o.output.storage)] = are_parameters;
+        if (o.output.is_stored()) of_parameters_[static_cast<std::size_t>(o.output.storage)] = are_parameters;
     }
 
     /// Before a sum over devices is written down.

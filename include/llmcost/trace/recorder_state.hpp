@@ -34,7 +34,8 @@ public:
     [[nodiscard]] constexpr bool training() const noexcept { return load_.training; }
     /// The type that activations have: the workload's, float32 where it leaves it open.
     [[nodiscard]] constexpr dtype activation_type() const noexcept {
-        return (load_.training || load_.typed) && load_.activations != dtype::unspecified ? load_.activations : dtype::float32;
+        return (load_.training || load_.typed) && load_.activations != dtype::unspecified ? load_.activations
+                                                                                          : dtype::float32;
     }
 
     /// Lets a policy change what happens at leaf modules from here on.

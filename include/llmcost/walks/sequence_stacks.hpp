@@ -61,7 +61,8 @@ struct stack_style {
 /// A table of learned positions with so many rows in front of the first token's.
 struct position_table : embedding {
     constexpr position_table(const site& here, std::int64_t ahead, literal named = "LearnedPositionalEmbedding")
-        : embedding{here.dims.max_position_embeddings + ahead, here.dims.hidden_size, false, here.type(named), false, true} {}
+        : embedding{here.dims.max_position_embeddings + ahead, here.dims.hidden_size, false, here.type(named), false, true} {
+    }
 };
 
 /// Tokens that a stack looks up positions of, those of its cache included: more than its table has are refused.
