@@ -26,12 +26,14 @@ struct suggestion {
 };
 
 /// The fewest devices, a power of two, each of which holds its share; 0 where none up to 1,024 do.
-inline std::int64_t fewest_devices(const model& m, const workload& load, const engine_memory& by, std::uint64_t bytes) {
+inline std::int64_t fewest_devices(const model& m, const workload& load, const engine_memory& by, std::uint64_t bytes,
+                                   maybe<count> stored) {
     const auto available = count(static_cast<std::uint64_t>(static_cast<double>(bytes) * by.share));
     for (std::int64_t n = 1; n <= 1024; n *= 2) {
         const sharding s = shared_over(m, n);
         if (!is_empty(sharding_problem(m, s))) break;
-        if (inference_memory_of(sharded(m, s), load, by).total() <= available) return n;
+        const maybe<count> share = stored ? maybe<count>{*stored / count(static_cast<std::uint64_t>(n))} : stored;
+        if (inference_memory_of(sharded(m, s), load, by, share).total() <= available) return n;
     }
     return 0;
 }
@@ -134,15 +136,15 @@ inline std::string fit_page(const read_subject& read, const workload& load, cons
     detail::settle_adapter(plan, read.subject);
     const stored_subject stored = training ? stored_subject{} : stored_weights_of(read, given.has(option::dtype));
     if (!stored.problem.empty()) io.err << "llmcost: " << stored.problem << '\n';
-    detail::settle_types(load, read, stored);
+    const model subject = run_subject(read, stored);
     const maybe<count> bytes = stored.quantized ? maybe<count>{stored.bytes} : maybe<count>{};
-    const fit_figures f = training ? fit_training(read.subject, load, plan, room.bytes)
-                                   : fit_inference(read.subject, load, by, room.bytes, bytes);
-    const std::int64_t devices = training ? 0 : detail::fewest_devices(read.subject, load, by, room.bytes);
+    const fit_figures f =
+        training ? fit_training(read.subject, load, plan, room.bytes) : fit_inference(subject, load, by, room.bytes, bytes);
+    const std::int64_t devices = training ? 0 : detail::fewest_devices(subject, load, by, room.bytes, bytes);
     std::vector<detail::suggestion> more;
     if (!f.fits)
         more = training ? detail::training_suggestions(read.subject, load, plan, room.bytes)
-                        : detail::serving_suggestions(read.subject, load, by, room.bytes);
+                        : detail::serving_suggestions(subject, load, by, room.bytes);
     const exit_code code = f.fits ? exit_code::ok : exit_code::does_not_fit;
     if (given.choice(option::plain_or_json) == 0)
         return {detail::fit_page(read, load, f, devices, more, room, training), code};

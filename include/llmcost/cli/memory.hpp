@@ -56,12 +56,6 @@ inline workload memory_workload(const arguments& given) {
     return load;
 }
 
-/// What is not quantised of a checkpoint that names no type is run in bfloat16.
-inline void settle_types(workload& load, const read_subject& read, const stored_subject& stored) {
-    if (stored.quantized && load.activations == dtype::unspecified && read.subject.dims.type == dtype::unspecified)
-        load.activations = dtype::bfloat16;
-}
-
 struct memory_part {
     std::string_view name;
     std::string_view words;
@@ -84,7 +78,7 @@ inline std::string memory_page(const read_subject& read, const workload& load, c
                                                                                    : " sequences")};
     if (!images) parts.back() += " of " + grouped(count(load.past) + count(load.sequence)) + " tokens";
     if (by.name != "none") parts.emplace_back(by.name);
-    const storage_types types = types_of(read.subject, load);
+    const storage_types types = types_of(run_subject(read, stored), load);
     parts.push_back(stored.quantized ? stored.words : std::string(name_of(types.weights)) + " weights");
     if (m.cache != count{}) parts.push_back(std::string(name_of(types.cache)) + " cache");
     if (read.subject.dims.quantized && !stored.quantized) parts.emplace_back("quantization_config not applied");
@@ -104,15 +98,15 @@ inline std::string memory_page(const read_subject& read, const workload& load, c
 /// What `llmcost memory` prints.
 [[nodiscard]] inline answered memory_answer(const arguments& given, const program& io) {
     const engine_memory& by = detail::engine_memory_of(given);
-    workload load = detail::memory_workload(given);
+    const workload load = detail::memory_workload(given);
     const room_asked room = read_room(given);
     const read_subject read = io.read(given, io);
     check_encoder(read.subject, {.base = load});
     const stored_subject stored = stored_weights_of(read, given.has(option::dtype));
     if (!stored.problem.empty()) io.err << "llmcost: " << stored.problem << '\n';
-    detail::settle_types(load, read, stored);
+    const model subject = run_subject(read, stored);
     const inference_memory m =
-        inference_memory_of(read.subject, load, by, stored.quantized ? maybe<count>{stored.bytes} : maybe<count>{});
+        inference_memory_of(subject, load, by, stored.quantized ? maybe<count>{stored.bytes} : maybe<count>{});
     const auto format = static_cast<output_format>(given.choice(option::format));
     const exit_code code = code_of(room, m.total());
     if (format == output_format::text) return {detail::memory_page(read, load, by, m, room, stored), code};

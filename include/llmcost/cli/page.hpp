@@ -168,10 +168,11 @@ inline std::string unused_keys_text(const std::vector<unused_key>& keys, output_
     const found_config& found = read.found;
     if (args.has(option::unused))
         return detail::unused_keys_text(read.unused, static_cast<output_format>(args.choice(option::format)));
-    question q = understand(args, read.subject, found.who, io.commands);
+    const stored_subject stored = stored_weights_of(read, args.has(option::dtype));
+    question q = understand(args, run_subject(read, stored), found.who, io.commands);
     q.color = color;
     q.declines_cache = read.declines_cache;
-    q.stored = stored_weights_of(read, args.has(option::dtype));
+    q.stored = stored;
     q.mtp_layers = read.mtp_layers;
     std::string text = answer(q);
     const bool page = q.format == output_format::text && q.asked.empty() && !q.tensors && !q.tree && !q.scopes;

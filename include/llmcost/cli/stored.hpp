@@ -38,4 +38,11 @@ struct stored_subject {
     }
 }
 
+/// The model as it is run: what is not quantised of a checkpoint that names no type is kept in bfloat16.
+[[nodiscard]] inline model run_subject(const read_subject& read, const stored_subject& stored) {
+    model m = read.subject;
+    if (stored.quantized && m.dims.type == dtype::unspecified) m.dims.type = dtype::bfloat16;
+    return m;
+}
+
 }  // namespace llmcost::cli
