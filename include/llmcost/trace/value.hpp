@@ -172,11 +172,15 @@ struct value {
         }
         int at = to.rank - 1;
         std::int64_t base = stride[rank - 1], old_run = 1, new_run = 1;
+        // a dimension of one may stand at any stride, beyond 2^63 too
+        const auto times = [](std::int64_t a, std::int64_t b) {
+            return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+        };
         for (int d = rank - 1; d >= 0; --d) {
             old_run *= size[d];
-            if (d != 0 && (size[d - 1] == 1 || stride[d - 1] == old_run * base)) continue;
+            if (d != 0 && (size[d - 1] == 1 || stride[d - 1] == times(old_run, base))) continue;
             while (at >= 0 && (new_run < old_run || to.size[at] == 1)) {
-                v.stride[at] = new_run * base;
+                v.stride[at] = times(new_run, base);
                 new_run *= to.size[at--];
             }
             if (new_run != old_run) return false;
