@@ -152,6 +152,7 @@ constexpr void read_2(config_view config, sizes& s) {
         read_grouped_experts(config, s, {.shared = 1});
     } else {
         read_experts(config, s, config.contains("num_local_experts") ? "num_local_experts" : "n_routed_experts");
+        check_experts(config, s);
         s.moe.shared_intermediate_size =
             checked_width(config, "n_shared_experts", config.positive("n_shared_experts", 1), s.moe.intermediate_size);
     }

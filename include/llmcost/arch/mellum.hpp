@@ -9,7 +9,7 @@ namespace llmcost::arch {
 /// All layers are full and have experts unless lists say otherwise; each kind has frequencies of its own.
 constexpr void read_mellum(config_view config, sizes& s) {
     read_experts(config, s, config.contains("num_local_experts") ? "num_local_experts" : "num_experts");
-    read_balance(config, s);
+    check_experts(config, s), read_balance(config, s);
     const bool listed = read_layer_types(config, s);
     const layer_plan given = s.layers;
     const sparse_places experts(config, s, 0);
