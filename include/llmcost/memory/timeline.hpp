@@ -80,6 +80,7 @@ private:
     struct parameter_use {
         int awaited = 0;
         std::int32_t gradient = -1;
+        bool given = false;  ///< it has had a gradient
     };
 
     void look(std::string_view at) {
@@ -312,7 +313,7 @@ private:
         if (--use.awaited > 0) return;
         const std::uint64_t bytes = of_.parameters[static_cast<std::size_t>(parameter)].bytes;
         drop(use.gradient);
-        use.gradient = -1;
+        use.gradient = -1, use.given = true;
         now_.add(category::gradients, bytes), given_ += bytes;
         look("grad");
     }
@@ -335,6 +336,10 @@ private:
 
     void update() {
         phase_ = "step";
+        // an optimizer passes over parameters that no gradient reaches
+        std::erase_if(trained_, [&](const tape_parameter* p) {
+            return !uses_[static_cast<std::size_t>(p - of_.parameters.data())].given;
+        });
         if (step_ == 1)
             for (const tape_parameter* p : trained_) now_.add(category::optimizer, state_of(*plan_.optimizer, *p));
         look("state");
