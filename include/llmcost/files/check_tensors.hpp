@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <map>
-#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -71,7 +71,7 @@ inline std::string name_of_module(std::string name) {
 }
 
 /// Names predicted, with their sizes.
-using predicted_tensors = std::map<std::string, std::vector<std::uint64_t>, std::less<>>;
+using predicted_tensors = std::unordered_map<std::string, std::vector<std::uint64_t>>;
 
 /// What a checkpoint's names have too much in front, or too little: those of a base model alone lack its prefix.
 struct name_prefix {
@@ -87,18 +87,25 @@ inline std::string first_module(std::string_view name) {
     return dot == std::string_view::npos ? std::string() : std::string(name.substr(0, dot + 1));
 }
 
+/// The first of these, each once, without the empty one: a model has few modules on its top level.
+inline std::vector<std::string> some_of(std::vector<std::string> firsts) {
+    constexpr std::size_t most = 8;
+    std::sort(firsts.begin(), firsts.end());
+    firsts.erase(std::unique(firsts.begin(), firsts.end()), firsts.end());
+    if (!firsts.empty() && firsts.front().empty()) firsts.erase(firsts.begin());
+    if (firsts.size() > most) firsts.resize(most);
+    return firsts;
+}
+
 /// The prefix under which most names are predicted; none where it makes no difference.
 inline name_prefix prefix_of(const std::vector<std::string>& names, const predicted_tensors& predicted,
-                             const std::set<std::string>& others) {
+                             const std::unordered_set<std::string>& others) {
+    std::vector<std::string> ours, theirs;
+    for (const auto& [name, sizes] : predicted) ours.push_back(first_module(name));
+    for (const std::string& name : names) theirs.push_back(first_module(name));
     std::vector<name_prefix> choices{{}};
-    std::set<std::string> tried;
-    for (const auto& [name, sizes] : predicted)
-        if (const std::string first = first_module(name); !first.empty() && tried.size() < 8 && tried.insert(first).second)
-            choices.push_back({first, {}});
-    tried.clear();
-    for (const std::string& name : names)
-        if (const std::string first = first_module(name); !first.empty() && tried.size() < 8 && tried.insert(first).second)
-            choices.push_back({{}, first});
+    for (const std::string& first : some_of(std::move(ours))) choices.push_back({first, {}});
+    for (const std::string& first : some_of(std::move(theirs))) choices.push_back({{}, first});
     std::size_t most = 0;
     const name_prefix* best = choices.data();
     for (const name_prefix& choice : choices) {
@@ -113,7 +120,7 @@ inline name_prefix prefix_of(const std::vector<std::string>& names, const predic
 }
 
 /// Experts that a checkpoint holds one by one are predicted one by one.
-inline void unfold_experts(predicted_tensors& predicted, const std::set<std::string>& stored) {
+inline void unfold_experts(predicted_tensors& predicted, const std::unordered_set<std::string>& stored) {
     constexpr std::string_view both = ".experts.gate_up_proj", down = ".experts.down_proj";
     predicted_tensors unfolded;
     for (auto at = predicted.begin(); at != predicted.end();) {
@@ -146,7 +153,7 @@ inline void unfold_experts(predicted_tensors& predicted, const std::set<std::str
 [[nodiscard]] inline tensor_check check_tensors(const model_listing& listing, const std::vector<stored_tensor>& stored) {
     detail::predicted_tensors predicted;
     for (const tensor_shape& t : listing.tensors) predicted[t.name].assign(t.sizes.begin(), t.sizes.end());
-    const std::set<std::string> tied(listing.tied.begin(), listing.tied.end());
+    const std::unordered_set<std::string> tied(listing.tied.begin(), listing.tied.end());
 
     // names as they are stored come first: renaming is for those that are not predicted
     std::vector<std::string> names;
@@ -155,7 +162,7 @@ inline void unfold_experts(predicted_tensors& predicted, const std::set<std::str
         names.push_back(known ? t.name : detail::name_of_module(t.name));
     }
     const detail::name_prefix prefix = detail::prefix_of(names, predicted, tied);
-    std::set<std::string> all;
+    std::unordered_set<std::string> all;
     for (std::string& name : names) {
         if (predicted.count(name) == 0 && tied.count(name) == 0) name = prefix.apply(name);
         all.insert(name);
@@ -179,12 +186,16 @@ inline void unfold_experts(predicted_tensors& predicted, const std::set<std::str
             out.other_sizes.push_back({stored[i].name, found->second, stored[i].sizes});
         predicted.erase(found);
     }
-    for (const auto& [name, sizes] : predicted) {
+    std::vector<std::string> missing;
+    for (const auto& [name, sizes] : predicted) missing.push_back(name);
+    std::sort(missing.begin(), missing.end());
+    for (std::string& name : missing) {
+        const std::vector<std::uint64_t>& sizes = predicted.find(name)->second;
         // a tensor of several names may be stored under another one than it is counted under
         std::size_t i = 0;
         while (i < again.size() && stored[again[i]].sizes != sizes) ++i;
         if (i == again.size()) {
-            out.absent.push_back(name);
+            out.absent.push_back(std::move(name));
             continue;
         }
         ++out.agree;

@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -52,12 +52,12 @@ struct gguf_file {
     std::uint64_t alignment = 32;
     std::uint64_t data_begin = 0;  ///< where the weights begin in the first file
     std::uint64_t bytes = 0;       ///< of all files
-    std::map<std::string, gguf_value, std::less<>> metadata;
+    std::unordered_map<std::string, gguf_value> metadata;
     stored_tensors weights;
 
     /// The value of a key, or nothing.
     [[nodiscard]] const gguf_value* find(std::string_view key) const {
-        const auto found = metadata.find(key);
+        const auto found = metadata.find(std::string(key));
         return found == metadata.end() ? nullptr : &found->second;
     }
 };

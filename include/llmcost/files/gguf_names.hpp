@@ -26,30 +26,42 @@ struct gguf_tensor {
 
 namespace detail {
 
-/// How the converter (conversion/*.py) calls the tensors of a type of Transformers.
+/// Which models of 80 layers llama.cpp takes for its 70B, whose values get more bits (`LLM_TYPE_70B`).
+enum class large_rule : std::uint8_t {
+    never,
+    always,
+    shared_keys  ///< where heads share keys (Llama 1's 65B has a key for each), and no mixture of 8
+};
+
+/// How the converter (conversion/*.py) calls the tensors of a type of Transformers, and what llama.cpp makes of the type.
 struct gguf_naming {
     std::string_view model_type;
     std::string_view architecture;
     /// The norm behind attention in Transformers' name may be in front of the feed-forward block.
     std::string_view post_attention_norm = "ffn_norm";
-    bool experts_by_input = false;  ///< experts' weights have their inputs first, and are turned
-    bool corrects_scores = false;   ///< routers have a buffer of corrections
+    bool experts_by_input = false;     ///< experts' weights have their inputs first, and are turned
+    bool corrects_scores = false;      ///< routers have a buffer of corrections
+    bool shares_one_key = false;       ///< latent attention is written as one key that all heads share
+    bool hidden_states_alone = false;  ///< poolers and heads are not converted
+    large_rule is_large = large_rule::never;
 };
+// clang-format off
 inline constexpr gguf_naming gguf_namings[]{
-    {"llama", "llama"},
-    {"mistral", "llama"},
-    {"mixtral", "llama"},
-    {"qwen2", "qwen2"},
-    {"qwen3", "qwen3"},
-    {"qwen3_moe", "qwen3moe"},
-    {"gemma2", "gemma2", "post_attention_norm"},
-    {"gemma3_text", "gemma3", "post_attention_norm"},
-    {"phi3", "phi3"},
-    {"gpt_oss", "gpt-oss", "post_attention_norm", true},
-    {"deepseek_v2", "deepseek2"},
-    {"deepseek_v3", "deepseek2", "ffn_norm", false, true},
-    {"bert", "bert"},
+    {.model_type = "llama", .architecture = "llama", .is_large = large_rule::shared_keys},
+    {.model_type = "mistral", .architecture = "llama", .is_large = large_rule::shared_keys},
+    {.model_type = "mixtral", .architecture = "llama", .is_large = large_rule::shared_keys},
+    {.model_type = "qwen2", .architecture = "qwen2", .is_large = large_rule::always},
+    {.model_type = "qwen3", .architecture = "qwen3"},
+    {.model_type = "qwen3_moe", .architecture = "qwen3moe"},
+    {.model_type = "gemma2", .architecture = "gemma2", .post_attention_norm = "post_attention_norm"},
+    {.model_type = "gemma3_text", .architecture = "gemma3", .post_attention_norm = "post_attention_norm"},
+    {.model_type = "phi3", .architecture = "phi3"},
+    {.model_type = "gpt_oss", .architecture = "gpt-oss", .post_attention_norm = "post_attention_norm", .experts_by_input = true},
+    {.model_type = "deepseek_v2", .architecture = "deepseek2", .shares_one_key = true},
+    {.model_type = "deepseek_v3", .architecture = "deepseek2", .corrects_scores = true, .shares_one_key = true},
+    {.model_type = "bert", .architecture = "bert", .hidden_states_alone = true},
 };
+// clang-format on
 
 inline const gguf_naming& naming_of(const model& m) {
     const std::string_view type = (m.text != nullptr ? m.text : m.kind)->model_type;
@@ -128,8 +140,7 @@ public:
             if (name.starts_with(beside)) return;
         erase(name, "language_model.");
         if (name.starts_with("bert.")) name.erase(0, 5);
-        // BERT is converted for its hidden states
-        if (names_.architecture == "bert" && (name.starts_with("pooler.") || name.starts_with("cls."))) return;
+        if (names_.hidden_states_alone && (name.starts_with("pooler.") || name.starts_with("cls."))) return;
         sizes_.assign(t.sizes.begin(), t.sizes.end());
         std::string_view rest = name;
         std::int64_t layer = -1;

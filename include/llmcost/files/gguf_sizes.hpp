@@ -73,9 +73,9 @@ inline bool contains(std::string_view text, std::string_view part) { return text
 /// What the converter keeps in float32 whatever it is told, and llama-quantize does not touch (`prepare_tensors`,
 /// `tensor_allows_quantization`).
 inline bool stays_float32(const gguf_tensor& t) {
-    const std::string_view name = t.name;
-    return t.sizes.size() < 2 || !name.ends_with(".weight") || name.ends_with("_norm.weight") ||
-           name.ends_with(".ffn_gate_inp.weight") || name == "position_embd.weight" || name == "token_types.weight";
+    constexpr std::string_view kept[]{"_norm.weight", ".ffn_gate_inp.weight", "position_embd.weight", "token_types.weight"};
+    const auto ends = [&](std::string_view end) { return t.name.ends_with(end); };
+    return t.sizes.size() < 2 || !ends(".weight") || std::any_of(std::begin(kept), std::end(kept), ends);
 }
 /// ggml_n_dims: leading sizes of one do not count; a vector is left as it is.
 inline bool is_matrix(const gguf_tensor& t) {
@@ -89,17 +89,15 @@ class gguf_typing {
 public:
     gguf_typing(const model& m, const gguf_mix_row& mix, const gguf_source& from, const std::vector<gguf_tensor>& tensors)
         : mix_(mix), from_(from) {
-        const std::string_view architecture = naming_of(m).architecture;
+        const gguf_naming& naming = naming_of(m);
         const sizes& d = m.dims;
         layers_ = d.num_hidden_layers;
         experts_ = d.moe.num_experts;
-        // latent attention is written as one key that all heads share
-        const bool latent = architecture == "deepseek2";
-        const std::int64_t keys = latent || d.num_key_value_heads == 0 ? 1 : d.num_key_value_heads;
+        const std::int64_t keys = naming.shares_one_key || d.num_key_value_heads == 0 ? 1 : d.num_key_value_heads;
         heads_per_key_ = d.num_attention_heads / keys;
-        // LLM_TYPE_70B: what has 80 layers, but Llama 1's 65B, where every head has a key of its own, and mixtures of 8
-        const bool llama = architecture == "llama" && d.num_attention_heads != d.num_key_value_heads && experts_ != 8;
-        is_70b_ = layers_ == 80 && (llama || architecture == "qwen2");
+        const bool shares_keys = d.num_attention_heads != d.num_key_value_heads && experts_ != 8;
+        is_70b_ = layers_ == 80 &&
+                  (naming.is_large == large_rule::always || (naming.is_large == large_rule::shared_keys && shares_keys));
         for (const gguf_tensor& t : tensors) {
             if (is_value(t.name)) ++values_;
             if (t.name == "output.weight") tied_ = false;
