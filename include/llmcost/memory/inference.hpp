@@ -13,25 +13,27 @@
 
 namespace llmcost {
 
-/// What an engine's own memory is: documented constants, no measurement of this machine.
+/// What an engine's own memory is, and how it hands out the rest: documented constants, no measurement of this machine.
 ///
-/// Sources: CUDA context, pytorch#107667; vLLM's log, "non-torch memory" and CUDA graphs (vllm#7553, docs of
-/// `gpu_memory_utilization`); block sizes and shares, vllm/config/cache.py, sglang/srt/server_args.py.
+/// Sources: a CUDA context, pytorch#107667; vLLM's log, "non-torch memory" of one device; blocks and shares,
+/// vllm/config/cache.py, tensorrt_llm/llmapi/llm_args.py (`KvCacheConfig`); tokens of a step, the same and
+/// sglang/srt/server_args.py for devices of 80 GB. Captured graphs are not in it, and no share of SGLang, which works its
+/// own out from the device.
 struct engine_memory {
     std::string_view name;
     std::uint64_t runtime;     ///< bytes of context, libraries' workspaces and buffers
-    std::uint64_t graphs;      ///< bytes of captured graphs
     std::int64_t block;        ///< tokens that the cache is handed out in; 1: as many as there are
     std::int64_t step_tokens;  ///< tokens of a step at most; 0: whole prompts
     double share;              ///< of the device's memory that it takes at all
+    bool hands_out = true;     ///< the cache lies in blocks of its own; else it is as large as the model's tensors
 };
 // clang-format off
 inline constexpr engine_memory engine_memories[]{
-    {"transformers", std::uint64_t{300} << 20, 0,                        1,  0,    1.00},
-    {"vllm",         std::uint64_t{133} << 20, std::uint64_t{512} << 20, 16, 8192, 0.92},
-    {"sglang",       std::uint64_t{300} << 20, std::uint64_t{512} << 20, 1,  8192, 0.90},
-    {"trtllm",       std::uint64_t{300} << 20, std::uint64_t{512} << 20, 32, 8192, 0.90},
-    {"none",         0,                        0,                        1,  0,    1.00},
+    {"transformers", std::uint64_t{300} << 20, 1,  0,    1.00, false},
+    {"vllm",         std::uint64_t{133} << 20, 16, 8192, 0.92},
+    {"sglang",       std::uint64_t{300} << 20, 1,  8192, 1.00},
+    {"trtllm",       std::uint64_t{300} << 20, 32, 8192, 0.90},
+    {"none",         0,                        1,  0,    1.00, false},
 };
 // clang-format on
 
@@ -53,7 +55,7 @@ struct inference_memory {
     count cache{};             ///< as the model needs it
     count cache_allocated{};   ///< as the engine hands it out: whole blocks, windows not given back
     count activations_peak{};  ///< the most that a step's tensors take at a time
-    count runtime{};           ///< of the engine itself, its graphs included
+    count runtime{};           ///< of the engine itself, captured graphs left out
 
     [[nodiscard]] constexpr count total() const { return weights + cache_allocated + activations_peak + runtime; }
 };
@@ -123,7 +125,7 @@ namespace detail {
     inference_memory out;
     const figures all = count_model(m, load);
     out.weights = stored.value_or(all.weight_bytes), out.cache = out.cache_allocated = all.cache_bytes;
-    if (all.cache != count{} && by.block > 0 && by.name != "transformers" && by.name != "none") {
+    if (all.cache != count{} && by.hands_out) {
         const cache_rate rate = cache_rate_of(m, load);
         const std::int64_t tokens = load.past + load.sequence, blocks = (tokens + by.block - 1) / by.block;
         // windows are given back where all layers slide; beside full layers they are kept (vllm/v1/core/kv_cache_utils.py)
@@ -140,7 +142,7 @@ namespace detail {
         step.past = load.past + load.sequence - step.sequence;
     }
     out.activations_peak = activations_peak(m, step);
-    out.runtime = count(by.runtime + by.graphs);
+    out.runtime = count(by.runtime);
     return out;
 }
 
