@@ -41,10 +41,6 @@ std::int64_t pairs_by_hand(std::int64_t seen, std::int64_t sequence, std::int64_
 
 }  // namespace
 
-/// Whose states have no dimension for tokens, so that those of a batch meet in it.
-const law_exceptions crossed_batches{
-    {"rwkv", "one token of each of B sequences goes on as B tokens of each (`RwkvSelfAttention.extract_key_value`)"}};
-
 // One sequence alone may be laid out otherwise than several (a dimension of one element has no order in memory, so that
 // views and copies differ), hence no law for a batch of one.
 TEST_CASE("from two sequences on, every figure is affine in the batch") {

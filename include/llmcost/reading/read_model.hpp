@@ -30,7 +30,6 @@ constexpr component read_component(const component_row& part, config_view config
     return {kind, read_sizes(*kind, place, true)};
 }
 
-/// A model that is a text model itself, with or without towers beside it.
 /// Refuses an image that a pass has no sizes for: smaller than a kernel, a patch or a window that it meets on its way.
 inline void check_images(config_view config, const model& m) {
     if (m.dims.vision.image_height == 0 || m.dims.vocab_size != 0) return;
@@ -43,6 +42,7 @@ inline void check_images(config_view config, const model& m) {
     }
 }
 
+/// A model that is a text model itself, with or without towers beside it.
 constexpr model read_text_itself(const architecture& row, config_view config, const known_models& known) {
     model m{.kind = &row, .dims = read_sizes(row, config)};
     for (std::size_t i = 0; i < most_components && !is_empty(row.beside[i].key); ++i)

@@ -137,7 +137,7 @@ constexpr void check_kinds(config_view config, const architecture& row, const si
 constexpr sizes read_sizes(const architecture& row, config_view config, bool is_part = false) {
     const keys k{row, config};
     sizes s = row.defaults;
-    s.vocab_size = k.positive_or("vocab_size", s.vocab_size);
+    if (s.vocab_size > 0) s.vocab_size = k.positive_or("vocab_size", s.vocab_size);  // who reads no tokens has no words
     s.hidden_size = k.positive("hidden_size", s.hidden_size);
     s.intermediate_size = k.positive_or("intermediate_size", s.intermediate_size);
     s.num_hidden_layers = k.positive("num_hidden_layers", s.num_hidden_layers);
