@@ -29,8 +29,8 @@ struct outcome {
 /// The same for one text of arguments, parted by blanks.
 [[nodiscard]] outcome llmcost_line(const std::string& line, const surroundings& around = {});
 
-/// What a run prints that must succeed and say nothing else.
-[[nodiscard]] std::string printed(const std::string& line, const surroundings& around = {});
+/// What a run prints that must end with a code and say nothing else.
+[[nodiscard]] std::string printed(const std::string& line, const surroundings& around = {}, int code = 0);
 
 /// What a run says on standard error that must fail and print nothing.
 [[nodiscard]] std::string refused(const std::string& line, const surroundings& around = {}, int code = 2);

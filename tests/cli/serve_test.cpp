@@ -153,7 +153,7 @@ TEST_CASE("what nobody measured on a device is said") {
     CHECK(answered(line + "gaudi3 --sweep")["not_measured"].size() == 4);
     const std::string borrowed = line + "b200 --engine trtllm" + measured;
     CHECK(has(answered(borrowed)["not_measured"].dump(), "\"generation_attention bfloat16\""));
-    CHECK(has(printed("latency --training --model meta-llama/Llama-3.1-8B --device gaudi3"), '\n' + none));
+    CHECK(has(printed("latency --training --model meta-llama/Llama-3.1-8B --device gaudi3", {}, 8), '\n' + none));
 
     const std::string row = "model_path,system,isl,osl,batch_size,tp_size\nmeta-llama/Llama-3.1-70B,gaudi3,100,100,1,8\n";
     const outcome rows = llmcost_line("serve --configs " LLMCOST_TEST_DIR "/fit/serving" + measured, {.in = row});
@@ -220,7 +220,7 @@ TEST_CASE("whoever spreads a model over nodes is told what their network is take
     const std::string note = "between the 16 devices are taken the links of one node";
     CHECK(printed("serve " + many).find(note) != std::string::npos);
     CHECK(printed("latency " + many).find(note) != std::string::npos);
-    CHECK(printed("latency --model meta-llama/Llama-3.1-405B --device h100 --tp 8").find("links of one") ==
+    CHECK(printed("latency --model meta-llama/Llama-3.1-405B --device h100 --tp 8", {}, 8).find("links of one") ==
           std::string::npos);
 }
 
@@ -279,7 +279,7 @@ TEST_CASE("what does not fit a device is refused, and in a table left open") {
     const std::string what =
         "the model does not fit: 141.1 GB of weights and 0.671 GB of a request's cache on each device of 80 GB "
         "(more devices: tp, pp; narrower types)\n";
-    CHECK(refused("serve --model meta-llama/Llama-3.1-70B --device h100") == "llmcost: h100_sxm: " + what);
+    CHECK(refused("serve --model meta-llama/Llama-3.1-70B --device h100", {}, 8) == "llmcost: h100_sxm: " + what);
     const std::string row = "meta-llama/Llama-3.1-70B,h100_sxm,1024,1024,1,";
     const std::string line = "serve --configs " LLMCOST_TEST_DIR "/fit/serving" + measured;
     const std::string head = "model_path,system,isl,osl,batch_size,tp_size\n";

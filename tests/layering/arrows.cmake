@@ -20,7 +20,7 @@ room(base      "(base/.+|detail/utf8\\.hpp)")
 room(devices   "devices/.+"                               base config)
 room(fit       "latency/fit\\.hpp"                        latency)
 room(latency   "latency/.+"                               base devices)
-room(serving   "serving/.+"                               ${engine} config layers model analysis devices latency)
+room(serving   "serving/.+"                               ${engine} config layers model analysis memory devices latency)
 room(cuda      "cuda/.+"                                  base devices latency)
 room(messages  "detail/(messages|nearest)\\.hpp"         base config error)
 room(weights   "files/.+"

@@ -137,7 +137,7 @@ struct backend {
         if (t.training())
             state = {t.constant(matrix), t.constant({batch, heads, in.q.dim(-1)}), t.constant({batch, heads, 1})};
         t.edge(axis::sequence, sequence / size * size), t.edge(axis::sequence, sequence / size * size + 1);
-        t.edge(axis::sequence, (sequence / size + 1) * size);
+        t.edge(axis::sequence, sequence / size * size + 2), t.edge(axis::sequence, (sequence / size + 1) * size);
         const value h = sequence > 1 ? of_several(t, in, state, size) : of_one(t, in, state);
         t.returned(state.c), t.returned(state.n), t.returned(state.m);
         return h;

@@ -21,6 +21,7 @@ enum class errc {
     not_found,           ///< a name that neither file, cache, bundle nor hub knows; or a gated one
     network,             ///< the hub did not answer as agreed
     overflow,            ///< a count beyond 128 bits or a tensor beyond 2^63 elements
+    does_not_fit         ///< more than a device holds, and nothing else can be answered
 };
 
 /// The one exception of the boundaries (JSON, hub, command line): a code, a place and a sentence.

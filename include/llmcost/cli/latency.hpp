@@ -92,7 +92,13 @@ inline void put_workload(json_writer& json, const model& m, const job& work) {
     json.end_array();
 }
 
-inline std::string latency_json(const placement& p, const job& work, const timed_step& step, double watts) {
+/// `needed` of each device, and whether it is there.
+inline void put_memory(json_writer& json, const placement& p, count needed, std::int64_t pipeline = 1) {
+    json.member("needed", needed);
+    put_room(json, room_of(p, pipeline), needed);
+}
+
+inline std::string latency_json(const placement& p, const job& work, const timed_step& step, count needed, double watts) {
     json_writer json;
     json.object().member("seconds", step.seconds).member("lower", step.lower).member("upper", step.upper);
     json.member("bound", name_of(step.bound)).member("flops", step.done.flops).member("bytes", step.done.bytes);
@@ -102,7 +108,7 @@ inline std::string latency_json(const placement& p, const job& work, const timed
     json.member("dtype", p.how.products->name).member("cache_dtype", p.how.cache->name);
     json.member("launches", step.done.launches).member("host_seconds", step.host_seconds);
     json.member("weight_bytes", step.weights).member("cache_bytes", step.cache);
-    if (p.on->memory_gigabytes > 0) json.member("fits", note_on_memory(*p.on, step.weights + step.cache, "").empty());
+    put_memory(json, p, needed);
     json.member("groups", p.how.shards.data);
     put_workload(json, p.subject, work);
     json.key("ops").array();
@@ -164,7 +170,8 @@ inline std::string title_of_placement(const placement& p, std::int64_t pipeline 
     return out + ", cache " + std::string(p.how.cache->name);
 }
 
-inline std::string latency_text(const placement& p, const std::string& asked, const timed_step& step, double watts) {
+inline std::string latency_text(const placement& p, const std::string& asked, const timed_step& step, count needed,
+                                double watts) {
     std::string out = title_of_placement(p) + '\n' + asked + ": " + duration(step.seconds) + "  (" + duration(step.lower) +
                       " to " + duration(step.upper) + ", bound by " + std::string(name_of(step.bound)) + ")\n\n";
     std::size_t widest = 6, sizes = 6;
@@ -199,10 +206,8 @@ inline std::string latency_text(const placement& p, const std::string& asked, co
                ? formatted("\n%.0f kernels issued one by one: %.3g ms of the host\n", step.done.launches,
                            1e3 * step.host_seconds)
                : "\nkernels run one after another in a CUDA graph; without the engine's own time (see llmcost serve)\n";
-    for (const std::string& note :
-         {note_on_nodes(p.how.shards.devices()), note_on_memory(*p.on, step.weights + step.cache, "weights and cache")})
-        if (!note.empty()) out += note + '\n';
-    return out;
+    if (const std::string note = note_on_nodes(p.how.shards.devices()); !note.empty()) out += note + '\n';
+    return out + line_on_room(room_of(p), needed);
 }
 
 /// Images or tokens of a training step, of all groups of devices.
@@ -211,19 +216,14 @@ inline double inputs_of(const placement& p, const workload& load) {
            (reads_pixels(p.subject) ? 1 : static_cast<double>(load.sequence));
 }
 
-/// That a training step does not fit: its states alone, or with what autograd keeps where each operation is executed.
-inline std::string training_note(const placement& p, const training_cost& t) {
-    const bool eager = p.how.issued == issue::eager;
-    return note_on_memory(*p.on, t.states + (eager ? t.kept : 0),
-                          eager ? "training states and what autograd keeps" : "training states alone");
-}
-
 inline std::string training_json(const placement& p, const workload& load, const training_cost& t, double watts) {
     json_writer json;
     json.object().member("seconds", t.whole.seconds).member("lower", t.whole.lower).member("upper", t.whole.upper);
     json.member("bound", name_of(t.whole.bound));
     for (const auto& [name, part] : {std::pair<std::string_view, const step_cost*>{"forward", &t.forward},
                                      {"backward", &t.backward},
+                                     {"recomputed", &t.recomputed},
+                                     {"reduction", &t.reduction},
                                      {"optimizer", &t.optimizer}}) {
         json.key(name).object().member("seconds", part->seconds).member("flops", part->flops);
         json.member("bytes", part->bytes).end_object();
@@ -237,8 +237,8 @@ inline std::string training_json(const placement& p, const workload& load, const
     json.member("device", p.on->names[0]).member("devices", p.how.shards.devices());
     json.member("dtype", p.how.products->name).member("groups", p.how.shards.data).member("batch", load.batch);
     if (!images) json.member("sequence", load.sequence);
-    json.member("state_bytes", t.states).member("saved_bytes", t.kept);
-    if (p.on->memory_gigabytes > 0) json.member("fits", training_note(p, t).empty());
+    json.member("state_bytes", count(t.memory.states)).member("saved_bytes", count(t.memory.saved));
+    put_memory(json, p, count(t.memory.peak.total));
     put_unmeasured(json, p);
     return json.end_object().text() + '\n';
 }
@@ -251,7 +251,10 @@ inline std::string training_text(const placement& p, const workload& load, const
         out += "  " + left(name, 12) + right(duration(part.seconds), 10) +
                formatted("  %.1f TFLOP/s, %.0f GB/s\n", part.flops / part.seconds / 1e12, part.bytes / part.seconds / 1e9);
     };
-    line("forward", t.forward), line("backward", t.backward), line("AdamW", t.optimizer);
+    line("forward", t.forward), line("backward", t.backward);
+    if (t.recomputed.seconds > 0) line("  of it again", t.recomputed);
+    if (t.reduction.seconds > 0) line("all-reduce", t.reduction);
+    line("AdamW", t.optimizer);
     const std::string inputs = reads_pixels(p.subject) ? "images" : "tokens";
     out += formatted("  MFU %.1f %%, %.0f ", 100 * t.model_flops_utilisation(*p.on, *p.how.products),
                      inputs_of(p, load) / t.whole.seconds) +
@@ -261,13 +264,18 @@ inline std::string training_text(const placement& p, const workload& load, const
         out += formatted("; %.3g per million ", 1e6 / inputs_of(p, load) * t.whole.seconds / 3600 * p.price_per_hour *
                                                     static_cast<double>(p.how.shards.devices())) +
                inputs;
-    out += formatted("\n  memory %.4g GB of weights, gradients and AdamW's states, at most %.4g GB kept for backward\n",
-                     t.states / 1e9, t.kept / 1e9);
-    if (const std::string note = training_note(p, t); !note.empty()) out += "  " + note + '\n';
-    return out + line_on_measurements(p) + "nothing is recomputed; gradients are not summed over replicas\n";
+    out += "\n  memory " + in_bytes(count(t.memory.states)) + " of weights, gradients and AdamW's moments, " +
+           in_bytes(count(t.memory.saved)) + " kept for backward\n";
+    return out + line_on_measurements(p) + line_on_room(room_of(p), count(t.memory.peak.total));
 }
 
 }  // namespace detail
+
+namespace option {
+
+inline constexpr option_row layers_again{"--recompute", value_kind::choice, "none|full", "of --training: layers made again"};
+
+}  // namespace option
 
 inline constexpr std::array latency_options = joined(
     execution_options, std::array{option_row{"--format", value_kind::choice, "text|json|csv", "csv of a step's kernels"}},
@@ -276,7 +284,8 @@ inline constexpr std::array latency_options = joined(
            std::array{option::batch, option_row{"--sequence", value_kind::number, "N", "new tokens per sequence (1)"},
                       option::past, option::encoder_sequence, option::requests,
                       option_row{"--logits", value_kind::choice, "all|last|none", "positions that the head computes (last)"},
-                      option_row{"--training", value_kind::none, "", "forward, backward and AdamW, instead"}}),
+                      option_row{"--training", value_kind::none, "", "forward, backward and AdamW, instead"},
+                      option::layers_again}),
     model_options);
 
 /// What `llmcost latency …` prints.
@@ -293,14 +302,18 @@ inline constexpr std::array latency_options = joined(
         if (given.has(option::logits) && work.base.head != logits::all)
             refuse("--logits", "a training step computes those of all positions");
         if (!given.has(option::sequence)) work.base.sequence = 1024;
-        const training_cost t = training_of(p.subject, work.base, p.how, *p.on, *p.kernels);
+        training_plan plan;
+        plan.loss = usual_loss(p.subject), plan.step.recompute = static_cast<recomputation>(given.choice(option::layers_again));
+        const training_cost t = training_of(p.subject, work.base, p.how, *p.on, *p.kernels, plan);
         put_notes(p, work.base.sequence, io);
         step_cost all = t.forward;
-        all += t.backward, all += t.optimizer;
+        all += t.backward, all += t.reduction, all += t.optimizer;
         const double watts = watts_of(*p.on, *p.how.products, all, t.whole.seconds);
-        return format == "json" ? detail::training_json(p, work.base, t, watts)
-                                : detail::training_text(p, work.base, t, watts);
+        return {format == "json" ? detail::training_json(p, work.base, t, watts)
+                                 : detail::training_text(p, work.base, t, watts),
+                code_of(room_of(p), count(t.memory.peak.total))};
     }
+    if (given.has(option::layers_again)) refuse("--recompute", "needs --training");
     std::vector<workload> groups;
     std::string asked;
     const std::vector<phase> phases = phases_of(work);
@@ -312,9 +325,13 @@ inline constexpr std::array latency_options = joined(
     asked += detail::in_each_group(p.how.shards);
     const timed_step step = time_step(p.subject, groups, p.how, *p.on, *p.kernels);
     put_notes(p, longest_of(work, phases), io);
-    if (lists) return detail::latency_csv(step);
+    const count needed = memory_of_step(p.subject, groups, p.how, memory_of_engine(p.by), step.weights).total();
+    const exit_code code = code_of(room_of(p), needed);
+    if (lists) return {detail::latency_csv(step), code};
     const double watts = watts_of(*p.on, *p.how.products, step.done, step.seconds);
-    return format == "json" ? detail::latency_json(p, work, step, watts) : detail::latency_text(p, asked, step, watts);
+    return {format == "json" ? detail::latency_json(p, work, step, needed, watts)
+                             : detail::latency_text(p, asked, step, needed, watts),
+            code};
 }
 
 inline constexpr std::array<example_row, 2> latency_examples{{

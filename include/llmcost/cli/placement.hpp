@@ -13,9 +13,11 @@
 
 #include <llmcost/cli/device_options.hpp>
 #include <llmcost/cli/question.hpp>
+#include <llmcost/cli/room.hpp>
 #include <llmcost/cli/subject.hpp>
 #include <llmcost/cli/word_check.hpp>
 #include <llmcost/kernels/library.hpp>
+#include <llmcost/memory/inference.hpp>
 #include <llmcost/serving/engines.hpp>
 #include <llmcost/serving/execution_of.hpp>
 #include <llmcost/serving/kernels.hpp>
@@ -119,11 +121,15 @@ inline void check_memory(const device& on) {
                     "no size of memory in its datasheet, which a server needs: how many requests fit is unknown");
 }
 
-/// That a device has less memory than it must hold; nothing where its size is unknown.
-inline std::string note_on_memory(const device& on, double bytes, std::string_view of) {
-    if (on.memory_gigabytes <= 0 || bytes <= on.memory_gigabytes * 1e9) return {};
-    return formatted("does not fit: %.1f GB of ", bytes / 1e9) + std::string(of) +
-           formatted(" on each device of %.0f GB", on.memory_gigabytes);
+/// The memory of each device of a placement, whose layers stand on so many stages of devices.
+inline room_asked room_of(const placement& p, std::int64_t pipeline = 1) {
+    return room_on(*p.on, p.how.shards.devices() * pipeline);
+}
+
+/// How an engine of a placement hands memory out; without an engine only what the model itself needs.
+inline const engine_memory& memory_of_engine(const engine& by) {
+    const engine_memory* const known = find_engine_memory(std::string_view(by.name));
+    return known != nullptr ? *known : *find_engine_memory("none");
 }
 
 /// Refuses more stages than a model has layers.

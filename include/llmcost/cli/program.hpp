@@ -26,6 +26,7 @@ namespace llmcost::cli {
         case errc::input: return exit_code::input;
         case errc::network: return exit_code::network;
         case errc::overflow: return exit_code::overflow;
+        case errc::does_not_fit: return exit_code::does_not_fit;
         case errc::unknown_model_type:
         case errc::missing_key:
         case errc::bad_value:

@@ -53,6 +53,13 @@ struct room_asked {
     [[nodiscard]] bool fits(count needed) const { return needed <= count(bytes); }
 };
 
+/// The memory of each of some devices; none is asked about where the datasheet says no size.
+[[nodiscard]] inline room_asked room_on(const device& on, std::int64_t devices = 1) {
+    if (on.memory_gigabytes <= 0) return {};
+    const std::string each = devices > 1 ? "each of " + std::to_string(devices) + " x " : std::string();
+    return {static_cast<std::uint64_t>(on.memory_gigabytes * 1e9), each + printable(on.title)};
+}
+
 /// The memory that `--device` or `--memory` names.
 [[nodiscard]] inline room_asked read_room(const arguments& given) {
     if (given.has(option::device) && given.has(option::memory)) refuse("--memory", "cannot stand together with --device");
@@ -70,7 +77,7 @@ struct room_asked {
     }
     if (on->memory_gigabytes <= 0)
         refuse("--device", "the datasheet of " + printable(on->title) + " says no size of memory");
-    return {static_cast<std::uint64_t>(on->memory_gigabytes * 1e9), printable(on->title)};
+    return room_on(*on);
 }
 
 /// `H100 SXM: 25.3 GiB of 74.5 GiB, fits with 49.2 GiB to spare`.
@@ -83,7 +90,7 @@ struct room_asked {
            '\n';
 }
 
-/// `"available"` and `"fits"`; null where no memory was named.
+/// `"available"` and `"fits"`; null where no memory is asked about.
 inline void put_room(json_writer& json, const room_asked& room, count needed) {
     json.key("available");
     if (!room.asked()) {

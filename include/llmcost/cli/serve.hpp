@@ -108,6 +108,13 @@ inline void put_figures(json_writer& json, const placement& p, const serving_loa
     if (p.grams_per_kwh > 0) json.member("grams_co2_per_million_tokens", grams_per_million(p, f));
 }
 
+/// What each device holds while so many requests run, half of each answer written.
+inline count needed_of_device(const placement& p, const serving_load& load, const serving_figures& f, server& on) {
+    const auto stages = static_cast<double>(load.pipeline), groups = static_cast<double>(on.groups());
+    const double caches = f.running / groups * on.cache_bytes(load.input + load.output / 2);
+    return count(static_cast<std::uint64_t>((on.weights() + caches) / stages)) + count(memory_of_engine(p.by).runtime);
+}
+
 inline std::string serve_text(const placement& p, const serving_load& load, const serving_figures& f, server& on) {
     const auto devices = static_cast<double>(p.how.shards.devices() * load.pipeline);
     std::string out = title_of_placement(p, load.pipeline) + '\n' + grouped(count(load.input)) + " tokens in, " +
@@ -141,7 +148,7 @@ inline std::string serve_text(const placement& p, const serving_load& load, cons
     if (p.grams_per_kwh > 0) line("carbon", formatted("%.3g g CO2 per million output tokens", grams_per_million(p, f)));
     if (const std::string measured = line_on_measurements(p); !measured.empty()) out += "  " + measured;
     if (p.by.name.empty()) out += "  no --engine: kernels alone, without the engine's own time\n";
-    return out;
+    return out + line_on_room(room_of(p, load.pipeline), needed_of_device(p, load, f, on));
 }
 
 /// A positive number in four digits, none of which makes it larger.
@@ -232,6 +239,7 @@ inline std::string served(const arguments& given, const placement& p, serving_lo
     json.member("device", p.on->names[0]).member("engine", p.by.name).member("dtype", p.how.products->name);
     json.member("cache_dtype", p.how.cache->name)
         .member("weight_bytes_per_device", on.weights() / static_cast<double>(load.pipeline));
+    put_memory(json, p, needed_of_device(p, load, f, on), load.pipeline);
     put_unmeasured(json, p);
     return json.end_object().text() + '\n';
 }
@@ -267,7 +275,7 @@ inline std::string served(const arguments& given, const placement& p, serving_lo
     server on(p.subject, p.how, p.by, *p.on, *p.kernels);
     if (load.chunk > 0 && load.input / load.chunk > 4096) refuse("--chunk", "a prompt of more than 4,096 chunks");
     if (const std::string problem = no_room(on, load, *p.on); !problem.empty())
-        throw error(errc::usage, printable(p.on->names[0]), problem);
+        throw error(errc::does_not_fit, printable(p.on->names[0]), problem);
     std::string text = detail::served(given, p, load, on);
     put_notes(p, load.input + load.output, io);
     return text;

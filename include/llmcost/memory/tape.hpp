@@ -96,11 +96,17 @@ public:
             if (out_.parameters[i].sizes == sizes_of(v)) at = static_cast<std::int32_t>(i);
         if (at < 0) {
             at = static_cast<std::int32_t>(out_.parameters.size());
-            const std::string full = path_.empty() ? std::string(name) : path_ + "." + std::string(name);
-            out_.parameters.push_back({full, sizes_of(v), v.elements, bytes_of(v, v.elements), v.requires_grad, region()});
+            out_.parameters.push_back({path_of(name), sizes_of(v), v.elements, bytes_of(v, v.elements), v.requires_grad, region()});
             read_.push_back(false);
         }
         set(parameter_of_, static_cast<std::size_t>(-2 - v.storage), at);
+    }
+    void parameter_again(const recorder& r, literal name, const value& v) override {
+        const std::string full = path_of(name);
+        for (std::size_t i = out_.parameters.size(); i-- > 0;)
+            if (out_.parameters[i].name == full)
+                return set(parameter_of_, static_cast<std::size_t>(-2 - v.storage), static_cast<std::int32_t>(i));
+        parameter(r, name, v, false);
     }
     void cached(const recorder&, const value& v) override {
         if (const std::int32_t t = tensor_of(v); t >= 0) out_.tensors[static_cast<std::size_t>(t)].is_cached = true;
@@ -141,9 +147,14 @@ public:
         out_.nodes.push_back(std::move(made));
     }
     void renamed(const recorder&, std::int32_t before, std::int32_t now) override {
-        const std::int32_t kept = tensor_of_[static_cast<std::size_t>(before)];
-        tensor_of_.resize(static_cast<std::size_t>(now));
-        set(tensor_of_, static_cast<std::size_t>(now), kept);
+        const auto from = static_cast<std::size_t>(before);
+        const std::int32_t kept = from < tensor_of_.size() ? tensor_of_[from] : -1;  // what is idle was never heard of
+        tensor_of_.resize(static_cast<std::size_t>(now), -1);
+        tensor_of_.push_back(kept);
+    }
+    void came_last(const recorder& r, const value& v) override {
+        times_ = r.times().to_64();
+        (void)made(v, here() - 1);
     }
     /// The number of a tensor; one that no operation made was handed in, or made by a node.
     [[nodiscard]] std::int32_t tensor_of(const value& v, std::int32_t by = -1) {
@@ -158,6 +169,9 @@ private:
         std::size_t first_parameter;
         bool in_list;
     };
+    [[nodiscard]] std::string path_of(literal name) const {
+        return path_.empty() ? std::string(name) : path_ + "." + std::string(name);
+    }
     [[nodiscard]] static bool wraps(const module_info& m) noexcept { return m.index >= 0 && !m.leaf; }
     static void set(std::vector<std::int32_t>& in, std::size_t at, std::int32_t to) {
         if (at >= in.size()) in.resize(at + 1, -1);

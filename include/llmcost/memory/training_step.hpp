@@ -38,6 +38,12 @@ namespace detail {
 
 }  // namespace detail
 
+/// What backward begins at: one number, of what a pass returned.
+constexpr value loss_behind(const model& m, trace& t, const value& scores, training_loss of) {
+    return of == training_loss::labels ? t.call("loss", detail::loss_of(m), scores)
+                                       : t.sum(t.reshape(t.to(scores, dtype::float32), {-1}), 0);
+}
+
 /// Records a pass of a model, its loss behind it, as autograd does.
 [[nodiscard]] inline tape record_tape(const model& m, workload load, const training_plan& plan, training_run& told) {
     load.training = true;
@@ -53,9 +59,7 @@ namespace detail {
     told.counted = whole_figures_of(t.sums(), types), told.adapted = policy.matched();
     out.returned = ear.tensor_of(scores);
     t.follow(nullptr);
-    const value loss = plan.loss == training_loss::labels ? t.call("loss", detail::loss_of(m), scores)
-                                                          : t.sum(t.reshape(t.to(scores, dtype::float32), {-1}), 0);
-    out.loss = ear.tensor_of(loss);
+    out.loss = ear.tensor_of(loss_behind(m, t, scores, plan.loss));
     return out;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -14,15 +15,19 @@
 
 namespace llmcost {
 
+/// What stands behind a pass: reads what it returns.
+using loss_of_pass = std::function<void(const model&, trace&, const value&)>;
+
 namespace detail {
 
 /// The kernels of a part of a model, equal ones together in the order of the first.
 [[nodiscard]] inline std::vector<model_kernel> folded_kernels(const model& part, const workload& load,
-                                                              const execution& how) {
+                                                              const execution& how, const loss_of_pass& loss) {
     std::vector<model_kernel> all, folded;
     const auto walk = [&](listener& ear) {
         trace t{load, &ear};
-        part.describe(t);
+        const value scores = part.forward(t);
+        if (loss) loss(part, t, scores);
     };
     if (how.issued == issue::eager) {
         eager_listener ear(all, how);
@@ -79,7 +84,10 @@ struct layer_run {
 /// Layers that come again and again are walked twice and three times, or where a run has several once and twice; what the
 /// last time adds stands for the others. Where fewer are no model (stages of an image) or add nothing (layers that stacks
 /// share), all are walked.
-[[nodiscard]] inline std::vector<model_kernel> kernels_of(const model& whole, const workload& load, const execution& how) {
+///
+/// `loss`, where there is one, is walked behind the pass.
+[[nodiscard]] inline std::vector<model_kernel> kernels_of(const model& whole, const workload& load, const execution& how,
+                                                          const loss_of_pass& loss = {}) {
     constexpr std::int64_t most = 2;
     const model part = sharded(whole, how.shards);
     const detail::layer_run run = detail::longest_run(part.dims.layers, part.dims.num_hidden_layers, most + 1);
@@ -87,8 +95,8 @@ struct layer_run {
     for (std::int64_t few = run.period > 1 ? 1 : most; few <= most && run.times > few + 1; ++few) {
         std::vector<model_kernel> before, all;
         try {
-            before = detail::folded_kernels(detail::repeated(part, run, few), load, how);
-            all = detail::folded_kernels(detail::repeated(part, run, few + 1), load, how);
+            before = detail::folded_kernels(detail::repeated(part, run, few), load, how, loss);
+            all = detail::folded_kernels(detail::repeated(part, run, few + 1), load, how, loss);
         } catch (const description_error&) {
             break;
         }
@@ -100,7 +108,7 @@ struct layer_run {
             all[i].times += (all[i].times - before[i].times) * (run.times - few - 1);
         return all;
     }
-    return detail::folded_kernels(part, load, how);
+    return detail::folded_kernels(part, load, how, loss);
 }
 
 }  // namespace llmcost

@@ -3,8 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include <llmcost/analysis/counts.hpp>
+#include <llmcost/memory/inference.hpp>
+#include <llmcost/memory/training_step.hpp>
 #include <llmcost/serving/model_kernel.hpp>
 
 // What each device of a split model holds.
@@ -40,16 +43,65 @@ struct device_parameters {
     return how.cache->weight_bytes * static_cast<double>(count_model(sharded(whole, how.shards), load).cache.to_64());
 }
 
-/// Bytes that training holds for a parameter from step to step: the weight and its gradient in 16 bits, AdamW's copy and
-/// both moments in 32 (ZeRO, arXiv 1910.02054, section 3.1).
-inline constexpr double training_state_bytes = 2 + 2 + 3 * 4;
+/// Memory of a step on each device, whose groups of sequences are computed together, `weights` bytes of weights beside them.
+[[nodiscard]] inline inference_memory memory_of_step(const model& whole, const std::vector<workload>& groups,
+                                                     const execution& how, const engine_memory& by, double weights) {
+    inference_memory all;
+    const model part = sharded(whole, how.shards);
+    for (workload load : groups) {
+        load.weights = load.activations = dtype_from(how.unquantised()->name);
+        load.cache = how.cache->weight_bytes == 1 ? dtype::float8_e4m3fn : dtype_from(how.cache->name);
+        const inference_memory one = inference_memory_of(part, load, by, maybe<count>{count{}});
+        all.cache += one.cache, all.cache_allocated += one.cache_allocated;
+        all.activations_peak += one.activations_peak, all.runtime = one.runtime;
+    }
+    all.weights = count(static_cast<std::uint64_t>(weights));
+    return all;
+}
 
-/// Bytes that autograd keeps on each device until backward, operation by operation as the reference executes them: fused
-/// attention keeps less.
-[[nodiscard]] inline double kept_for_backward(const model& whole, workload load, const execution& how) {
-    load.training = true;
-    load.weights = load.activations = dtype_from(how.unquantised()->name);
-    return static_cast<double>(count_model(sharded(whole, how.shards), load).saved_bytes);
+/// What backward begins at where a step is trained: labels of a model with a head, else the sum of what it returns.
+[[nodiscard]] constexpr training_loss usual_loss(const model& m) noexcept {
+    return m.dims.head == head_kind::none ? training_loss::sum : training_loss::labels;
+}
+
+/// What training holds on each device.
+struct training_memory {
+    memory_bytes peak{};
+    std::uint64_t states = 0;  ///< bytes of weights, their gradients, and what the optimizer keeps from step to step
+    std::uint64_t saved = 0;   ///< bytes that autograd keeps until backward
+};
+
+/// Memory of a training step: weights in 32 bits, computed in 16, as autocast trains them; attention in one call unless each
+/// operation is executed by itself. Where devices share experts, each holds its part of the states.
+[[nodiscard]] inline training_memory memory_of_training(const model& whole, workload load, const execution& how,
+                                                        const training_plan& plan) {
+    using category = memory_category;
+    const model part = sharded(whole, how.shards);
+    load.autocast = true, load.on_cpu = true;
+    load.weights = load.activations = dtype::float32;
+    const auto played = [&](attention_implementation as) {
+        load.implementation = as;
+        return train(part, load, plan).memory;
+    };
+    memory_timeline all;
+    try {
+        all = played(how.issued == issue::eager ? attention_implementation::eager : attention_implementation::sdpa);
+    } catch (const description_error&) {  // no such call in this model
+        all = played(attention_implementation::eager);
+    }
+    const double here = parameters_of(whole, how).all() / parameters_of(part, execution{}).all();
+    training_memory out{all.peak.bytes, 0, all.saved_bytes};
+    const auto shared = [&](std::uint64_t bytes) {
+        return here < 1 ? static_cast<std::uint64_t>(here * static_cast<double>(bytes)) : bytes;
+    };
+    for (const category c : {category::parameters, category::gradients, category::optimizer}) {
+        const std::uint64_t bytes = out.peak[c];
+        out.peak.take(c, bytes - shared(bytes));
+        out.states += shared(all.own_peaks[c]);
+    }
+    const std::uint64_t passing = all.own_peaks[category::optimizer] - all.after_step[category::optimizer];
+    out.states -= shared(passing);
+    return out;
 }
 
 }  // namespace llmcost

@@ -11,15 +11,17 @@
 
 namespace llmcost {
 
-/// What a training step of one device takes: forward, backward, and AdamW over all parameters.
+/// What a training step of one device takes: forward with its loss, backward, the sum of gradients over replicas, and AdamW
+/// over all parameters.
 struct training_cost {
     step_cost forward{};
     step_cost backward{};
+    step_cost recomputed{};  ///< of backward: layers that are made again
+    step_cost reduction{};   ///< gradients, behind backward
     step_cost optimizer{};
 
-    step_time whole{};  ///< of all three, or of the host that issues them
-    double states = 0;  ///< bytes of weights, gradients, AdamW's copy and moments
-    double kept = 0;    ///< bytes that autograd keeps until backward, at most (`kept_for_backward`)
+    step_time whole{};  ///< of all, or of the host that issues them
+    training_memory memory{};
 
     /// Model FLOPs utilisation (PaLM, arXiv 2204.02311, appendix B): three times the forward pass's, of what the device's
     /// peak would do in the time; 0 where the datasheet has no such peak.
@@ -29,8 +31,8 @@ struct training_cost {
     }
 };
 
-/// Bytes that AdamW moves for a parameter in 16 bits: its gradient, and the weight, a copy in 32 bits and both moments read
-/// and written (2 + 2 + 2·3·4).
+/// Bytes that AdamW moves for a parameter in 32 bits: its gradient, and the weight and both moments read and written
+/// (4 + 2·3·4).
 inline constexpr std::int64_t adamw_bytes = 28;
 
 /// AdamW's update of so many parameters, which streams them as a sum of tensors in 32 bits does.
@@ -58,19 +60,32 @@ inline constexpr std::int64_t adamw_bytes = 28;
     return rule == backward_rule::attention ? 2.5 : rule == backward_rule::same ? 1 : 2;
 }
 
-/// A training step without recomputation, every kernel behind the other.
+/// Gradients summed over so many replicas, each of which holds all of them.
+[[nodiscard]] inline model_kernel gradients_summed(std::int64_t parameters, std::int64_t replicas) {
+    model_kernel k{.name = "gradients"};
+    k.shape = {.family = find_family("nccl"), .operand = find_operand("float32"), .variant = "all_reduce"};
+    k.shape.sizes[0] = parameters, k.shape.sizes[1] = replicas;
+    return k;
+}
+
+/// A training step, every kernel behind the other.
 ///
 /// Families say what goes back (`backward_rule`): a product as two, fused attention with 2.5 times the FLOPs, experts and
-/// chains twice, sums over devices once.
+/// chains twice, sums over devices once. What is recomputed are kernels of layers.
 [[nodiscard]] inline training_cost training_of(const model& whole, workload load, const execution& how, const device& on,
-                                               kernel_source& from) {
+                                               kernel_source& from, const training_plan& plan = {}) {
     load.past = 0, load.head = logits::all;
     training_cost t;
     summed_time all;
-    for (const known_kernel& k : with_measurements(kernels_of(whole, load, how), how, from)) {
+    const auto loss = [&](const model& part, trace& walk, const value& scores) {
+        (void)loss_behind(part, walk, scores, plan.loss);
+    };
+    for (const known_kernel& k : with_measurements(kernels_of(whole, load, how, loss), how, from)) {
         const step_cost once = cost_of(on, k);
         const auto times = static_cast<double>(k.what.times);
         t.forward += once;
+        if (plan.step.recompute == recomputation::full && k.what.name.find('*') != std::string::npos)
+            t.recomputed += once, all.add(estimate(on, k), times);
         const backward_rule rule = k.what.shape.family->backward;
         if (rule == backward_rule::products) {
             all.add(estimate(on, k), times);
@@ -83,13 +98,18 @@ inline constexpr std::int64_t adamw_bytes = 28;
         t.backward += {factor * once.seconds, factor * once.flops, factor * once.bytes, launches * once.launches};
         all.add(estimate(on, k), times * (1 + factor));
     }
-    const double parameters = parameters_of(whole, how).all();
-    const known_kernel optimizer =
-        with_measurements({adamw_update(static_cast<std::int64_t>(parameters))}, how, from).front();
-    t.optimizer = cost_of(on, optimizer), all.add(estimate(on, optimizer), 1);
-    const double launches = t.forward.launches + t.backward.launches + t.optimizer.launches;
+    t.backward += t.recomputed;
+    const auto parameters = static_cast<std::int64_t>(parameters_of(whole, how).all());
+    const auto behind = [&](const model_kernel& k) {
+        const known_kernel known = with_measurements({k}, how, from).front();
+        all.add(estimate(on, known), 1);
+        return cost_of(on, known);
+    };
+    if (how.shards.data > 1) t.reduction = behind(gradients_summed(parameters, how.shards.data));
+    t.optimizer = behind(adamw_update(parameters));
+    const double launches = t.forward.launches + t.backward.launches + t.reduction.launches + t.optimizer.launches;
     t.whole = all.issued_in(launches * seconds_per_launch(how, on, from));
-    t.states = training_state_bytes * parameters, t.kept = kept_for_backward(whole, load, how);
+    t.memory = memory_of_training(whole, load, how, plan);
     return t;
 }
 

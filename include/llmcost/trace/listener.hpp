@@ -102,6 +102,8 @@ public:
     virtual void enter(const recorder&, const module_info&) {}
     virtual void leave(const recorder&, const module_info&) {}
     virtual void parameter(const recorder&, literal /*name*/, const value&, bool /*tied*/) {}
+    /// A parameter of a module that is called once more.
+    virtual void parameter_again(const recorder&, literal /*name*/, const value&) {}
     /// What was made without gradients goes back to these, by a backward of its own.
     virtual void goes_through(const recorder&, const value& /*out*/, const value* const* /*in*/, int /*n*/) {}
     /// A parameter that the operation that is told next reads beside its inputs.
@@ -120,6 +122,8 @@ public:
     virtual void cached_apart(const recorder&) {}
     /// What layers hand on keeps its memory under another number; those that came after it mean nothing any more.
     virtual void renamed(const recorder&, std::int32_t /*before*/, std::int32_t /*now*/) {}
+    /// What the last of several steps hands on, where no step keeps what it makes.
+    virtual void came_last(const recorder&, const value&) {}
     virtual void fused_begins(const recorder&, const fused_part&) {}
     virtual void fused_ends(const recorder&) {}
 

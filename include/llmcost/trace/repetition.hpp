@@ -118,6 +118,7 @@ private:
             return;
         }
         if (x_.is_stored()) book.rename(x_, output_saved);
+        if (x_.is_stored() && !output_saved && r_.listener_ != nullptr) r_.listener_->came_last(r_, x_);
         walked_ = true;
         left_ -= together_;
         together_ = left_;

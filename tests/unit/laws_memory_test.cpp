@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include "laws.hpp"
+
+#include <llmcost/memory/inference.hpp>
+#include <llmcost/memory/training_step.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <string>
+
+using namespace llmcost;
+using namespace llmcost::testing;
+
+// A tape hears every layer by itself, figures are sums over kinds of layers: two ways to the same bytes.
+TEST_CASE("what a tape keeps for backward is what is counted") {
+    for_all({{.batch = 2, .sequence = 9, .weights = dtype::float32, .training = true}},
+            [](const model& m, const workload& load) {
+                const training_run run = train(m, load, {.loss = training_loss::sum});
+                CHECK(count(run.memory.saved_bytes) == count_model(m, load).saved_bytes);
+                CHECK(run.memory.peak.bytes.total >= run.memory.after_step.total);
+                CHECK(run.memory.own_peaks[memory_category::gradients] <= run.memory.own_peaks[memory_category::parameters]);
+            });
+}
+
+TEST_CASE("a step's tensors take more, the larger the batch is") {
+    for_all(few_workloads(), [](const model& m, workload load) {
+        if (load.training) return;
+        const count once = activations_peak(m, load);
+        load.batch *= 2;
+        CHECK(activations_peak(m, load) >= once);
+    });
+}
