@@ -11,45 +11,26 @@
 
 #include <llmcost/cli/question.hpp>
 #include <llmcost/cli/room.hpp>
+#include <llmcost/cli/schedule_options.hpp>
 #include <llmcost/cli/subject.hpp>
 #include <llmcost/cli/train_page.hpp>
 
 // `llmcost train`: its options; train_page.hpp writes the answer.
 namespace llmcost::cli {
 
-namespace detail {
-
-inline std::vector<std::string_view> optimizer_words(const program&) {
-    std::vector<std::string_view> names;
-    for (const optimizer_row& o : optimizers) names.push_back(o.name);
-    return names;
-}
-
-}  // namespace detail
-
 namespace option {
 
 // clang-format off
 inline constexpr option_row
-    optimizer      {"--optimizer", value_kind::text,   "NAME", "adamw, sgd, adafactor ... and adamw:fused, :single", "Training", detail::optimizer_words},
     precision      {"--precision", value_kind::choice, "fp32|bf16|bf16-mixed", "of weights and activations (fp32)"},
     implementation {"--attention-implementation", value_kind::choice, "eager|sdpa", "scores written out, or one fused call"},
-    recompute      {"--recompute", value_kind::choice, "none|full", "layers made again in backward"},
     loss           {"--loss",      value_kind::choice, "labels|sum", "the model's own, or the sum of what it returns"},
-    adapter        {"--adapter",   value_kind::text,   "WORD", "none, lora:r=16,targets=q_proj+v_proj ..."},
-    steps          {"--steps",     value_kind::number, "N",    "optimizer state exists from the first on (2)"};
+    adapter        {"--adapter",   value_kind::text,   "WORD", "none, lora:r=16,targets=q_proj+v_proj ..."};
 // clang-format on
 
 }  // namespace option
 
 namespace detail {
-
-inline const optimizer_row& optimizer_of(std::string_view name) {
-    if (const optimizer_row* known = find_optimizer(name)) return *known;
-    nearest_names near(name);
-    for (const optimizer_row& o : optimizers) near.offer(o.name);
-    refuse("--optimizer", "no optimizer " + in_quotes(name) + near.hint_or_all());
-}
 
 /// `lora:r=16,targets=q_proj+v_proj`: a kind, and what PEFT's configuration says of it.
 inline adapter read_adapter(std::string_view text) {
@@ -98,10 +79,8 @@ inline adapter read_adapter(std::string_view text) {
 /// How a command line asks for a model to be trained.
 inline training_plan read_training_plan(const arguments& given) {
     training_plan plan;
-    plan.step.optimizer = &optimizer_of(given.text(option::optimizer, "adamw"));
+    plan.step = read_schedule(given, given.choice(option::precision) == 1);
     plan.loss = static_cast<training_loss>(given.choice(option::loss));
-    plan.step.recompute = static_cast<recomputation>(given.choice(option::recompute));
-    plan.step.steps = static_cast<int>(read_number("--steps", given.text(option::steps, "2"), 1, 1000));
     plan.adapts = read_adapter(given.text(option::adapter, "none"));
     return plan;
 }
@@ -137,6 +116,8 @@ inline void settle_adapter(training_plan& plan, const model& m) {
     detail::settle_adapter(plan, read.subject);
     const detail::trained t{
         read, load, plan, std::string(given.text(option::adapter, "none")), room, train(read.subject, load, plan)};
+    if (plan.step.recompute == recomputation::selective && !t.run.knows_attention)
+        refuse("--recompute", "selective makes attention again, and this model's is not known to be one");
     if (plan.adapts.kind != adapter_kind::none && t.run.memory.trainable == 0)
         refuse("--adapter", "found none of its modules in this model: " + detail::joined_words(plan.adapts.targets));
     const auto format = static_cast<output_format>(given.choice(option::format));
@@ -146,8 +127,9 @@ inline void settle_adapter(training_plan& plan, const model& m) {
 }
 
 /// How a model is trained.
-inline constexpr std::array training_options{option::optimizer, option::adapter, option::precision, option::implementation,
-                                             option::recompute, option::loss,    option::steps};
+inline constexpr std::array training_options =
+    joined(std::array{option::optimizer, option::adapter, option::precision, option::implementation, option::loss},
+           schedule_options);
 
 inline constexpr std::array train_options =
     joined(model_options, std::array{option::batch, option::sequence, option::encoder_sequence}, training_options,

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <llmcost/cli/question.hpp>
@@ -14,6 +15,7 @@
 #include <llmcost/cli/subject.hpp>
 #include <llmcost/cli/tables.hpp>
 #include <llmcost/memory/training_step.hpp>
+#include <llmcost/report/json_report.hpp>
 
 // The answers of `llmcost train`: a page with bars, a table, JSON.
 namespace llmcost::cli::detail {
@@ -28,6 +30,11 @@ struct trained {
     training_run run;
 
     [[nodiscard]] count needed() const { return count(run.memory.peak.bytes.total); }
+    // of a step: of all passes whose gradients it sums
+    [[nodiscard]] count forward_flops() const { return run.counted.torch_flops * count(plan.step.accumulation); }
+    [[nodiscard]] count backward_flops() const {
+        return (run.counted.backward_torch_flops + count(run.memory.recomputed_flops)) * count(plan.step.accumulation);
+    }
 };
 
 // what each category is, for people
@@ -47,6 +54,30 @@ inline constexpr std::string_view category_words[memory_categories]{
     return out;
 }
 
+/// What of a schedule is not usual, in words.
+[[nodiscard]] inline std::vector<std::string> schedule_words(const training_schedule& s) {
+    std::vector<std::string> out;
+    const auto say = [&](bool is, std::string words) {
+        if (is) out.push_back(std::move(words));
+    };
+    say(s.steps_in_backward, "each parameter's step in backward");
+    say(s.master_weights, "master weights");
+    say(s.gradients_in_float, "gradients in fp32");
+    say(s.accumulation > 1, grouped(count(s.accumulation)) + " batches accumulated");
+    say(s.recompute == recomputation::selective, "attention recomputed");
+    if (s.recompute == recomputation::full)
+        say(true, s.recomputed_layers == INT32_MAX ? "layers recomputed"
+                                                   : std::to_string(s.recomputed_layers) + " layers recomputed");
+    say(s.offloads_activations, "activations offloaded");
+    say(s.offloads_optimizer, "optimizer offloaded");
+    if (s.shards > 1)
+        say(true, "one of " + grouped(count(s.shards)) + " devices" +
+                      (s.shares == sharing::replicas ? ", replicas"
+                       : s.shares == sharing::layers ? ", FSDP"
+                                                     : ", ZeRO " + std::to_string(static_cast<int>(s.shares))));
+    return out;
+}
+
 /// `a training step of 4 x 512 tokens · adamw · fp32 · eager attention`.
 [[nodiscard]] inline std::string train_title(const trained& t) {
     const bool images = reads_pixels(t.read.subject);
@@ -56,7 +87,7 @@ inline constexpr std::string_view category_words[memory_categories]{
     if (t.plan.adapts.kind != adapter_kind::none) parts.push_back(t.adapter_words);
     parts.emplace_back(t.load.autocast ? "bf16-mixed" : t.load.weights == dtype::bfloat16 ? "bf16" : "fp32");
     parts.emplace_back(t.load.implementation == attention_implementation::sdpa ? "sdpa" : "eager attention");
-    if (t.plan.step.recompute == recomputation::full) parts.emplace_back("layers recomputed");
+    for (std::string& words : schedule_words(t.plan.step)) parts.push_back(std::move(words));
     if (t.read.subject.dims.quantized) parts.emplace_back("quantization_config not applied");
     if (t.plan.loss == training_loss::sum) parts.emplace_back("loss: sum");
     return wrapped(parts, 80);
@@ -106,8 +137,9 @@ inline constexpr std::string_view category_words[memory_categories]{
     std::vector<std::string> parts{"trained " + scaled(count(m.trainable)) + " of " + scaled(t.run.counted.params) +
                                    " parameters (" + percent(count(m.trainable), t.run.counted.params) + ")"};
     parts.push_back("kept for backward " + in_bytes(count(m.saved_bytes)));
-    parts.push_back("torch FLOPs forward " + scaled(t.run.counted.torch_flops) + ", backward " +
-                    scaled(t.run.counted.backward_torch_flops + count(m.recomputed_flops)));
+    if (m.offloaded > 0) parts.push_back("in the host's memory " + in_bytes(count(m.offloaded)));
+    parts.push_back("torch FLOPs forward " + scaled(t.forward_flops()) + ", backward " + scaled(t.backward_flops()));
+    parts.push_back("the optimizer's FLOPs " + scaled(m.optimizer_step.add + m.optimizer_step.mult));
     return out + wrapped(parts, 80) + line_on_room(t.room, t.needed());
 }
 
@@ -124,8 +156,11 @@ inline void put_memory(json_writer& json, std::string_view key, const memory_byt
     if (!reads_pixels(t.read.subject)) json.member("sequence", t.load.sequence);
     json.member("parameters", t.run.counted.params).member("trainable", count(m.trainable));
     json.member("saved_bytes", count(m.saved_bytes)).key("torch_flops").object();
-    json.member("forward", t.run.counted.torch_flops);
-    json.member("backward", t.run.counted.backward_torch_flops + count(m.recomputed_flops)).end_object();
+    json.member("forward", t.forward_flops()).member("backward", t.backward_flops()).end_object();
+    json.member("offloaded", count(m.offloaded));
+    json.key("optimizer").object().member("name", t.plan.step.optimizer->name).key("primitives");
+    llmcost::detail::write_primitives(json, m.optimizer_step);
+    json.end_object();
     put_memory(json, "peak", m.peak.bytes);
     json.key("peak_at").object().member("step", m.peak.step).member("phase", m.peak.phase);
     json.member("operation", m.peak.at).end_object();

@@ -47,8 +47,10 @@ struct tape_node {
     std::uint64_t output_bytes = 0;   ///< of the result alone, where it lies in a tensor that was there
     std::uint64_t kept_besides = 0;   ///< bytes kept beside tensors, of all steps
     std::uint64_t kept_integers = 0;  ///< the same of integers
+    std::uint64_t saved_views = 0;    ///< bytes of what it saves of `saved`, one by one
     std::uint64_t torch_flops = 0;    ///< what FlopCounterMode says of it
     std::int32_t region = -1;         ///< the checkpointed module that it is in; -1: none
+    std::int32_t core = -1;           ///< the core attention that it is in; -1: none
     bool goes_back = false;
     bool in_place = false;
     bool own_backward = false;  ///< no operation: where a function's own backward begins
@@ -62,6 +64,7 @@ struct tape {
     std::vector<tape_parameter> parameters;
     std::vector<tape_node> nodes;
     std::vector<std::string> regions;  ///< paths of the modules that checkpointing wraps: the outermost ones of lists
+    std::int32_t cores = 0;            ///< attentions, from queries, keys and values to the context
     std::uint64_t buffers = 0;         ///< bytes that modules own beside parameters
     std::int32_t returned = -1;        ///< the tensor that the model gives out; -1: none that is stored
     std::int32_t loss = -1;            ///< what backward begins at
@@ -121,6 +124,8 @@ public:
         tape_node n;
         n.kind = o.kind;
         n.region = region();
+        if (o.kind == op::attention && inside_core_ == 0) ++out_.cores;
+        if (o.kind == op::attention || inside_core_ > 0) n.core = out_.cores - 1;
         for (int i = 0; i < o.input_count; ++i) n.inputs.push_back(edge_to(*o.inputs[i]));
         for (const tape_edge& e : beside_) n.inputs.push_back(e);
         n.goes_back = o.output.requires_grad;
@@ -128,7 +133,8 @@ public:
         n.output = n.in_place ? tensor_of(o.output) : made(o.output, here());
         n.output_bytes = bytes_of(o.output, o.output.elements);
         // what is saved under a number that nobody knows is a copy of what an operation in place overwrites
-        for (const value& v : saved_) n.saved.push_back(tensor_of(v, here()));
+        for (const value& v : saved_)
+            n.saved.push_back(tensor_of(v, here())), n.saved_views += bytes_of(v, v.elements) * times_;
         const count flops = torch_flops(r.sums());
         n.torch_flops = (flops - flops_).to_64(), flops_ = flops;
         n.kept_besides = kept_besides_, n.kept_integers = kept_integers_;
@@ -141,10 +147,19 @@ public:
         made.output = tensor_of(out);
         made.goes_back = made.in_place = made.own_backward = true;
         for (int i = 0; i < n; ++i) made.inputs.push_back(edge_to(*in[i]));
-        for (const value& v : saved_) made.saved.push_back(tensor_of(v, here()));
+        for (const value& v : saved_)
+            made.saved.push_back(tensor_of(v, here())), made.saved_views += bytes_of(v, v.elements) * times_;
         for (const tape_edge& e : made.inputs) touch(e);
         saved_.clear();
         out_.nodes.push_back(std::move(made));
+    }
+    void fused_begins(const recorder&, const fused_part& part) override {
+        fused_.push_back(part.kind == fused_kind::attention || part.kind == fused_kind::latent_attention);
+        if (fused_.back() && inside_core_++ == 0) ++out_.cores;
+    }
+    void fused_ends(const recorder&) override {
+        if (fused_.back()) --inside_core_;
+        fused_.pop_back();
     }
     void renamed(const recorder&, std::int32_t before, std::int32_t now) override {
         const auto from = static_cast<std::size_t>(before);
@@ -212,6 +227,8 @@ private:
     std::vector<open_module> open_;
     std::string path_;
     int lists_ = 0;
+    std::vector<bool> fused_;  ///< parts that are open: whether each is an attention
+    int inside_core_ = 0;
     std::vector<std::int32_t> tensor_of_;     ///< by storage
     std::vector<std::int32_t> parameter_of_;  ///< by number
     std::vector<bool> read_;

@@ -26,6 +26,7 @@ struct training_run {
     figures counted{};  ///< of the pass, its loss left out
     memory_timeline memory{};
     std::int64_t adapted = 0;  ///< modules that the adapter found
+    bool knows_attention = false;
 };
 
 namespace detail {
@@ -52,7 +53,7 @@ constexpr value loss_behind(const model& m, trace& t, const value& scores, train
     const bool adapted = plan.adapts.kind != adapter_kind::none;
     tape out;
     detail::tape_listener ear{out};
-    adapter_policy policy{plan.adapts, m.dims.vocab_size, adapted && plan.step.recompute != recomputation::none};
+    adapter_policy policy{plan.adapts, m.dims.vocab_size, adapted && plan.step.recompute == recomputation::full};
     trace t{resolved(load, types), &ear};
     if (adapted) t.follow(&policy);
     const value scores = m.forward(t);
@@ -80,7 +81,7 @@ constexpr value loss_behind(const model& m, trace& t, const value& scores, train
     training_run out;
     const tape pass = record_tape(m, load, plan, out);
     plan.step.inputs = integer_inputs(m, load, plan.loss);
-    out.memory = timeline_of(pass, plan.step);
+    out.memory = timeline_of(pass, plan.step), out.knows_attention = pass.cores > 0;
     return out;
 }
 

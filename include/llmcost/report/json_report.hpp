@@ -39,8 +39,8 @@ inline void write_figures(json_writer& json, const figures& f, saved_figure save
             json.member(m.name, m.of(f));
 }
 
-/// The primitives of a whole step's backward pass, and its FLOPs.
-inline void write_backward(json_writer& json, const primitives<count>& p) {
+/// Primitives that are no whole model's, a backward pass's or an optimizer's, and their FLOPs.
+inline void write_primitives(json_writer& json, const primitives<count>& p) {
     figures f;
     static_cast<primitives<count>&>(f) = p;
     json.object();
@@ -131,7 +131,7 @@ inline void write_sizes(json_writer& json, const std::vector<std::int64_t>& size
         json.member("backward", trained.backward_torch_flops);
         json.end_object();
         json.key("backward");
-        detail::write_backward(json, trained.backward);
+        detail::write_primitives(json, trained.backward);
         json.end_object();
     }
     json.end_object();

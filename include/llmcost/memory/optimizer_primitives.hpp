@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <llmcost/base/count.hpp>
+#include <llmcost/memory/optimizer_step.hpp>
+#include <llmcost/trace/ops.hpp>
+
+// Primitives of an optimizer's step, as those of a pass are counted (docs/counting.md).
+namespace llmcost::detail {
+
+/// Adds to what is executed so many times what an element takes.
+inline void execute(primitives<count>& out, const primitives<std::int8_t>& each, count times) {
+    for (std::size_t i = 0; i < primitive_kinds; ++i)
+        out.*primitive_members<count>[i] += count(each.*primitive_members<std::int8_t>[i]) * times;
+}
+
+/// Adafactor's step of a tensor: norms of it and of its update, means of squares by row and by column, their product.
+inline void execute_factored(primitives<count>& out, const tape_parameter& p) {
+    const count all(p.elements), one(1);
+    out.add += one, out.sqrt += count(2);
+    if (p.sizes.size() < 2)
+        return execute(out, {.add = 5, .mult = 6, .div = 1, .sqrt = 1, .cmp = 1}, all), void(out.add -= count(2));
+    const matrix_sides m = sides_of(p);
+    const count rows(m.rows), columns(m.columns), matrices(m.rows / static_cast<std::uint64_t>(p.sizes[p.sizes.size() - 2]));
+    execute(out, {.add = 5, .mult = 7, .div = 2, .sqrt = 1, .cmp = 1}, all);
+    execute(out, {.mult = 2, .div = 1, .sqrt = 1}, rows + columns);
+    out.add += count(2) * rows + columns - matrices - count(2);
+    out.div += matrices, out.cmp += matrices;
+}
+/// Muon's step of a matrix: two interpolations, a norm, five turns of Newton-Schulz.
+inline void execute_matrix(primitives<count>& out, const tape_parameter& p) {
+    const count all(p.elements), side(static_cast<std::uint64_t>(std::min(p.sizes[0], p.sizes[1])));
+    const count square = side * side, turns(5), one(1);
+    execute(out, {.add = 6, .mult = 5, .div = 1}, all);
+    out.add -= one, out.sqrt += one, out.cmp += one;
+    out.mult += turns * (all * side * count(2) + square * side);
+    out.add += turns * (all * side - square + square * side + all * side);
+}
+/// GaLore's step of a matrix where the projection is there: down, Adam's of what is left, up.
+inline void execute_projected(primitives<count>& out, const tape_parameter& p, std::int64_t asked) {
+    const projection q(p, static_cast<std::uint64_t>(asked));
+    const count all(p.elements), rank(q.rank), left(q.longer * q.rank);
+    out.mult += all * rank * count(2);
+    out.add += all * rank - left + all * rank - all;
+    execute(out, {.add = 3, .mult = 4, .div = 1, .sqrt = 1}, left);
+    execute(out, {.add = 1, .mult = 2}, all);
+}
+
+/// What one step executes.
+[[nodiscard]] inline primitives<count> step_primitives(const optimizer_row& o, std::int64_t rank,
+                                                       const std::vector<tape_parameter>& trained) {
+    primitives<count> out;
+    for (const tape_parameter& p : trained) {
+        const bool hidden = is_hidden_matrix(p);
+        if (o.state == optimizer_state::rows_columns) {
+            execute_factored(out, p);
+        } else if (o.state == optimizer_state::matrix && hidden) {
+            execute_matrix(out, p);
+        } else if (o.state == optimizer_state::projected && hidden) {
+            execute_projected(out, p, rank);
+        } else {
+            execute(out, o.per_element, count(p.elements));
+            if (o.counts_steps || o.state == optimizer_state::matrix) out.add += count(1);
+        }
+    }
+    return out;
+}
+
+}  // namespace llmcost::detail

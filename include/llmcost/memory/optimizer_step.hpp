@@ -1,0 +1,183 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include <llmcost/memory/optimizer.hpp>
+#include <llmcost/memory/tape.hpp>
+
+// Bytes that an optimizer holds from step to step, and the most that a step holds.
+namespace llmcost::detail {
+
+/// Bytes of one element of a parameter.
+[[nodiscard]] inline std::uint64_t element_bytes(const tape_parameter& p) noexcept {
+    return p.elements == 0 ? 0 : p.bytes / p.elements;
+}
+/// Rows and columns of a tensor's matrices; none of a vector.
+struct matrix_sides {
+    std::uint64_t rows = 0, columns = 0;
+};
+[[nodiscard]] inline matrix_sides sides_of(const tape_parameter& p) noexcept {
+    if (p.sizes.size() < 2) return {};
+    const auto side = [&](std::size_t from_the_end) {
+        return p.elements / static_cast<std::uint64_t>(p.sizes[p.sizes.size() - from_the_end]);
+    };
+    return {side(1), side(2)};
+}
+/// Whether it is a matrix of a layer, which Muon and GaLore move in their own way.
+[[nodiscard]] inline bool is_hidden_matrix(const tape_parameter& p) noexcept { return p.region >= 0 && p.sizes.size() == 2; }
+
+/// What GaLore makes of a matrix: the side that it projects, what is left, and what it projects with.
+///
+/// A view of so many of a factor's vectors keeps the whole factor; in 16 bits the view is copied, and the factor goes.
+struct projection {
+    std::uint64_t rank, longer, shorter, low, keeps;
+    projection(const tape_parameter& p, std::uint64_t asked) {
+        const auto a = static_cast<std::uint64_t>(p.sizes[0]), b = static_cast<std::uint64_t>(p.sizes[1]);
+        longer = std::max(a, b), shorter = std::min(a, b), rank = std::min(asked, shorter);
+        low = longer * rank * element_bytes(p);
+        keeps = element_bytes(p) < 4 ? shorter * rank * element_bytes(p) : shorter * shorter * 4;
+    }
+};
+
+[[nodiscard]] inline std::uint64_t state_of(const optimizer_row& o, std::int64_t rank, const tape_parameter& p) noexcept {
+    const std::uint64_t steps = o.counts_steps ? 4 : 0;
+    switch (o.state) {
+        case optimizer_state::nothing: break;
+        case optimizer_state::one: return p.bytes + steps;
+        case optimizer_state::two: return 2 * p.bytes + steps;
+        case optimizer_state::three: return 3 * p.bytes + steps;
+        case optimizer_state::rows_columns: {
+            const matrix_sides m = sides_of(p);
+            return (m.rows == 0 ? p.bytes : (m.rows + m.columns) * element_bytes(p)) + steps;
+        }
+        case optimizer_state::two_in_bytes:  // small tensors stay in 32 bits
+            return p.elements < 4096 ? 8 * p.elements : 2 * p.elements + 2 * 4 * ((p.elements + 255) / 256);
+        case optimizer_state::matrix: return is_hidden_matrix(p) ? p.bytes : 2 * p.bytes + 4;
+        case optimizer_state::projected: {
+            if (!is_hidden_matrix(p)) return 2 * p.bytes;
+            const projection q(p, static_cast<std::uint64_t>(rank));
+            return 2 * q.low + q.keeps;
+        }
+    }
+    return steps;
+}
+
+/// The most that names of a loop hold: those of a turn live until the next one binds them anew.
+class loop_names {
+public:
+    /// Binds a name to something new while what it was bound to still lives.
+    void bind(std::uint64_t& name, std::uint64_t bytes) { make(bytes), held_ -= name, name = bytes; }
+    /// Something new, which stays.
+    void make(std::uint64_t bytes) { held_ += bytes, most_ = std::max(most_, held_); }
+    void drop(std::uint64_t bytes) { held_ -= bytes; }
+    [[nodiscard]] std::uint64_t most() const noexcept { return most_; }
+
+private:
+    std::uint64_t held_ = 0, most_ = 0;
+};
+
+/// The most that Adafactor's loop holds beside its state.
+[[nodiscard]] inline std::uint64_t factored_work(const std::vector<tape_parameter>& trained) noexcept {
+    loop_names names;
+    std::uint64_t rows = 0, columns = 0, square = 0, update = 0;
+    for (const tape_parameter& p : trained) {
+        const matrix_sides m = sides_of(p);
+        const std::uint64_t each = element_bytes(p);
+        if (m.rows != 0)
+            names.bind(rows, m.rows * each), names.bind(columns, m.columns * each);
+        else
+            names.bind(square, p.bytes);
+        // beside the estimate the mean of the rows' means, by which it is divided
+        const std::uint64_t means = m.rows == 0 ? 0 : m.rows / static_cast<std::uint64_t>(p.sizes[p.sizes.size() - 2]);
+        names.make(means * each), names.bind(update, p.bytes), names.drop(means * each);
+    }
+    return names.most();
+}
+
+/// The most that Muon's loop holds beside its state, then AdamW's step over the others.
+[[nodiscard]] inline std::uint64_t matrix_work(const std::vector<tape_parameter>& trained) noexcept {
+    loop_names names;
+    std::uint64_t update = 0, others = 0;
+    for (const tape_parameter& p : trained) {
+        if (!is_hidden_matrix(p)) {
+            others += p.bytes;
+            continue;
+        }
+        const auto side = static_cast<std::uint64_t>(std::min(p.sizes[0], p.sizes[1]));
+        const std::uint64_t half = 2 * p.elements, gram = 2 * side * side;
+        names.bind(update, p.bytes);
+        // a turn of Newton-Schulz: the matrix times itself, that times itself, and both with the matrix
+        names.make(half), names.make(2 * gram), names.make(half);
+        names.drop(half), names.drop(2 * gram);
+        names.make(3 * gram), names.drop(3 * gram);  // the next turn's product beside both of the turn before
+        names.drop(update), update = half;
+    }
+    return std::max(names.most(), others);
+}
+
+/// The most that GaLore's loop holds, state included: `first` makes state and projections.
+[[nodiscard]] inline std::uint64_t projected_most(std::int64_t rank, const std::vector<tape_parameter>& trained,
+                                                  bool first) noexcept {
+    loop_names names;
+    std::uint64_t gradient = 0, root = 0, quotient = 0;
+    const auto turn = [&](const tape_parameter& p) {
+        if (!is_hidden_matrix(p)) {
+            names.drop(gradient), gradient = 0;
+            names.make(first ? 2 * p.bytes : 0);
+            names.bind(root, p.bytes), names.bind(quotient, p.bytes);
+            return;
+        }
+        const projection q(p, static_cast<std::uint64_t>(rank));
+        names.drop(gradient), gradient = 0;
+        if (first) {  // both factors and the singular values, then a product that nobody reads
+            const std::uint64_t wide = element_bytes(p) < 4 ? 4 * p.elements : 0;
+            const std::uint64_t factors = 4 * (q.longer * q.shorter + q.shorter + q.shorter * q.shorter);
+            const std::uint64_t diagonal = 4 * q.rank * q.rank, scaled = 4 * q.longer * q.rank;
+            names.make(wide), names.make(factors), names.make(diagonal), names.make(scaled), names.drop(diagonal);
+            if (wide != 0) names.make(q.keeps);
+            names.drop(wide + factors + scaled);
+            if (wide == 0) names.make(q.keeps);
+        }
+        names.make(q.low), gradient = q.low;
+        names.make(first ? 2 * q.low : 0);
+        names.bind(root, q.low), names.bind(quotient, q.low);
+        names.make(p.bytes), names.bind(quotient, p.bytes), names.drop(p.bytes);
+    };
+    if (!first)
+        for (const tape_parameter& p : trained) names.make(state_of(*find_optimizer("galore"), rank, p));
+    for (const bool hidden : {false, true})
+        for (const tape_parameter& p : trained)
+            if (is_hidden_matrix(p) == hidden) turn(p);
+    return names.most();
+}
+
+/// Bytes of what an optimizer keeps, and of the most that a step holds of it and makes.
+struct optimizer_memory {
+    std::uint64_t state = 0, most = 0;
+};
+[[nodiscard]] inline optimizer_memory optimizer_memory_of(const optimizer_row& o, std::int64_t rank,
+                                                          const std::vector<tape_parameter>& trained, bool first) noexcept {
+    std::uint64_t all = 0, largest = 0, turns = 0, before = 0, state = 0;
+    for (const tape_parameter& p : trained) {
+        all += p.bytes, largest = std::max(largest, p.bytes);
+        turns = std::max(turns, before + 2 * p.bytes), before = p.bytes;
+        state += state_of(o, rank, p);
+    }
+    switch (o.work) {
+        case optimizer_work::nothing: return {state, state};
+        case optimizer_work::all: return {state, state + all};
+        case optimizer_work::one_by_one: return {state, state + turns};
+        case optimizer_work::factored: return {state, state + factored_work(trained)};
+        case optimizer_work::one: return {state, state + largest};
+        case optimizer_work::two: return {state, state + 2 * largest};
+        case optimizer_work::matrix: return {state, state + matrix_work(trained)};
+        case optimizer_work::projected: return {state, std::max(state, projected_most(rank, trained, first))};
+    }
+    return {state, state};
+}
+
+}  // namespace llmcost::detail
