@@ -63,9 +63,39 @@ TEST_CASE("a page of a training step shows its peak and its layers") {
     CHECK(has(printed("train" + small + " --format csv"), "bytes,peak,own_peak,after_forward"));
 }
 
+TEST_CASE("a step is told with its schedule, and executes all of its passes") {
+    const auto one = answered_with("train" + small), four = answered_with("train --gradient-accumulation 4" + small);
+    for (const char* pass : {"forward", "backward"})
+        CHECK(four["torch_flops"][pass] == 4 * one["torch_flops"][pass].get<std::int64_t>());
+    CHECK(four["optimizer"] == one["optimizer"]);
+    CHECK(one["optimizer"]["name"] == "adamw");
+    CHECK(one["optimizer"]["primitives"]["sqrt"] == one["trainable"]);
+    CHECK(one["optimizer"]["primitives"]["add"] == 5 * one["trainable"].get<std::int64_t>() + 146);
+    CHECK(one["offloaded"] == 0);
+    const std::string page = printed(
+        "train --precision bf16 --master-weights --shards 8 --zero 2 --recompute full:4 --offload activations" + small);
+    for (const char* part : {"master weights", "4 layers recomputed", "activations offloaded", "one of 8 devices, ZeRO 2",
+                             "in the host's memory", "the optimizer's FLOPs"})
+        CHECK_MESSAGE(has(page, part), part);
+    CHECK(has(printed("train --shards 2 --fsdp" + small), "one of 2 devices, FSDP"));
+}
+
 TEST_CASE("wrong questions about memory are refused") {
     CHECK(refused("train --optimizer adamm" + small) ==
           "llmcost: --optimizer: no optimizer 'adamm'; nearest: adam, adamw\n");
+    CHECK(
+        has(refused("train --recompute ful" + small), "--recompute: expected none, selective, full or full:N; found 'ful'"));
+    CHECK(has(refused("train --recompute full:0" + small), "--recompute: expected a whole number from 1"));
+    CHECK(has(refused("train --recompute selective --config " + config_of("state-spaces__mamba-130m-hf")),
+              "--recompute: selective makes attention again"));
+    CHECK(has(refused("train --zero 2" + small), "--zero: needs --shards"));
+    CHECK(has(refused("train --shards 2 --zero 3 --fsdp" + small), "leave --zero out"));
+    CHECK(has(refused("train --shards 2 --fsdp --optimizer muon" + small),
+              "--fsdp: a part of a tensor has no step of its own"));
+    CHECK(has(refused("train --optimizer lomo --gradient-accumulation 2" + small), "a step in backward leaves no gradient"));
+    CHECK(has(refused("train --master-weights" + small), "--master-weights: weights are in 32 bits"));
+    CHECK(has(refused("train --gradient-dtype bf16" + small), "--gradient-dtype: gradients of weights in 32 bits"));
+    CHECK(has(refused("train --optimizer galore:rank=0" + small), "--optimizer: expected a whole number from 1"));
     CHECK(has(refused("train --adapter lra" + small), "--adapter: no adapter 'lra'; nearest: lora"));
     CHECK(has(refused("train --adapter lora:r=0" + small), "--adapter: expected a whole number from 1"));
     CHECK(has(refused("train --adapter lora:rank=8" + small), "found 'rank=8'"));
@@ -87,6 +117,11 @@ TEST_CASE("where a training does not fit, changes are named with what they need"
     for (const auto& s : f["suggestions"]) one_fits = one_fits || s["fits"] == true;
     CHECK(one_fits);
     CHECK(f["max_batch"] == 0);
+    std::string changes;
+    const auto more = answered_with("fit --training --memory 6GB --batch 4" + small, 8);
+    for (const auto& s : more["suggestions"]) changes += s["change"].get<std::string>() + '\n';
+    for (const char* part : {"--recompute selective\n", "--batch 1 --gradient-accumulation 4\n", "--fsdp --shards "})
+        CHECK_MESSAGE(has(changes, part), part);
 }
 
 }  // namespace llmcost::testing

@@ -77,12 +77,25 @@ inline std::vector<suggestion> training_suggestions(const model& m, const worklo
     training_plan p = plan;
     if (load.implementation == attention_implementation::eager)
         w.implementation = attention_implementation::sdpa, offer("--attention-implementation sdpa", w, p), w = load;
-    if (plan.step.recompute == recomputation::none)
-        p.step.recompute = recomputation::full, offer("--recompute full", load, p), p = plan;
+    for (const auto& [how, words] : {std::pair{recomputation::selective, "--recompute selective"},
+                                     std::pair{recomputation::full, "--recompute full"}}) {
+        if (plan.step.recompute == recomputation::none) p.step.recompute = how, offer(words, load, p), p = plan;
+    }
+    if (load.batch > 1) {  // as many sequences to a step, one after the other
+        w.batch = 1, p.step.accumulation = plan.step.accumulation * load.batch;
+        offer("--batch 1 --gradient-accumulation " + std::to_string(p.step.accumulation), w, p), w = load, p = plan;
+    }
     if (load.weights == dtype::float32)
         w.weights = w.activations = dtype::bfloat16, w.autocast = false, offer("--precision bf16", w, p), w = load;
     if (plan.step.optimizer->state == optimizer_state::two)
         p.step.optimizer = find_optimizer("adamw8bit"), offer("--optimizer adamw8bit", load, p), p = plan;
+    if (plan.step.shards == 1 && plan.step.optimizer->is_elementwise() && !plan.step.steps_in_backward &&
+        !plan.step.master_weights && !plan.step.gradients_in_float && !plan.step.offloads_optimizer) {
+        p.step.shares = sharing::layers;  // as few devices as do
+        for (p.step.shards = 2; p.step.shards < 64; p.step.shards *= 2)
+            if (count(train(m, load, p).memory.peak.bytes.total) <= count(bytes)) break;
+        offer("--fsdp --shards " + std::to_string(p.step.shards), load, p), p = plan;
+    }
     if (plan.adapts.kind == adapter_kind::none) {
         p.adapts.kind = adapter_kind::lora, p.adapts.rank = 16, p.adapts.all_linear = true;
         offer("--adapter lora:r=16,targets=all-linear", load, p);
@@ -123,8 +136,7 @@ inline std::string fit_page(const read_subject& read, const workload& load, cons
     if (!room.asked()) refuse("fit", "needs --device NAME or --memory SIZE");
     const bool training = given.has(option::training);
     const engine_memory& by = detail::engine_memory_of(given);
-    for (const option_row& o :
-         {option::optimizer, option::adapter, option::precision, option::implementation, option::recompute})
+    for (const option_row& o : training_options)
         if (!training && given.has(o)) refuse(o.name, "needs --training");
     for (const option_row& o :
          {option::past, option::dtype, option::activation_dtype, option::cache_dtype, option::allocator})
