@@ -277,12 +277,12 @@ constexpr value base(const site& here, trace& t) {
     t.positions(dims.own[longest], t.load().sequence);
     value x = embed_words(here, t);
     const extents held[]{{batch, heads, qk, v}, {batch, heads, qk}, {batch, heads, 1}};
-    for (std::int64_t i = 0; i < dims.num_hidden_layers && !t.training(); ++i) {
+    value none = trace::buffer({});
+    for (repetition one = t.repeat(t.training() ? 0 : dims.num_hidden_layers, none); one.next();)
         for (const extents& each : held) {
             if (!has_recurrent_state(t)) (void)t.constant(each);
             t.cache(trace::buffer(each));
         }
-    }
     const shared_values shared;
     for (repetition each = t.repeat(dims.num_hidden_layers, dims.layers, x); each.next();)
         x = t.call({"blocks", each.index()}, decoder_layer{here.at(each, shared)}, x);
