@@ -38,11 +38,15 @@ struct storage_types {
 };
 
 /// The workload's element types; what it leaves open is the configuration's, activations and cache follow the weights.
+///
+/// Weights of fewer than 16 bits are no type of activations, which keep the configuration's then, or else are bfloat16.
 [[nodiscard]] constexpr storage_types types_of(const model& m, const workload& load) noexcept {
     const auto first = [](dtype a, dtype b) { return a != dtype::unspecified ? a : b; };
     storage_types t;
     t.weights = first(load.weights, first(m.dims.type, dtype::float32));
-    t.activations = first(load.activations, t.weights);
+    const auto is_narrow = [](dtype type) { return bits_of(type) < 16; };
+    const dtype beside = is_narrow(m.dims.type) ? dtype::bfloat16 : m.dims.type;
+    t.activations = first(load.activations, is_narrow(t.weights) ? beside : t.weights);
     t.cache = first(load.cache, t.activations);
     return t;
 }

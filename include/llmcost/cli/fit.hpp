@@ -54,10 +54,7 @@ inline std::vector<suggestion> serving_suggestions(const model& m, const workloa
          {std::pair{dtype::bfloat16, "--dtype bfloat16"}, std::pair{dtype::float8_e4m3fn, "--dtype fp8"},
           std::pair{dtype::int4, "--dtype int4"}}) {
         if (bits_of(type) >= bits) continue;
-        w.weights = type;  // what is not weights keeps its type
-        w.activations =
-            load.activations != dtype::unspecified || bits_of(type) >= 16 ? load.activations : types_of(m, load).activations;
-        w.cache = load.cache != dtype::unspecified || bits_of(type) >= 16 ? load.cache : types_of(m, load).cache;
+        w.weights = type;
         offer(words, w), w = load;
     }
     return out;
