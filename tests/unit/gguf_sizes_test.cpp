@@ -8,8 +8,10 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 using llmcost::count;
 using llmcost::errc;
@@ -45,64 +47,69 @@ const std::string llama_3_2_1b =
 const std::string gemma_2_2b =
     R"({"model_type":"gemma2","architectures":["Gemma2ForCausalLM"],"hidden_size":2304,"intermediate_size":9216,)"
     R"("num_hidden_layers":26,"num_attention_heads":8,"num_key_value_heads":4,"head_dim":256,"vocab_size":256000})";
+const std::string gemma_3_1b =
+    R"({"model_type":"gemma3_text","architectures":["Gemma3ForCausalLM"],"hidden_size":1152,"intermediate_size":6912,)"
+    R"("num_hidden_layers":26,"num_attention_heads":4,"num_key_value_heads":1,"head_dim":256,"vocab_size":262144,)"
+    R"("sliding_window":512})";
 
 using type_counts = std::map<std::string, count>;
 
 }  // namespace
 
-// What published files have behind metadata and table, which is as long in all files of one repository.
-TEST_CASE("sizes of Llama 3.2 1B are those of published files") {
-    sized_model m(llama_3_2_1b);
-    CHECK(m.data("f16") == count(2479595360) - 7831264);
-    // with an importance matrix, whose facts are 288 bytes of metadata more
-    constexpr std::int64_t header = 7831552;
-    CHECK(m.data("q8_0") == count(1321083008 - header));
-    CHECK(m.data("q6_k") == count(1021800576 - header));
-    CHECK(m.data("q5_k_m") == count(911503488 - header));
-    CHECK(m.data("q4_k_m") == count(807694464 - header));
-    CHECK(m.data("q4_k_s") == count(775647360 - header));
-    m.from.importance_matrix = true;
-    CHECK(m.data("iq4_xs") == count(743141504 - header));
-    CHECK(m.data("q4_0") == count(773025920 - header));
-    CHECK(m.sizes("f16").weights.find("rope_freqs.weight")->bytes == 128);
-}
-
-TEST_CASE("sizes of Gemma 2 2B are those of published files") {
-    sized_model m(gemma_2_2b);
-    constexpr std::int64_t header = 6046560;
-    CHECK(m.data("q8_0") == count(2784495456 - header));
-    CHECK(m.data("q6_k") == count(2151393120 - header));
-    CHECK(m.data("q5_k_m") == count(1923278688 - header));
-    CHECK(m.data("q4_k_m") == count(1708582752 - header));
-    CHECK(m.data("q4_k_s") == count(1638651744 - header));
-    m.from.importance_matrix = true;
-    CHECK(m.data("iq4_xs") == count(1566250848 - header));
-}
-
-TEST_CASE("sizes of Qwen3 1.7B are those of published files") {
-    sized_model m(
+// What published files have behind metadata and table, which is as long in all files of one repository; with an importance
+// matrix its facts are 256 or 288 bytes of metadata more.
+TEST_CASE("sizes are those of published files") {
+    struct file {
+        const char* mix;
+        std::int64_t bytes;
+        bool importance_matrix = false;
+    };
+    struct repository {
+        std::string config;
+        std::int64_t header;
+        std::vector<file> files;
+    };
+    const std::string qwen3_1_7b =
         R"({"model_type":"qwen3","architectures":["Qwen3ForCausalLM"],"hidden_size":2048,"intermediate_size":6144,)"
         R"("num_hidden_layers":28,"num_attention_heads":16,"num_key_value_heads":8,"head_dim":128,"vocab_size":151936,)"
-        R"("tie_word_embeddings":true})");
-    CHECK(m.data("bf16") == count(3447349568 - 5951808));
-    constexpr std::int64_t header = 5952064;
-    CHECK(m.data("q2_k") == count(777796160 - header));
-    CHECK(m.data("q4_k_m") == count(1107409472 - header));
-    m.from.importance_matrix = true;
-    CHECK(m.data("iq4_xs") == count(1010383424 - header));
-}
-
-TEST_CASE("rows that are no multiple of a block take other types, as in published files of Gemma 3 1B") {
-    sized_model m(
-        R"({"model_type":"gemma3_text","architectures":["Gemma3ForCausalLM"],"hidden_size":1152,"intermediate_size":6912,)"
-        R"("num_hidden_layers":26,"num_attention_heads":4,"num_key_value_heads":1,"head_dim":256,"vocab_size":262144,)"
-        R"("sliding_window":512})");
-    constexpr std::int64_t header = 6533120;
-    CHECK(m.data("f16") == count(2006573568 - header));
-    CHECK(m.data("q8_0") == count(1069306368 - header));
-    CHECK(m.data("q4_k_m") == count(806058240 - header));
-    m.from.tokens = 262000;
-    CHECK(m.data("f16") == count(2006573568 - header - 144 * 1152 * 2));
+        R"("tie_word_embeddings":true})";
+    const repository all[]{
+        {llama_3_2_1b, 7831264, {{"f16", 2479595360}}},
+        {llama_3_2_1b,
+         7831552,
+         {{"q8_0", 1321083008},
+          {"q6_k", 1021800576},
+          {"q5_k_m", 911503488},
+          {"q4_k_m", 807694464},
+          {"q4_k_s", 775647360},
+          {"iq4_xs", 743141504, true},
+          {"q4_0", 773025920, true}}},
+        {gemma_2_2b,
+         6046560,
+         {{"q8_0", 2784495456},
+          {"q6_k", 2151393120},
+          {"q5_k_m", 1923278688},
+          {"q4_k_m", 1708582752},
+          {"q4_k_s", 1638651744},
+          {"iq4_xs", 1566250848, true}}},
+        {qwen3_1_7b, 5951808, {{"bf16", 3447349568}}},
+        {qwen3_1_7b, 5952064, {{"q2_k", 777796160}, {"q4_k_m", 1107409472}, {"iq4_xs", 1010383424, true}}},
+        // rows that are no multiple of a block take other types
+        {gemma_3_1b, 6533120, {{"f16", 2006573568}, {"q8_0", 1069306368}, {"q4_k_m", 806058240}}},
+    };
+    for (const repository& of : all) {
+        sized_model m(of.config);
+        for (const file& f : of.files) {
+            CAPTURE(of.config);
+            CAPTURE(f.mix);
+            m.from.importance_matrix = f.importance_matrix;
+            CHECK(m.data(f.mix) == count(f.bytes - of.header));
+        }
+    }
+    CHECK(sized_model(llama_3_2_1b).sizes("f16").weights.find("rope_freqs.weight")->bytes == 128);
+    sized_model cut(gemma_3_1b);
+    cut.from.tokens = 262000;
+    CHECK(cut.data("f16") == count(2006573568 - 6533120 - 144 * 1152 * 2));
 }
 
 // What llama.cpp prints of published files: how many tensors have each type.

@@ -33,6 +33,9 @@ struct tensor_check {
     std::vector<tensor_mismatch> other_sizes;
     std::vector<std::string> buffers;  ///< of the checkpoint: no parameters, and so not predicted
     std::vector<std::string> tied;     ///< of the checkpoint: further names of tensors that are counted once
+    std::vector<std::string> packed;   ///< of the checkpoint: numbers, scales and the like of weights that are quantised
+    std::vector<std::string>
+        parameters{};  ///< of each tensor of the checkpoint: what it holds or stands beside, if anything
 
     [[nodiscard]] bool agrees() const noexcept { return not_predicted.empty() && absent.empty() && other_sizes.empty(); }
 };
@@ -119,29 +122,92 @@ inline name_prefix prefix_of(const std::vector<std::string>& names, const predic
     return *best;
 }
 
-/// Experts that a checkpoint holds one by one are predicted one by one.
-inline void unfold_experts(predicted_tensors& predicted, const std::unordered_set<std::string>& stored) {
+/// Names by which formats store a weight that is quantised, and what stands in their place in the model's name.
+struct packed_name {
+    std::string_view ending;
+    std::string_view of;
+};
+// read_quantization.hpp and read_compressed_tensors.hpp have the sources
+inline constexpr packed_name packed_names[]{
+    {".qweight", ".weight"},
+    {".qzeros", ".weight"},
+    {".scales", ".weight"},
+    {".g_idx", ".weight"},
+    {".weight_packed", ".weight"},
+    {".weight_shape", ".weight"},
+    {".weight_scale", ".weight"},
+    {".weight_scale_inv", ".weight"},
+    {".weight_scale_2", ".weight"},
+    {".weight_global_scale", ".weight"},
+    {".weight_zero_point", ".weight"},
+    {".weight_g_idx", ".weight"},
+    {".input_scale", ".weight"},
+    {".input_global_scale", ".weight"},
+    {".input_zero_point", ".weight"},
+    {".output_scale", ".weight"},
+    {".activation_scale", ".weight"},
+    {".SCB", ".weight"},
+    {".weight_format", ".weight"},
+    {".weight.absmax", ".weight"},
+    {".weight.nested_absmax", ".weight"},
+    {".weight.quant_map", ".weight"},
+    {".weight.nested_quant_map", ".weight"},
+    {".weight.quant_state.bitsandbytes__nf4", ".weight"},
+    {".weight.quant_state.bitsandbytes__fp4", ".weight"},
+    {"._weight_qdata", ".weight"},
+    {"._weight_scale", ".weight"},
+    {"._weight_zero_point", ".weight"},
+    {"_blocks", ""},
+    {"_scales", ""},
+    {"_scale_inv", ""},
+};
+
+/// The parameter that a tensor is a part of; empty where it is of none.
+inline std::string packed_parameter(const std::string& name, const predicted_tensors& predicted) {
+    for (const packed_name& p : packed_names) {
+        if (!name.ends_with(p.ending)) continue;
+        std::string whole = name.substr(0, name.size() - p.ending.size()) + std::string(p.of);
+        if (predicted.count(whole) != 0) return whole;
+    }
+    return {};
+}
+
+/// Experts that a checkpoint holds one by one are predicted one by one; gives the names of those by the new ones.
+inline std::unordered_map<std::string, std::string> unfold_experts(predicted_tensors& predicted,
+                                                                   const std::unordered_set<std::string>& stored) {
     constexpr std::string_view both = ".experts.gate_up_proj", down = ".experts.down_proj";
+    const auto apart = [&](const std::string& prefix) {
+        for (const std::string_view numbers : {".weight", ".qweight", ".weight_packed"})
+            if (stored.count(prefix + "0.down_proj" + std::string(numbers)) != 0) return true;
+        return false;
+    };
     predicted_tensors unfolded;
+    std::unordered_map<std::string, std::string> folded;
     for (auto at = predicted.begin(); at != predicted.end();) {
         const std::string& name = at->first;
         const std::vector<std::uint64_t>& s = at->second;
         const bool gates = name.ends_with(both);
         const std::string prefix = name.substr(0, name.rfind('.') + 1);
         const bool alone = (gates || name.ends_with(down)) && s.size() == 3 && s[0] <= stored.size() &&
-                           stored.count(name) == 0 && stored.count(prefix + "0.down_proj.weight") != 0;
+                           stored.count(name) == 0 && apart(prefix);
         if (!alone) {
             ++at;
             continue;
         }
+        const auto put = [&](std::string expert, std::vector<std::uint64_t> sizes) {
+            folded.emplace(expert, name);
+            unfolded.emplace(std::move(expert), std::move(sizes));
+        };
         for (std::uint64_t e = 0; e < s[0]; ++e) {
             const std::string expert = prefix + std::to_string(e);
-            if (!gates) unfolded[expert + ".down_proj.weight"] = {s[1], s[2]};
-            if (gates) unfolded[expert + ".gate_proj.weight"] = unfolded[expert + ".up_proj.weight"] = {s[1] / 2, s[2]};
+            if (!gates) put(expert + ".down_proj.weight", {s[1], s[2]});
+            if (gates)
+                put(expert + ".gate_proj.weight", {s[1] / 2, s[2]}), put(expert + ".up_proj.weight", {s[1] / 2, s[2]});
         }
         at = predicted.erase(at);
     }
     predicted.merge(unfolded);
+    return folded;
 }
 
 }  // namespace detail
@@ -167,27 +233,36 @@ inline void unfold_experts(predicted_tensors& predicted, const std::unordered_se
         if (predicted.count(name) == 0 && tied.count(name) == 0) name = prefix.apply(name);
         all.insert(name);
     }
-    detail::unfold_experts(predicted, all);
+    const auto folded = detail::unfold_experts(predicted, all);
 
     tensor_check out;
+    std::unordered_set<std::string> quantized;
+    for (const std::string& name : names) {
+        std::string whole = predicted.count(name) != 0 ? name : detail::packed_parameter(name, predicted);
+        if (!whole.empty() && whole != name) quantized.insert(whole);
+        out.parameters.push_back(std::move(whole));
+    }
     std::vector<std::size_t> again;
     for (std::size_t i = 0; i < stored.size(); ++i) {
         const auto found = predicted.find(names[i]);
         if (found == predicted.end()) {
             if (tied.count(names[i]) != 0)
                 again.push_back(i);
+            else if (!out.parameters[i].empty())
+                out.packed.push_back(stored[i].name);
             else
                 (detail::is_buffer(names[i]) ? out.buffers : out.not_predicted).push_back(stored[i].name);
             continue;
         }
-        if (found->second == stored[i].sizes)
+        if (found->second == stored[i].sizes || quantized.count(names[i]) != 0)
             ++out.agree;
         else
             out.other_sizes.push_back({stored[i].name, found->second, stored[i].sizes});
         predicted.erase(found);
     }
     std::vector<std::string> missing;
-    for (const auto& [name, sizes] : predicted) missing.push_back(name);
+    for (const auto& [name, sizes] : predicted)
+        if (quantized.count(name) == 0) missing.push_back(name);
     std::sort(missing.begin(), missing.end());
     for (std::string& name : missing) {
         const std::vector<std::uint64_t>& sizes = predicted.find(name)->second;
@@ -199,9 +274,12 @@ inline void unfold_experts(predicted_tensors& predicted, const std::unordered_se
             continue;
         }
         ++out.agree;
+        out.parameters[again[i]] = name;
         again.erase(again.begin() + static_cast<std::ptrdiff_t>(i));
     }
     for (const std::size_t i : again) out.tied.push_back(stored[i].name);
+    for (std::string& name : out.parameters)
+        if (const auto whole = folded.find(name); whole != folded.end()) name = whole->second;
     return out;
 }
 

@@ -22,6 +22,7 @@ struct gguf_tensor {
     std::string name;
     std::vector<std::uint64_t> sizes;  ///< in PyTorch's order
     std::int64_t layer = -1;           ///< -1 for those of no layer
+    std::string parameter{};           ///< of the model, which it holds or is a part of; empty: of none
 };
 
 namespace detail {
@@ -135,6 +136,7 @@ public:
 
     void add(const tensor_shape& t) {
         std::string name = t.name;
+        parameter_ = t.name;
         // parts beside the text model are written to a file of their own
         for (const std::string_view beside : {"model.vision_tower.", "model.multi_modal_projector."})
             if (name.starts_with(beside)) return;
@@ -148,7 +150,7 @@ public:
             const auto [module, parameter] = halves(name);
             const std::string_view ours = renamed(gguf_globals, module);
             if (ours.empty() || parameter.empty()) fail(t.name);
-            out_.push_back({std::string(ours) + '.' + std::string(parameter), sizes_, -1});
+            out_.push_back({std::string(ours) + '.' + std::string(parameter), sizes_, -1, parameter_});
             return;
         }
         if (!add_in_layer(rest, layer)) fail(t.name);
@@ -183,7 +185,7 @@ private:
                     "how " + in_quotes(name) + " of " + std::string(names_.model_type) + " is converted is not known");
     }
     void put(std::int64_t layer, std::string_view name, std::vector<std::uint64_t> sizes) {
-        out_.push_back({"blk." + std::to_string(layer) + '.' + std::string(name), std::move(sizes), layer});
+        out_.push_back({"blk." + std::to_string(layer) + '.' + std::string(name), std::move(sizes), layer, parameter_});
     }
 
     bool add_in_layer(std::string_view rest, std::int64_t layer) {
@@ -195,7 +197,9 @@ private:
             module == "post_attention_layernorm" ? names_.post_attention_norm : renamed(gguf_modules, module);
         if (ours.empty() || (parameter != "weight" && parameter != "bias")) return false;
         put(layer, std::string(ours) + '.' + std::string(parameter), sizes_);
-        if (module == "mlp.gate" && names_.corrects_scores) put(layer, "exp_probs_b.bias", {sizes_[0]});
+        if (module != "mlp.gate" || !names_.corrects_scores) return true;
+        parameter_.clear();  // a buffer
+        put(layer, "exp_probs_b.bias", {sizes_[0]});
         return true;
     }
     /// Keys and values of latent attention, by heads; those of keys are turned.
@@ -226,6 +230,7 @@ private:
 
     const model& m_;
     const gguf_naming& names_;
+    std::string parameter_{};
     std::vector<std::uint64_t> sizes_{};
     std::vector<gguf_tensor> out_{};
 };

@@ -12,6 +12,7 @@
 #include <llmcost/base/error.hpp>
 #include <llmcost/detail/messages.hpp>
 #include <llmcost/files/ggml_type.hpp>
+#include <llmcost/files/gguf_mix.hpp>
 #include <llmcost/files/gguf_names.hpp>
 #include <llmcost/files/stored_tensor.hpp>
 #include <llmcost/reading/rope.hpp>
@@ -45,26 +46,10 @@ struct predicted_gguf {
 
 namespace detail {
 
-enum class gguf_mix : std::uint8_t { f16, bf16, q8_0, q4_0, q4_k_s, q4_k_m, q5_k_m, q6_k, q2_k, q3_k_m, iq4_xs };
-struct gguf_mix_row {
-    gguf_mix mix;
-    std::string_view name;
-    ggml_type type;  ///< of tensors that no rule is about
-};
-inline constexpr gguf_mix_row gguf_mixes[]{
-    {gguf_mix::f16, "f16", ggml_type::f16},          {gguf_mix::bf16, "bf16", ggml_type::bf16},
-    {gguf_mix::q8_0, "q8_0", ggml_type::q8_0},       {gguf_mix::q4_0, "q4_0", ggml_type::q4_0},
-    {gguf_mix::q4_k_s, "q4_k_s", ggml_type::q4_k},   {gguf_mix::q4_k_m, "q4_k_m", ggml_type::q4_k},
-    {gguf_mix::q5_k_m, "q5_k_m", ggml_type::q5_k},   {gguf_mix::q6_k, "q6_k", ggml_type::q6_k},
-    {gguf_mix::q2_k, "q2_k", ggml_type::q2_k},       {gguf_mix::q3_k_m, "q3_k_m", ggml_type::q3_k},
-    {gguf_mix::iq4_xs, "iq4_xs", ggml_type::iq4_xs},
-};
 inline const gguf_mix_row& find_gguf_mix(std::string_view name) {
+    if (const gguf_mix_row* row = known_gguf_mix(name)) return *row;
     std::string known;
-    for (const gguf_mix_row& row : gguf_mixes) {
-        if (row.name == name) return row;
-        known += (known.empty() ? "" : ", ") + std::string(row.name);
-    }
+    for (const gguf_mix_row& row : gguf_mixes) known += (known.empty() ? "" : ", ") + std::string(row.name);
     throw error(errc::usage, "", in_quotes(name) + " is no quantization that is known; known are " + known);
 }
 
@@ -219,11 +204,11 @@ private:
 
 /// What the converter makes from the configuration alone (`generate_extra_tensors`).
 inline void add_frequencies(std::vector<gguf_tensor>& all, const model& m, const gguf_source& from) {
-    const auto pairs = static_cast<std::uint64_t>((m.dims.rotary_dim != 0 ? m.dims.rotary_dim : m.dims.head_dim) / 2);
+    const auto pairs = static_cast<std::uint64_t>(m.dims.rotary_dim / 2);
     const std::string_view architecture = naming_of(m).architecture;
-    if (architecture == "llama" && from.rescales_frequencies) all.push_back({"rope_freqs.weight", {pairs}, -1});
+    if (architecture == "llama" && from.rescales_frequencies) all.push_back({"rope_freqs.weight", {pairs}});
     if (architecture == "phi3" && m.dims.frequencies == frequency_rule::picked)
-        all.push_back({"rope_factors_long.weight", {pairs}, -1}), all.push_back({"rope_factors_short.weight", {pairs}, -1});
+        all.push_back({"rope_factors_long.weight", {pairs}}), all.push_back({"rope_factors_short.weight", {pairs}});
 }
 
 }  // namespace detail

@@ -22,6 +22,7 @@ struct weight_bytes_row {
     std::uint64_t elements = 0;  ///< parameters that it holds: none in scales and the like
     std::uint64_t bytes = 0;
     std::string_view format{};  ///< type of what it is stored as
+    std::string parameter{};    ///< of the model, which it holds or stands beside
 };
 
 /// All tensors of a checkpoint, and their sums.
@@ -263,8 +264,8 @@ private:
         return w.sizes[w.sizes.size() - (turned(w) ? 2 : 1)];
     }
 
-    void add(std::string name, std::uint64_t elements, count bytes, std::string_view format) {
-        out_.rows.push_back({std::move(name), elements, bytes.to_64(), format});
+    void add(std::string name, const told_weight& w, std::uint64_t elements, count bytes, std::string_view format) {
+        out_.rows.push_back({std::move(name), elements, bytes.to_64(), format, name_of_parameter(w)});
         out_.elements = (count(out_.elements) + count(elements)).to_64();
         out_.bytes = (count(out_.bytes) + bytes).to_64();
     }
@@ -273,20 +274,20 @@ private:
         for (const std::int64_t size : w.sizes) n *= count(size);
         return n.to_64();
     }
-    [[nodiscard]] std::string name_of_tensor(const told_weight& w, std::string_view tensor) const {
+    [[nodiscard]] std::string name_of_parameter(const told_weight& w) const {
         const std::string& path = heard_.module_of(w).path;
-        std::string name = path.empty() ? std::string() : path + ".";
-        if (w.kind != weight_kind::experts) return name.append(tensor);
-        name.append(w.name);
+        return path.empty() ? std::string(w.name) : path + "." + std::string(w.name);
+    }
+    [[nodiscard]] std::string name_of_tensor(const told_weight& w, std::string_view tensor) const {
+        std::string name = name_of_parameter(w);
+        if (w.kind != weight_kind::experts) return name.replace(name.size() - w.name.size(), w.name.size(), tensor);
         if (tensor.starts_with("weight")) return name.append(tensor.substr(6));
         return name.append(tensor.starts_with("_") ? "" : "_").append(tensor);
     }
     void keep(const told_weight& w) {
         const std::uint64_t elements = elements_of(w);
         const count bits = count(elements) * count(bits_of(otherwise_));
-        const std::string& path = heard_.module_of(w).path;
-        add(path.empty() ? std::string(w.name) : path + "." + std::string(w.name), elements, (bits + count(7)) / count(8),
-            name_of(otherwise_));
+        add(name_of_parameter(w), w, elements, (bits + count(7)) / count(8), name_of(otherwise_));
     }
     void quantize(const told_weight& w, const weight_layout& how) {
         const bool experts = w.kind == weight_kind::experts;
@@ -295,9 +296,9 @@ private:
         count matrices = experts ? count(w.sizes[0]) : count(1);
         if (experts && w.name == "gate_up_proj") outputs /= 2, matrices *= count(2);
         const std::uint64_t elements = elements_of(w);
-        add(name_of_tensor(w, how.numbers), elements, matrices * bytes_of_numbers(how, outputs, inputs), how.type);
+        add(name_of_tensor(w, how.numbers), w, elements, matrices * bytes_of_numbers(how, outputs, inputs), how.type);
         for (const tensor_beside& t : how.beside)
-            add(name_of_tensor(w, t.name), 0, matrices * bytes_of_beside(how, t, outputs, inputs, otherwise_),
+            add(name_of_tensor(w, t.name), w, 0, matrices * bytes_of_beside(how, t, outputs, inputs, otherwise_),
                 t.type.empty() ? std::string_view(name_of(otherwise_)) : t.type);
         out_.quantized = (count(out_.quantized) + count(elements)).to_64();
     }
