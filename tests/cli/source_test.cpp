@@ -127,7 +127,7 @@ TEST_CASE("what is no config.json is named, wherever it is given") {
     const fs::path file = folder.put("model.gguf", "GGUF\3");
     const std::string what = "this is a GGUF file (weights); expected the config.json of the model that it was made from\n";
     CHECK(failing("--config " + file.string(), 3).err == "llmcost: " + file.string() + ": " + what);
-    CHECK(failing("--model " + file.string(), 3).err == "llmcost: " + file.string() + ": " + what);
+    CHECK(has(failing("--model " + file.string(), 3).err, ": byte 4: expected a version of 4 bytes"));  // a source itself
     CHECK(failing("--config -", 3, {.in = "GGUF\3"}).err == "llmcost: standard input: " + what);
     folder.cache("models--org--name", "<!DOCTYPE html>");
     CHECK(has(failing("--model org/name", 3, {.variables = {{"HF_HOME", folder.path().string()}}}).err,

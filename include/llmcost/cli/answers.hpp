@@ -77,31 +77,6 @@ inline const reading& column(const job_reading& r, std::size_t i) {
     return out;
 }
 
-/// Whether a scope belongs to what a question asks for: everything, or a scope and what is inside.
-[[nodiscard]] inline bool is_asked(const question& q, const model_listing& seen, std::size_t i) {
-    if (!q.asked.scope || q.asked.scope->is_all()) return true;
-    const scope_word& scope = *q.asked.scope;
-    const string_ref type = class_in(scope.word);
-    const role what = role_from(scope.word);
-    for (auto at = static_cast<std::ptrdiff_t>(i); at >= 0; at = seen.scopes[static_cast<std::size_t>(at)].parent) {
-        const scope_figures& s = seen.scopes[static_cast<std::size_t>(at)];
-        switch (scope.kind) {
-            case scope_kind::role:
-                if (what == role::transformer && s.what == role::head) return false;
-                if (what == s.what || (what == role::transformer && s.parent < 0)) return true;
-                break;
-            case scope_kind::type:
-                if (s.type == type) return true;
-                break;
-            case scope_kind::path:
-                if (matches_pattern(scope.word, s.path)) return true;
-                break;
-            case scope_kind::parameter: break;
-        }
-    }
-    return false;
-}
-
 /// The columns of lists of modules: the metrics that were asked for, else a few.
 [[nodiscard]] inline std::vector<const metric*> listed_metrics(const query& q) {
     if (!q.asked.empty()) return q.asked;
@@ -137,7 +112,8 @@ inline const reading& column(const job_reading& r, std::size_t i) {
         count elements(1);
         for (const std::int64_t n : tensor.sizes)
             sizes.append(sizes.empty() ? "" : "x").append(std::to_string(n)), elements *= count(n);
-        t.rows.push_back({tensor.name, sizes, type, digits(elements)});
+        t.rows.push_back(
+            {tensor.name, sizes, q.stored.applied ? q.stored.bytes.type_of(tensor.name) : type, digits(elements)});
     }
     for (const std::string& name : listing.tied) t.rows.push_back({name, "tied", type, "0"});
     return t;

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
@@ -12,80 +11,20 @@
 #include <llmcost/cli/subject.hpp>
 #include <llmcost/cli/tables.hpp>
 #include <llmcost/files/check_tensors.hpp>
-#include <llmcost/files/gguf.hpp>
-#include <llmcost/files/gguf_config.hpp>
-#include <llmcost/files/gguf_names.hpp>
-#include <llmcost/files/safetensors.hpp>
-#include <llmcost/json.hpp>
+#include <llmcost/files/stored_tensor.hpp>
 #include <llmcost/report/json_writer.hpp>
 
 // `llmcost check`: what a file of weights holds, tensor by tensor, against what its configuration predicts.
 namespace llmcost::cli {
-
-namespace option {
-
-// clang-format off
-inline constexpr option_row
-    gguf       {"--gguf",        value_kind::file, "FILE", "a GGUF file; without a model its own metadata is read", "Weights"},
-    safetensors{"--safetensors", value_kind::file, "FILE|FOLDER", "a file, an index, or the folder of a checkpoint"};
-// clang-format on
-
-}  // namespace option
 
 namespace detail {
 
 /// What was compared: the model's name, the file's tensors, and how they differ.
 struct checked_file {
     std::string name;
-    stored_tensors weights;
-    tensor_check found;
+    const stored_tensors& weights;
+    const tensor_check& found;
 };
-
-inline checked_file check_safetensors(const arguments& given, const program& io) {
-    if (!given.has(option::model) && !given.has(option::config))
-        refuse("--safetensors", "needs --model or --config: such a file does not say what model it is of");
-    const read_subject read = io.read(given, io);
-    checked_file out{read.found.who.name, read_safetensors(std::string(given.text(option::safetensors))), {}};
-    out.found = check_tensors(list_model(read.subject, {.sequence = 1}), out.weights.tensors);
-    return out;
-}
-
-/// Names and sizes of a GGUF file's tensors against those that the converter would write.
-inline tensor_check check_gguf(const std::vector<gguf_tensor>& predicted, const stored_tensors& stored) {
-    tensor_check out;
-    for (const stored_tensor& t : stored.tensors) {
-        const auto named =
-            std::find_if(predicted.begin(), predicted.end(), [&](const gguf_tensor& p) { return p.name == t.name; });
-        if (named == predicted.end())
-            (t.name.starts_with("rope_") ? out.buffers : out.not_predicted).push_back(t.name);
-        else if (named->sizes == t.sizes)
-            ++out.agree;
-        else
-            out.other_sizes.push_back({t.name, named->sizes, t.sizes});
-    }
-    for (const gguf_tensor& p : predicted)
-        if (stored.find(p.name) == nullptr) out.absent.push_back(p.name);
-    return out;
-}
-
-inline checked_file check_gguf_file(const arguments& given, const program& io) {
-    const gguf_file file = read_gguf(std::string(given.text(option::gguf)));
-    checked_file out{printable(file.name), file.weights, {}};
-    model m;
-    if (given.has(option::model) || given.has(option::config)) {
-        const read_subject read = io.read(given, io);
-        m = read.subject, out.name = read.found.who.name;
-    } else {
-        const config_document own = parse_config(config_of(file), file.name + ": metadata");
-        m = own.read_with([&](config_view root) { return io.models.read(root); });
-    }
-    try {
-        out.found = check_gguf(gguf_tensors(m, list_model(m, {.sequence = 1})), out.weights);
-    } catch (const error& e) {
-        throw error(e.code(), out.name, e.what());
-    }
-    return out;
-}
 
 inline std::string sizes_text(const std::vector<std::uint64_t>& sizes) {
     std::string out;
@@ -101,6 +40,7 @@ inline std::string check_page(const checked_file& c) {
         types.rows.push_back({printable(t.type), digits(t.tensors), digits(t.elements), digits(t.bytes)});
     out += plain(types) + '\n' + grouped(count(c.found.agree)) + " tensors are as the configuration predicts";
     if (!c.found.tied.empty()) out += ", " + grouped(count(c.found.tied.size())) + " are further names of such";
+    if (!c.found.packed.empty()) out += ", " + grouped(count(c.found.packed.size())) + " are parts of quantised weights";
     if (!c.found.buffers.empty()) out += ", " + grouped(count(c.found.buffers.size())) + " are no parameters";
     out += c.found.agrees() ? ": they agree\n" : "\n";
     const auto list = [&](std::string_view title, const std::vector<std::string>& lines) {
@@ -137,7 +77,7 @@ inline std::string check_json(const checked_file& c) {
         json.end_array();
     };
     list("not_predicted", c.found.not_predicted), list("absent", c.found.absent), list("buffers", c.found.buffers);
-    list("tied", c.found.tied);
+    list("tied", c.found.tied), list("packed", c.found.packed);
     json.key("other_sizes").array();
     for (const tensor_mismatch& m : c.found.other_sizes) {
         json.object().member("name", m.name).key("stored").array(true);
@@ -154,16 +94,16 @@ inline std::string check_json(const checked_file& c) {
 
 /// What `llmcost check` prints; where the file and the configuration differ, the program ends with a code of its own.
 [[nodiscard]] inline answered check_answer(const arguments& given, const program& io) {
-    const bool gguf = given.has(option::gguf);
-    if (gguf == given.has(option::safetensors)) refuse("check", "needs --gguf FILE or --safetensors FILE, one of them");
-    const detail::checked_file c = gguf ? detail::check_gguf_file(given, io) : detail::check_safetensors(given, io);
+    const read_subject read = io.read(given, io);
+    if (!read.found.weights) refuse("check", "needs --gguf FILE or --safetensors FILE, one of them");
+    if (!read.checked) throw error(errc::unsupported, read.found.who.name, read.stored.note);
+    const detail::checked_file c{read.found.who.name, read.found.weights->tensors, *read.checked};
     const exit_code code = c.found.agrees() ? exit_code::ok : exit_code::differs;
     if (given.choice(option::plain_or_json) == 0) return {detail::check_page(c), code};
     return {detail::check_json(c), code};
 }
 
-inline constexpr std::array check_options =
-    joined(model_options, std::array{option::gguf, option::safetensors}, std::array{option::plain_or_json}, help_option);
+inline constexpr std::array check_options = joined(model_options, std::array{option::plain_or_json}, help_option);
 
 inline constexpr std::array<example_row, 2> check_examples{{
     {"llmcost check --gguf model-Q4_K_M.gguf", "types, bytes, and whether the metadata tells the truth"},

@@ -39,17 +39,18 @@ inline std::int64_t fewest_devices(const model& m, const workload& load, const e
 }
 
 inline std::vector<suggestion> serving_suggestions(const model& m, const workload& load, const engine_memory& by,
-                                                   std::uint64_t bytes) {
+                                                   std::uint64_t bytes, maybe<count> stored) {
     const auto available = count(static_cast<std::uint64_t>(static_cast<double>(bytes) * by.share));
     std::vector<suggestion> out;
-    const auto offer = [&](std::string change, const workload& changed) {
-        const count needed = inference_memory_of(m, changed, by).total();
-        out.push_back({std::move(change), needed, needed <= available});
+    const count now = inference_memory_of(m, load, by, stored).total();
+    const auto offer = [&](std::string change, const workload& changed, maybe<count> weights = {}) {
+        const count needed = inference_memory_of(m, changed, by, weights).total();
+        if (needed < now) out.push_back({std::move(change), needed, needed <= available});
     };
     workload w = load;
     const int bits = bits_of(types_of(m, load).weights);
     if (bits_of(types_of(m, load).cache) > 8 && count_model(m, load).cache != count{})
-        w.cache = dtype::float8_e4m3fn, offer("--cache-dtype fp8", w), w = load;
+        w.cache = dtype::float8_e4m3fn, offer("--cache-dtype fp8", w, stored), w = load;
     for (const auto& [type, words] :
          {std::pair{dtype::bfloat16, "--dtype bfloat16"}, std::pair{dtype::float8_e4m3fn, "--dtype fp8"},
           std::pair{dtype::int4, "--dtype int4"}}) {
@@ -135,25 +136,24 @@ inline std::string fit_page(const read_subject& read, const workload& load, cons
     const engine_memory& by = detail::engine_memory_of(given);
     for (const option_row& o : training_options)
         if (!training && given.has(o)) refuse(o.name, "needs --training");
-    for (const option_row& o :
-         {option::past, option::dtype, option::activation_dtype, option::cache_dtype, option::allocator})
+    for (const option_row& o : {option::past, option::dtype, option::quantization, option::activation_dtype,
+                                option::cache_dtype, option::allocator})
         if (training && given.has(o)) refuse(o.name, "means nothing with --training");
     workload load = training ? detail::training_workload(given) : detail::memory_workload(given);
     training_plan plan = detail::read_training_plan(given);
     const read_subject read = io.read(given, io);
     check_encoder(read.subject, {.base = load});
     detail::settle_adapter(plan, read.subject);
-    const stored_subject stored = training ? stored_subject{} : stored_weights_of(read, given.has(option::dtype));
-    if (!stored.problem.empty()) io.err << "llmcost: " << stored.problem << '\n';
-    const model subject = run_subject(read, stored);
-    const maybe<count> bytes = stored.quantized ? maybe<count>{stored.bytes} : maybe<count>{};
+    if (!training) detail::note_on_weights(read, io);
+    const model& subject = read.subject;
+    const maybe<count> bytes = detail::bytes_of_weights(read);
     const fit_figures f =
         training ? fit_training(read.subject, load, plan, room.bytes) : fit_inference(subject, load, by, room.bytes, bytes);
     const std::int64_t devices = training ? 0 : detail::fewest_devices(subject, load, by, room.bytes, bytes);
     std::vector<detail::suggestion> more;
     if (!f.fits)
         more = training ? detail::training_suggestions(read.subject, load, plan, room.bytes)
-                        : detail::serving_suggestions(subject, load, by, room.bytes);
+                        : detail::serving_suggestions(subject, load, by, room.bytes, bytes);
     const exit_code code = f.fits ? exit_code::ok : exit_code::does_not_fit;
     if (given.choice(option::plain_or_json) == 0)
         return {detail::fit_page(read, load, f, devices, more, room, training), code};
@@ -168,11 +168,11 @@ inline std::string fit_page(const read_subject& read, const workload& load, cons
     return {json.text() + "\n", code};
 }
 
-inline constexpr std::array fit_options =
-    joined(model_options, room_options,
-           std::array{option::batch, option::sequence, option::past, option::encoder_sequence, option::dtype,
-                      option::activation_dtype, option::cache_dtype, option::allocator, option::training},
-           training_options, std::array{option::plain_or_json}, help_option);
+inline constexpr std::array fit_options = joined(
+    model_options, room_options,
+    std::array{option::batch, option::sequence, option::past, option::encoder_sequence, option::dtype, option::quantization,
+               option::activation_dtype, option::cache_dtype, option::allocator, option::training},
+    training_options, std::array{option::plain_or_json}, help_option);
 
 inline constexpr std::array<example_row, 2> fit_examples{{
     {"llmcost fit --model meta-llama/Llama-3.1-8B --dtype bfloat16 --memory 24GB --sequence 8192", "how many, how long?"},

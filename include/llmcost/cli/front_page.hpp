@@ -173,8 +173,8 @@ inline std::string provenance(const question& q, const roles_read& read) {
         parts.emplace_back("float32 assumed");
     if (beyond_context(q.subject, longest_of(q.work, q.phases))) parts.emplace_back("longer than the context");
     if (q.declines_cache && caches) parts.emplace_back("cache counted, though use_cache is false");
-    if (q.stored.quantized) parts.push_back(q.stored.words);
-    if (q.subject.dims.quantized && !q.stored.quantized) parts.emplace_back("quantization_config not applied");
+    if (q.stored.applied) parts.push_back(q.stored.words);
+    if (q.subject.dims.quantized && !q.stored.applied) parts.emplace_back("quantization_config not applied");
     return wrapped(parts, page_width);
 }
 

@@ -111,7 +111,7 @@ struct memory_line {
 
 /// Bytes of weights and cache.
 inline std::vector<memory_line> memory_lines(const question& q, const figures& total) {
-    std::vector<memory_line> out{{"Weights", in_bytes(q.stored.quantized ? q.stored.bytes : total.weight_bytes)}};
+    std::vector<memory_line> out{{"Weights", in_bytes(total.weight_bytes)}};
     workload base = q.phases.front().parts.front().load;
     if (!q.phases.back().parts.empty()) base = q.phases.back().parts.front().load;
     const auto cached = [&](std::int64_t batch, std::int64_t tokens) {

@@ -87,10 +87,20 @@ inline std::string words_of_roles(std::string_view between) {
         line.append(" ").append(c->name);
     }
     out.append(line).append("\n").append(page.about).append("\n");
-    for (const option_row& row : page.options)
-        out.append(left(row.section, 9)).append(left(detail::spelled(row) + "  ", 28)).append(row.help).append("\n");
-    out += "\nhelp of a command: llmcost COMMAND --help; exit codes: llmcost --man";
-    return out + '\n';
+    for (std::size_t i = 0; i < page.options.size();) {
+        const std::string_view section = page.options[i].section;
+        std::string names = detail::spelled(page.options[i]), meaning(page.options[i].help);
+        // flags share a line where they fit
+        for (; ++i < page.options.size();) {
+            const option_row &row = page.options[i], &before = page.options[i - 1];
+            const bool fits = row.section.empty() && names.size() + row.name.size() < 27 &&
+                              width_of(meaning) + 2 + width_of(row.help) <= 43;
+            if (!fits || row.kind != value_kind::none || before.kind != value_kind::none) break;
+            names.append(" ").append(row.name), meaning.append("; ").append(row.help);
+        }
+        out.append(left(section, 9)).append(left(names + "  ", 28)).append(meaning).append("\n");
+    }
+    return out + "help of a command: llmcost COMMAND --help; exit codes: llmcost --man\n";
 }
 
 }  // namespace llmcost::cli

@@ -73,6 +73,17 @@ inline void write_roles(json_writer& json, const roles_read& read) {
     json.end_array();
 }
 
+/// `"weights": {"as", "bytes", "elements", "quantized"}`, or null where they are all of one type.
+inline void write_weights(json_writer& json, const question& q) {
+    json.key("weights");
+    if (!q.stored.applied) {
+        json.null();
+        return;
+    }
+    json.object().member("as", q.stored.words).member("bytes", q.stored.bytes.total);
+    json.member("elements", q.stored.elements).member("quantized", q.stored.quantized).end_object();
+}
+
 inline void write_types(json_writer& json, const question& q) {
     const workload& load = q.work.base;
     const storage_types types = types_of(q.subject, load);
@@ -169,18 +180,9 @@ inline std::string job_report(const question& q, const roles_read& roles) {
         }
         json.end_array();
     }
-    if (q.tensors) {
-        const std::string_view type = name_of(types_of(q.subject, q.work.base).weights);
-        json.key("tensors").array();
-        for (const tensor_shape& t : read.seen.tensors) {
-            json.object().member("name", t.name).key("shape");
-            llmcost::detail::write_sizes(json, t.sizes);
-            json.member("dtype", type).end_object();
-        }
-        json.end_array().key("tied").array();
-        for (const std::string& name : read.seen.tied) json.value(name);
-        json.end_array();
-    }
+    if (q.tensors)
+        llmcost::detail::write_tensors(json, read.seen, types_of(q.subject, q.work.base),
+                                       q.stored.applied ? &q.stored.bytes : nullptr);
     json.end_object();
     return json.text() + "\n";
 }
@@ -194,7 +196,8 @@ inline std::string job_report(const question& q, const roles_read& roles) {
     std::string report;
     const roles_read roles = read_roles(q);
     if (q.work.kind == job_kind::pass) {
-        report = json_report(q.subject, q.who, q.work.base, {scopes, q.tensors, q.work.training});
+        report = json_report(q.subject, q.who, q.work.base,
+                             {scopes, q.tensors, q.work.training, q.stored.applied ? &q.stored.bytes : nullptr});
     } else {
         question all = q;
         all.scopes = scopes;
@@ -202,6 +205,7 @@ inline std::string job_report(const question& q, const roles_read& roles) {
     }
     json_writer more;
     more.object();
+    detail::write_weights(more, q);
     detail::write_roles(more, roles);
     if (!q.asked.empty()) detail::write_query(more, q);
     more.end_object();

@@ -9,7 +9,6 @@
 
 #include <llmcost/cli/question.hpp>
 #include <llmcost/cli/room.hpp>
-#include <llmcost/cli/stored.hpp>
 #include <llmcost/cli/subject.hpp>
 #include <llmcost/cli/tables.hpp>
 #include <llmcost/cli/train_page.hpp>
@@ -56,6 +55,16 @@ inline workload memory_workload(const arguments& given) {
     return load;
 }
 
+/// Says what of a file or plan of weights is not as one may think.
+inline void note_on_weights(const read_subject& read, const streams& io) {
+    for (const std::string& said : {read.stored.problem, read.stored.note})
+        if (!said.empty()) io.err << "llmcost: " << said << '\n';
+}
+/// Bytes of weights that are not of one element type.
+inline maybe<count> bytes_of_weights(const read_subject& read) {
+    return read.stored.applied ? maybe<count>{read.stored.bytes.total} : maybe<count>{};
+}
+
 struct memory_part {
     std::string_view name;
     std::string_view words;
@@ -70,7 +79,7 @@ inline std::vector<memory_part> parts_of_memory(const inference_memory& m) {
 }
 
 inline std::string memory_page(const read_subject& read, const workload& load, const engine_memory& by,
-                               const inference_memory& m, const room_asked& room, const stored_subject& stored) {
+                               const inference_memory& m, const room_asked& room) {
     std::string out = read.found.who.name + "\n";
     const bool images = reads_pixels(read.subject);
     std::vector<std::string> parts{std::to_string(load.batch) + (images            ? load.batch == 1 ? " image" : " images"
@@ -78,10 +87,10 @@ inline std::string memory_page(const read_subject& read, const workload& load, c
                                                                                    : " sequences")};
     if (!images) parts.back() += " of " + grouped(count(load.past) + count(load.sequence)) + " tokens";
     if (by.name != "none") parts.emplace_back(by.name);
-    const storage_types types = types_of(run_subject(read, stored), load);
-    parts.push_back(stored.quantized ? stored.words : std::string(name_of(types.weights)) + " weights");
+    const storage_types types = types_of(read.subject, load);
+    parts.push_back(read.stored.applied ? read.stored.words : std::string(name_of(types.weights)) + " weights");
     if (m.cache != count{}) parts.push_back(std::string(name_of(types.cache)) + " cache");
-    if (read.subject.dims.quantized && !stored.quantized) parts.emplace_back("quantization_config not applied");
+    if (read.subject.dims.quantized && !read.stored.applied) parts.emplace_back("quantization_config not applied");
     out += wrapped(parts, 80) + "\nTotal " + in_bytes(m.total()) + '\n';
     for (const memory_part& p : parts_of_memory(m))
         if (p.bytes != count{})
@@ -102,14 +111,11 @@ inline std::string memory_page(const read_subject& read, const workload& load, c
     const room_asked room = read_room(given);
     const read_subject read = io.read(given, io);
     check_encoder(read.subject, {.base = load});
-    const stored_subject stored = stored_weights_of(read, given.has(option::dtype));
-    if (!stored.problem.empty()) io.err << "llmcost: " << stored.problem << '\n';
-    const model subject = run_subject(read, stored);
-    const inference_memory m =
-        inference_memory_of(subject, load, by, stored.quantized ? maybe<count>{stored.bytes} : maybe<count>{});
+    detail::note_on_weights(read, io);
+    const inference_memory m = inference_memory_of(read.subject, load, by, detail::bytes_of_weights(read));
     const auto format = static_cast<output_format>(given.choice(option::format));
     const exit_code code = code_of(room, m.total());
-    if (format == output_format::text) return {detail::memory_page(read, load, by, m, room, stored), code};
+    if (format == output_format::text) return {detail::memory_page(read, load, by, m, room), code};
     if (format != output_format::json) {
         table t{{{"part"}, {"bytes", true}}, {}};
         for (const detail::memory_part& p : detail::parts_of_memory(m))
@@ -120,6 +126,8 @@ inline std::string memory_page(const read_subject& read, const workload& load, c
     json_writer json;
     json.object().member("model", read.found.who.name).member("engine", by.name);
     json.member("batch", load.batch).member("sequence", load.sequence).member("past", load.past);
+    json.key("weights_as");
+    read.stored.applied ? json.value(read.stored.words) : json.null();
     json.member("weights", m.weights).member("cache", m.cache).member("cache_allocated", m.cache_allocated);
     json.member("activations_peak", m.activations_peak).member("runtime", m.runtime).member("total", m.total());
     put_room(json, room, m.total());
@@ -127,11 +135,11 @@ inline std::string memory_page(const read_subject& read, const workload& load, c
     return {json.text() + "\n", code};
 }
 
-inline constexpr std::array memory_options =
-    joined(model_options,
-           std::array{option::batch, option::sequence, option::past, option::encoder_sequence, option::dtype,
-                      option::activation_dtype, option::cache_dtype, option::allocator, option::format},
-           titled("Memory", room_options), help_option);
+inline constexpr std::array memory_options = joined(
+    model_options,
+    std::array{option::batch, option::sequence, option::past, option::encoder_sequence, option::dtype, option::quantization,
+               option::activation_dtype, option::cache_dtype, option::allocator, option::format},
+    titled("Memory", room_options), help_option);
 
 inline constexpr std::array<example_row, 3> memory_examples{{
     {"llmcost memory --model meta-llama/Llama-3.1-8B --dtype bfloat16 --sequence 8192 --memory 24GB", "does it fit?"},

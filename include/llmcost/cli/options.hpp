@@ -9,6 +9,8 @@
 #include <vector>
 
 #include <llmcost/cli/streams.hpp>
+#include <llmcost/files/gguf_mix.hpp>
+#include <llmcost/memory/quantization_words.hpp>
 
 namespace llmcost::cli {
 
@@ -77,6 +79,14 @@ constexpr void each_choice(std::string_view words, Visit visit) {
     return names;
 }
 
+/// What `--quantization` may be.
+[[nodiscard]] inline std::vector<std::string_view> quantization_names(const program&) {
+    std::vector<std::string_view> names;
+    for (const quantization_word& word : quantization_words) names.push_back(word.name);
+    for (const llmcost::detail::gguf_mix_row& mix : llmcost::detail::gguf_mixes) names.push_back(mix.name);
+    return names;
+}
+
 /// The options that several commands have.
 namespace option {
 
@@ -84,6 +94,8 @@ namespace option {
 inline constexpr option_row
     model           {"--model",            value_kind::file,   "NAME", "org/name[@rev]: file, cached, bundled, hub", "Model", bundled_names, true},
     config          {"--config",           value_kind::file,   "FILE", "config.json or its folder; - is stdin", {}, nullptr, true},
+    gguf            {"--gguf",             value_kind::file,   "FILE", "a GGUF file: its model, its weights"},
+    safetensors     {"--safetensors",      value_kind::file,   "FILE|DIR", "weights beside a config.json, or of --model"},
     part            {"--part",             value_kind::text,   "KEY",  "the model nested under a key: text_config"},
     as              {"--as",               value_kind::text,   "TYPE", "read it by the row of another model_type", {}, type_names},
     set             {"--set",              value_kind::text,   "K=V",  "override a key, a.b=1 a nested one; repeat", {}, nullptr, true},
@@ -99,6 +111,7 @@ inline constexpr option_row
     logits          {"--logits",           value_kind::choice, "all|last|none", "positions that the head computes"},
     attention       {"--attention",        value_kind::choice, "full|causal",   "all scores, or only visible ones"},
     dtype           {"--dtype",            value_kind::dtype,  "TYPE", "of weights (as the configuration says)"},
+    quantization    {"--quantization",     value_kind::text,   "WORD", "weights as q4_k_m, awq, fp8, nf4, none ...", {}, quantization_names},
     activation_dtype{"--activation-dtype", value_kind::dtype,  "TYPE", "of activations (as the weights)"},
     cache_dtype     {"--cache-dtype",      value_kind::dtype,  "TYPE", "of the cache (as the activations)"},
     training        {"--training",         value_kind::none,   "",     "add one training step: FLOPs, saved bytes"},
@@ -109,8 +122,8 @@ inline constexpr option_row
     tree            {"--tree",             value_kind::none,   "",     "modules as a tree, like layers folded"},
     depth           {"--depth",            value_kind::number, "N",    "levels of the tree"},
     unused          {"--unused",           value_kind::none,   "",     "keys of the configuration nothing reads"},
-    color           {"--color",            value_kind::none,   "",     "colour even where no terminal is"},
-    no_color        {"--no-color",         value_kind::none,   "",     "no colour on a terminal"},
+    color           {"--color",            value_kind::none,   "",     "colour always"},
+    no_color        {"--no-color",         value_kind::none,   "",     "colour never"},
     completion      {"--completion",       value_kind::choice, "bash|zsh|fish", "print completions for a shell"},
     man             {"--man",              value_kind::none,   "",     "print the man page"},
     help            {"--help",             value_kind::none,   "",     "print this help"},
@@ -122,7 +135,7 @@ inline constexpr option_row
 /// Of every command.
 inline constexpr std::array help_option{option::help};
 /// Which model: of every command that reads one.
-inline constexpr std::array model_options{option::model, option::config,   option::part,   option::as,
-                                          option::set,   option::revision, option::offline};
+inline constexpr std::array model_options{option::model, option::config, option::gguf,     option::safetensors, option::part,
+                                          option::as,    option::set,    option::revision, option::offline};
 
 }  // namespace llmcost::cli

@@ -24,38 +24,14 @@
 // The command without a name: the front page, queries, lists, and what the program says of itself.
 namespace llmcost::cli {
 
-inline constexpr std::array page_options{option::model,
-                                         option::config,
-                                         option::part,
-                                         option::as,
-                                         option::set,
-                                         option::revision,
-                                         option::offline,
-                                         option::batch,
-                                         option::sequence,
-                                         option::past,
-                                         option::encoder_sequence,
-                                         option::requests,
-                                         option::input,
-                                         option::output,
-                                         option::logits,
-                                         option::attention,
-                                         option::dtype,
-                                         option::activation_dtype,
-                                         option::cache_dtype,
-                                         option::training,
-                                         option::format,
-                                         option::scopes,
-                                         option::tensors,
-                                         option::tree,
-                                         option::depth,
-                                         option::unused,
-                                         option::color,
-                                         option::no_color,
-                                         option::completion,
-                                         option::man,
-                                         option::help,
-                                         option::version};
+inline constexpr std::array page_options =
+    joined(model_options, std::array{option::batch,       option::sequence, option::past,         option::encoder_sequence,
+                                     option::requests,    option::input,    option::output,       option::logits,
+                                     option::attention,   option::dtype,    option::quantization, option::activation_dtype,
+                                     option::cache_dtype, option::training, option::format,       option::scopes,
+                                     option::tensors,     option::tree,     option::depth,        option::unused,
+                                     option::color,       option::no_color, option::completion,   option::man,
+                                     option::help,        option::version});
 
 /// Whether to colour: as `--color` or `--no-color` says, else never with NO_COLOR, always with FORCE_COLOR, else on a
 /// terminal that is not dumb (no-color.org, force-color.org).
@@ -95,11 +71,12 @@ namespace detail {
 }  // namespace detail
 
 /// Understands a command line that asks something of a model that has been read.
-[[nodiscard]] inline question understand(const arguments& args, const model& subject, model_identity who,
+[[nodiscard]] inline question understand(const arguments& args, const read_subject& read,
                                          std::span<const command* const> commands = {}) {
     question q;
-    q.subject = subject;
-    q.who = std::move(who);
+    const model& subject = q.subject = read.subject;
+    q.who = read.found.who;
+    q.stored = read.stored;
     q.work = read_job(args);
     check_encoder(subject, q.work);
     if (!args.has(option::sequence) && !args.has(option::input) && !args.has(option::requests))
@@ -168,11 +145,10 @@ inline std::string unused_keys_text(const std::vector<unused_key>& keys, output_
     const found_config& found = read.found;
     if (args.has(option::unused))
         return detail::unused_keys_text(read.unused, static_cast<output_format>(args.choice(option::format)));
-    const stored_subject stored = stored_weights_of(read, args.has(option::dtype));
-    question q = understand(args, run_subject(read, stored), found.who, io.commands);
+    if (!read.stored.note.empty()) io.err << "llmcost: " << read.stored.note << '\n';
+    question q = understand(args, read, io.commands);
     q.color = color;
     q.declines_cache = read.declines_cache;
-    q.stored = stored;
     q.mtp_layers = read.mtp_layers;
     std::string text = answer(q);
     const bool page = q.format == output_format::text && q.asked.empty() && !q.tensors && !q.tree && !q.scopes;

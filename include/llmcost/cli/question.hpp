@@ -13,7 +13,7 @@
 
 #include <llmcost/cli/job.hpp>
 #include <llmcost/cli/query.hpp>
-#include <llmcost/cli/stored.hpp>
+#include <llmcost/cli/subject.hpp>
 #include <llmcost/cli/sums.hpp>
 #include <llmcost/cli/tables.hpp>
 #include <llmcost/report/json_report.hpp>
@@ -33,7 +33,7 @@ struct question {
     std::int64_t depth = -1;  ///< of the tree; -1: all of it
     bool color = false;
     bool declines_cache = false;           ///< the configuration says `use_cache: false`
-    stored_subject stored{};               ///< weights that are quantised
+    stored_subject stored{};               ///< weights that are not all of one type
     std::int64_t mtp_layers = 0;           ///< multi-token prediction layers that no figure has
     std::vector<std::string> overrides{};  ///< what `--set` changed, printable
     std::vector<phase> phases{};
@@ -129,6 +129,56 @@ private:
     std::unordered_map<std::string, std::size_t> places_;
 };
 
+/// Whether a scope belongs to what a question asks for: everything, or a scope and what is inside.
+[[nodiscard]] inline bool is_asked(const question& q, const model_listing& seen, std::size_t i) {
+    if (!q.asked.scope || q.asked.scope->is_all()) return true;
+    const scope_word& scope = *q.asked.scope;
+    const string_ref type = class_in(scope.word);
+    const role what = role_from(scope.word);
+    for (auto at = static_cast<std::ptrdiff_t>(i); at >= 0; at = seen.scopes[static_cast<std::size_t>(at)].parent) {
+        const scope_figures& s = seen.scopes[static_cast<std::size_t>(at)];
+        switch (scope.kind) {
+            case scope_kind::role:
+                if (what == role::transformer && s.what == role::head) return false;
+                if (what == s.what || (what == role::transformer && s.parent < 0)) return true;
+                break;
+            case scope_kind::type:
+                if (s.type == type) return true;
+                break;
+            case scope_kind::path:
+                if (matches_pattern(scope.word, s.path)) return true;
+                break;
+            case scope_kind::parameter: break;
+        }
+    }
+    return false;
+}
+
+namespace detail {
+
+/// Puts bytes of weights as they are stored in the place of those of one element type.
+inline void put_weight_bytes(job_reading& r, std::size_t scope, count bytes) {
+    r.total[scope].weight_bytes = bytes;
+    for (reading& phase : r.by_phase) phase[scope].weight_bytes = bytes;
+}
+
+/// Those of the parameters that a question asks about.
+inline count stored_bytes_of(const question& q) {
+    const scope_word scope = q.asked.scope.value_or(scope_word{});
+    if (scope.is_all()) return q.stored.bytes.total;
+    const model_listing listing = list_model(q.subject, q.phases.front().parts.front().load);
+    const module_finder module_of(listing);
+    count sum;
+    for (const tensor_shape& t : listing.tensors) {
+        const bool asked = scope.kind == scope_kind::parameter ? matches_pattern(scope.word, t.name)
+                                                               : is_asked(q, listing, module_of(t.name));
+        if (asked) sum += q.stored.bytes.of(t.name);
+    }
+    return sum;
+}
+
+}  // namespace detail
+
 /// All scopes of a job.
 struct scopes_read {
     model_listing seen;
@@ -140,6 +190,10 @@ struct scopes_read {
     scope_reader reader(q.subject);
     const measure take = [&](const workload& load) { return reader(load); };
     job_reading r = read_phases(q.phases, take);
+    if (q.stored.applied) {
+        const std::vector<count> bytes = bytes_by_scope(q.stored.bytes, reader.seen());
+        for (std::size_t i = 0; i < bytes.size(); ++i) detail::put_weight_bytes(r, i, bytes[i]);
+    }
     return {reader.seen(), std::move(r)};
 }
 
@@ -165,7 +219,9 @@ struct scopes_read {
         }
         return reading{f};
     };
-    return read_phases(q.phases, take);
+    job_reading r = read_phases(q.phases, take);
+    if (q.stored.applied) detail::put_weight_bytes(r, 0, detail::stored_bytes_of(q));
+    return r;
 }
 
 /// `batch 16 and sequence length 200`, in the words that llm-profiler's block begins with.

@@ -120,12 +120,38 @@ struct roles_read {
     }
 };
 
+namespace detail {
+
+/// The bytes of weights as they are stored, by chains of roles; the whole first, then as `chains` has them.
+inline std::vector<count> bytes_by_chain(const question& q, const std::vector<role_chain>& chains) {
+    const model_listing listing = list_model(q.subject, q.phases.front().parts.front().load);
+    const std::vector<count> bytes = bytes_by_scope(q.stored.bytes, listing);
+    std::vector<count> out(1 + chains.size());
+    out.front() = q.stored.bytes.total;
+    std::vector<role_chain> chain_of(listing.scopes.size());
+    for (std::size_t i = 0; i < listing.scopes.size(); ++i) {
+        const scope_figures& s = listing.scopes[i];
+        if (s.parent >= 0) chain_of[i] = chain_of[static_cast<std::size_t>(s.parent)];
+        if (s.what == role::none || (!chain_of[i].empty() && chain_of[i].back() == s.what)) continue;
+        chain_of[i].push_back(s.what);
+        const auto known = std::find(chains.begin(), chains.end(), chain_of[i]);
+        if (known != chains.end()) out[1 + static_cast<std::size_t>(known - chains.begin())] += bytes[i];
+    }
+    return out;
+}
+
+}  // namespace detail
+
 /// Reads a question's work by roles, lines in the order of the list of roles.
 [[nodiscard]] inline roles_read read_roles(const question& q) {
     role_reader reader(q.subject);
     const measure take = [&](const workload& load) { return reader(load); };
     roles_read out;
     out.sums = read_phases(q.phases, take);
+    if (q.stored.applied) {
+        const std::vector<count> bytes = detail::bytes_by_chain(q, reader.chains());
+        for (std::size_t i = 0; i < bytes.size(); ++i) detail::put_weight_bytes(out.sums, i, bytes[i]);
+    }
     out.root = reader.root();
     out.tied = reader.tied();
     out.places.resize(reader.chains().size());

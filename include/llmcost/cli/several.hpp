@@ -32,7 +32,7 @@ namespace llmcost::cli {
 class several_table final : public subject_sink {
 public:
     /// Understands a command line that asks something of a model, as `understand` does.
-    using understanding = question (*)(const arguments&, const model&, model_identity, std::span<const command* const>);
+    using understanding = question (*)(const arguments&, const read_subject&, std::span<const command* const>);
 
     several_table(const arguments& args, const program& io, understanding understand)
         : args_(args), io_(io), understand_(understand), format_(static_cast<output_format>(args.choice(option::format))) {
@@ -54,7 +54,7 @@ public:
     void put(const read_subject& read) override {
         for (const option_row& o : {option::scopes, option::tensors, option::tree, option::unused, option::training})
             if (args_.has(o)) refuse(o.name, "is of one model; several are a table");
-        const question q = understand_(args_, read.subject, read.found.who, io_.commands);
+        const question q = understand_(args_, read, io_.commands);
         const figures f = read_scope(q, list_).total.front();
         const std::string_view type = q.subject.kind->model_type;
         std::vector<std::string> row{q.who.name, q.who.type.value_or(std::string(type))};

@@ -17,8 +17,10 @@
 #include <llmcost/cli/arguments.hpp>
 #include <llmcost/cli/command.hpp>
 #include <llmcost/cli/relatives.hpp>
+#include <llmcost/cli/stored.hpp>
 #include <llmcost/cli/streams.hpp>
 #include <llmcost/cli/subject.hpp>
+#include <llmcost/cli/weight_source.hpp>
 #include <llmcost/hub.hpp>
 #include <llmcost/json.hpp>
 #include <llmcost/reading/known_models.hpp>
@@ -72,6 +74,7 @@ inline std::pair<repo_id, bool> repo_of(const arguments& args, std::string_view 
 
 inline found_config from_name(std::string_view name, const arguments& args, const program& io) {
     const std::string path(name);
+    if (looks_like_gguf(name)) return from_gguf(path);
     std::error_code none;
     const bool is_there = std::filesystem::exists(path, none);
     if (!is_there && looks_like_path(name)) refuse_path(name);
@@ -109,10 +112,17 @@ inline found_config from_name(std::string_view name, const arguments& args, cons
 
 }  // namespace detail
 
+/// Whether a command line names a model, or a file that tells of one.
+[[nodiscard]] inline bool names_source(const arguments& args) {
+    return args.has(option::model) || args.has(option::config) || args.has(option::gguf) || args.has(option::safetensors);
+}
+
 /// Refuses a command line that names no configuration, or one in two ways.
 inline void check_source(const arguments& args, const program& io) {
-    if (args.has(option::model) == args.has(option::config)) {
-        if (args.has(option::model)) refuse("--model", "cannot stand together with --config");
+    if (args.has(option::model) && args.has(option::config)) refuse("--model", "cannot stand together with --config");
+    if (args.has(option::gguf) && args.has(option::safetensors))
+        refuse("--gguf", "cannot stand together with --safetensors");
+    if (!names_source(args)) {
         std::string hint = "say which model: --model org/name or --config FILE (see llmcost --help)";
         const std::string_view first = args.words().empty() ? std::string_view{} : args.words().front();
         if (!first.empty() && first.find('.') == std::string_view::npos && find_metric(first) == nullptr &&
@@ -123,17 +133,32 @@ inline void check_source(const arguments& args, const program& io) {
                 hint = "say --model " + printable(word);
         refuse({}, hint);
     }
-    if (args.has(option::revision) && args.has(option::config)) refuse("--revision", "needs --model");
+    if (args.has(option::revision) && !args.has(option::model)) refuse("--revision", "needs --model");
+}
+
+/// What a command line calls its model: the first name of the first option of these.
+[[nodiscard]] inline std::string_view name_of_source(const arguments& args) {
+    for (const option_row& o : {option::model, option::config, option::gguf})
+        if (args.has(o)) return args.text(o);
+    return args.text(option::safetensors);
 }
 
 /// Reads the configuration of a name: for `--config` a file or the standard input; for `--model` a file, else the cache of
-/// the Hugging Face tools, else a bundled one, else the hub. `--set` is applied.
+/// the Hugging Face tools, else a bundled one, else the hub; else a file of weights. `--quantization` and `--set` are
+/// applied.
 [[nodiscard]] inline found_config find_config(std::string_view name, const arguments& args, const program& io) {
-    found_config found = args.has(option::model) ? detail::from_name(name, args, io)
-                         : name == "-"           ? found_config{read_config_file(io.in, "standard input"),
-                                                      {"standard input", "configuration from the standard input"},
-                                                      false}
-                                                 : detail::from_file(std::string(name), name);
+    const auto named = [&]() -> found_config {
+        const std::string path(name);
+        if (args.has(option::model)) return detail::from_name(name, args, io);
+        if (!args.has(option::config))
+            return args.has(option::gguf) ? detail::from_gguf(path) : detail::from_file(detail::config_beside(path), name);
+        if (name != "-") return detail::from_file(path, name);
+        return {
+            read_config_file(io.in, "standard input"), {"standard input", "configuration from the standard input"}, false};
+    };
+    found_config found = named();
+    detail::add_weights(found, args);
+    set_quantization(args, found.document);
     for (const std::string_view change : args.all(option::set)) {
         const std::size_t sign = change.find('=');
         if (sign == std::string_view::npos || sign == 0) refuse("--set", "expected key=value, found " + in_quotes(change));
@@ -232,6 +257,9 @@ inline read_subject read_found(found_config found, const arguments& args, const 
         if (!typeless || row != nullptr || !detail::is_unknown(place, io.models)) throw;
         throw error(e.code(), {}, detail::with_relatives(e, place, io, ear != nullptr));
     }
+    out.stored = stored_weights_of(out, args);
+    dtype& type = out.subject.dims.type;
+    if (out.stored.applied && type == dtype::unspecified) type = out.stored.otherwise;
     return out;
 }
 
@@ -263,10 +291,10 @@ inline std::int64_t unread_mtp_layers(const std::vector<unused_key>& unused) {
 /// A key that is nearly one that is read is told to `io.err`: it is more likely misspelt than meant for others.
 [[nodiscard]] inline read_subject read_subject_of(const arguments& args, const program& io) {
     check_source(args, io);
-    const std::vector<std::string_view>& names = args.all(args.has(option::model) ? option::model : option::config);
-    if (names.size() > 1) refuse(args.has(option::model) ? "--model" : "--config", "is given twice");
+    for (const option_row& o : {option::model, option::config})
+        if (args.all(o).size() > 1) refuse(o.name, "is given twice");
     key_usage usage;
-    read_subject out = read_found(find_config(names.front(), args, io), args, io, &usage);
+    read_subject out = read_found(find_config(name_of_source(args), args, io), args, io, &usage);
     out.unused = usage.unused(out.found.document.root());
     out.mtp_layers = detail::unread_mtp_layers(out.unused);
     for (const unused_key& key : out.unused)

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include <llmcost/report/bytes_as_stored.hpp>
 #include <llmcost/report/json_writer.hpp>
 #include <llmcost/report/listing.hpp>
 #include <llmcost/report/metrics.hpp>
@@ -24,6 +25,7 @@ struct json_parts {
     bool scopes = false;
     bool tensors = false;
     bool training = false;
+    const bytes_as_stored* weights = nullptr;  ///< where they are not all of one type
 };
 
 namespace detail {
@@ -74,6 +76,21 @@ inline void write_sizes(json_writer& json, const std::vector<std::int64_t>& size
     json.end_array();
 }
 
+/// `"tensors": [{"name", "shape", "dtype"}], "tied": [name]`.
+inline void write_tensors(json_writer& json, const model_listing& listing, const storage_types& types,
+                          const bytes_as_stored* stored) {
+    json.key("tensors").array();
+    for (const tensor_shape& t : listing.tensors) {
+        json.object().member("name", t.name).key("shape");
+        write_sizes(json, t.sizes);
+        json.member("dtype", stored == nullptr ? std::string(llmcost::name_of(types.weights)) : stored->type_of(t.name));
+        json.end_object();
+    }
+    json.end_array().key("tied").array();
+    for (const std::string& name : listing.tied) json.value(name);
+    json.end_array();
+}
+
 }  // namespace detail
 
 /// The JSON report that scripts rest on: model, workload, totals, and the parts asked for.
@@ -85,6 +102,7 @@ inline void write_sizes(json_writer& json, const std::vector<std::int64_t>& size
     step.training = true;
     const figures trained = parts.training ? count_model(m, step) : figures{};
     figures totals = listing.total;
+    if (parts.weights != nullptr) totals.weight_bytes = parts.weights->total;
     totals.saved_bytes = trained.saved_bytes;
     json_writer json;
     json.object();
@@ -105,26 +123,20 @@ inline void write_sizes(json_writer& json, const std::vector<std::int64_t>& size
     json.end_array();
     if (parts.scopes) {
         json.key("scopes").array();
-        for (const scope_figures& s : listing.scopes) {
+        const std::vector<count> bytes =
+            parts.weights == nullptr ? std::vector<count>{} : bytes_by_scope(*parts.weights, listing);
+        for (std::size_t i = 0; i < listing.scopes.size(); ++i) {
+            const scope_figures& s = listing.scopes[i];
             if (s.path.empty()) continue;
             json.object().member("path", s.path).member("class", s.type).member("role", name_of(s.what));
-            detail::write_figures(json, figures_of(s.sums, types));
+            figures f = figures_of(s.sums, types);
+            if (parts.weights != nullptr) f.weight_bytes = bytes[i];
+            detail::write_figures(json, f);
             json.end_object();
         }
         json.end_array();
     }
-    if (parts.tensors) {
-        json.key("tensors").array();
-        for (const tensor_shape& t : listing.tensors) {
-            json.object().member("name", t.name).key("shape");
-            detail::write_sizes(json, t.sizes);
-            json.member("dtype", name_of(types.weights)).end_object();
-        }
-        json.end_array();
-        json.key("tied").array();
-        for (const std::string& name : listing.tied) json.value(name);
-        json.end_array();
-    }
+    if (parts.tensors) detail::write_tensors(json, listing, types, parts.weights);
     if (parts.training) {
         json.key("training").object().member("saved_bytes", trained.saved_bytes);
         json.key("torch_flops").object().member("forward", trained.torch_flops);
