@@ -154,9 +154,9 @@ TEST_CASE("a checkpoint's own types are what its products read") {
     CHECK(printed(gpt + " --dtype fp8 --cache-dtype bfloat16").find("fp8, cache bfloat16") != std::string::npos);
     const std::string v3 = printed("latency --model deepseek-ai/DeepSeek-V3 --device b200 --tp 8 --past 9");
     CHECK(v3.find("on 8 x B200 SXM, fp8_block, cache bfloat16") != std::string::npos);
-    CHECK(refused("latency --model deepseek-ai/DeepSeek-V3 --device a100 --tp 8") ==
+    CHECK(refused("latency --model deepseek-ai/DeepSeek-V3 --device a100 --tp 8 --engine trtllm") ==
           "llmcost: a100_sxm_80gb: no peak for fp8_block in its datasheet; "
-          "it has float32, bfloat16, float16, int8, w4a16_mxfp4, int4_wo: say --dtype bfloat16\n");
+          "it has float32, bfloat16, float16, int8, w4a16_mxfp4, int4_wo, fp8_wo, nvfp4_wo: say --dtype bfloat16\n");
 }
 
 // T4: 320 GB/s, no bfloat16; Apple M2: 100 GB/s. 1,235,814,400 parameters are read

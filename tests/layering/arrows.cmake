@@ -20,13 +20,13 @@ room(base      "(base/.+|detail/utf8\\.hpp)")
 room(devices   "devices/.+"                               base config)
 room(fit       "latency/fit\\.hpp"                        latency)
 room(latency   "latency/.+"                               base devices)
-room(serving   "serving/.+"                               ${engine} config layers model analysis memory devices latency)
+room(serving   "serving/.+"                               ${engine} config layers model analysis memory devices latency report)
 room(cuda      "cuda/.+"                                  base devices latency)
 room(messages  "detail/(messages|nearest)\\.hpp"         base config error)
 room(weights   "files/.+"
                ${engine} config layers model reading analysis report json error messages files)
 room(kernels   "kernels/.+"
-               ${engine} layers model config analysis devices latency serving json error messages files)
+               ${engine} layers model config analysis devices latency serving json error messages files weights)
 room(trace     "trace/.+"                                 base)
 # what layers are told are sizes
 room(layers    "(layers/.+|model/(sizes|own_key)\\.hpp)"   ${engine})

@@ -3,8 +3,11 @@
 #include <llmcost/bundled/all.hpp>
 #include <llmcost/cli/run.hpp>
 #include <llmcost/kernels/library.hpp>
+#include <llmcost/memory/quantized_weights.hpp>
+#include <llmcost/memory/read_quantization.hpp>
 #include <llmcost/serving/execution_of.hpp>
 #include <llmcost/serving/server.hpp>
+#include <llmcost/serving/stored_parts.hpp>
 #include <llmcost/serving/timed_step.hpp>
 
 #include <doctest/doctest.h>
@@ -76,7 +79,9 @@ TEST_CASE("the library answers as the command does, to the last bit") {
         const stored_types types =
             *q.dtype != 0 ? stored_types{.products = find_operand(q.dtype)}
                           : file.read_with([&](config_view root) { return stored_types_of(root, m.dims.type); });
-        const execution how = execution_of(by, kernels.on(), types, shared_over(m, q.tensor, q.data, q.expert));
+        execution how = execution_of(by, kernels.on(), types, shared_over(m, q.tensor, q.data, q.expert));
+        const quantization plan = file.read_with([](config_view root) { return read_quantization(root); });
+        if (*q.dtype == 0 && !plan.none()) how.stored = parts_as_stored(m, as_stored(quantized_weights(m, plan)));
 
         for (const std::int64_t past : {0, 700}) {
             const workload load{.batch = 16, .sequence = past == 0 ? 300 : 1, .past = past, .head = logits::last};

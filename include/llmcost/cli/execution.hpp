@@ -6,8 +6,10 @@
 #include <set>
 #include <string>
 
+#include <llmcost/base/error.hpp>
 #include <llmcost/cli/placement.hpp>
 #include <llmcost/kernels/library.hpp>
+#include <llmcost/serving/stored_parts.hpp>
 
 // Reads how a model is run, by which kernels.
 namespace llmcost::cli {
@@ -20,8 +22,12 @@ inline placement read_placement(const arguments& given, const program& io) {
     p.subject = read.subject;
     p.who = read.found.who;
     stored_types types;
+    if (!read.stored.note.empty()) io.err << "llmcost: " << read.stored.note << '\n';
     if (given.has(option::linear_dtype))
         types.products = &operand_of("--dtype", given.text(option::linear_dtype));
+    else if (read.stored.in_blocks_of_ggml)
+        throw error(errc::unsupported, p.who.name,
+                    "no kernels for types of llama.cpp are known: say in what they are run, as --dtype int4_wo");
     else
         types = detail::stored_types_of(read.found.document, p.subject, "--dtype");
     if (given.has(option::experts_dtype)) types.experts = &operand_of("--experts-dtype", given.text(option::experts_dtype));
@@ -62,8 +68,18 @@ inline placement read_placement(const arguments& given, const program& io) {
         types.cache = &operand_of("--cache-dtype", given.text(option::kept_dtype));
         demand("--cache-dtype", not_among(words_of(*find_family("generation_attention")), types.cache->name));
     }
+    std::string unpacked;
+    for (const operand_row** type : {&types.products, &types.experts}) {
+        const operand_row* const run = run_as(*type, p.by, *p.on);
+        if (run != *type)
+            unpacked = printable(p.on->title) + " multiplies no " + std::string((*type)->name) +
+                       ": weights alone are in it, and unpacked to bfloat16 (" + std::string(run->name) + ')';
+        *type = run;
+    }
     p.how = execution_of(p.by, *p.on, types, s, issued);
-    if (types.products == nullptr) p.on_types = note_on_types(p.subject, p.how, *p.on);
+    p.on_types = types.products == nullptr ? note_on_types(p.subject, p.how, *p.on) : unpacked;
+    if (read.stored.applied && (!given.has(option::linear_dtype) || given.has(option::quantization) || read.found.weights))
+        p.how.stored = parts_as_stored(p.subject, read.stored.bytes);
     p.how.distribution = distribution;
     p.price_per_hour = given.real(option::price, p.on->price_per_hour, 0, 1e9);
     p.grams_per_kwh = given.real(option::carbon, 0, 0, 1e6);

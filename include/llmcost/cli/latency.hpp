@@ -286,7 +286,7 @@ inline constexpr std::array latency_options = joined(
                       option_row{"--logits", value_kind::choice, "all|last|none", "positions that the head computes (last)"},
                       option_row{"--training", value_kind::none, "", "forward, backward and AdamW, instead"},
                       option::layers_again}),
-    model_options);
+    model_options, std::array{option::quantization});
 
 /// What `llmcost latency …` prints.
 [[nodiscard]] inline answered latency_answer(const arguments& given, const program& io) {

@@ -30,21 +30,25 @@ struct operand_row {
     double activation_bytes;  ///< as they arrive: quantised inside of the operator where the weights are smaller
     double device::*unit;
     bool scaled_per_tensor = false;  ///< one scale for all activations, which a checkpoint may bring along
+    string_ref unpacked{};           ///< what its weights are run as where a device does not multiply it; empty: not at all
 };
 
 // nvfp4: 4 bits and a scale of 8 bits per 16 elements; w4a16_mxfp4: 4 bits and 8 per 32, unpacked to bfloat16 as int4_wo,
-// 4 bits and 16 per 128
+// 4 bits and 16 per 128. fp8_wo and nvfp4_wo are weights alone, as Marlin unpacks them
+// (vllm/model_executor/layers/quantization/utils/marlin_utils_fp8.py, marlin_utils_fp4.py)
 // clang-format off
 inline constexpr operand_row operand_table[]{
     {"float32",     {"fp32", "float"}, 4,      4, &device::fp32},
     {"bfloat16",    {"bf16", ""},     2,       2, &device::bf16},
     {"float16",     {"fp16", "half"}, 2,       2, &device::fp16},
-    {"fp8",         {"", ""},         1,       2, &device::fp8, true},
-    {"fp8_block",   {"", ""},         1,       2, &device::fp8},
+    {"fp8",         {"", ""},         1,       2, &device::fp8, true,  "fp8_wo"},
+    {"fp8_block",   {"", ""},         1,       2, &device::fp8, false, "fp8_wo"},
     {"int8",        {"", ""},         1,       2, &device::int8},
-    {"nvfp4",       {"", ""},         0.5625,  2, &device::fp4},
+    {"nvfp4",       {"", ""},         0.5625,  2, &device::fp4, false, "nvfp4_wo"},
     {"w4a16_mxfp4", {"mxfp4", ""},    0.53125, 2, &device::bf16},
     {"int4_wo",     {"int4", ""},     0.515625, 2, &device::bf16},
+    {"fp8_wo",      {"w8a16_fp8", ""},   1,       2, &device::bf16},
+    {"nvfp4_wo",    {"w4a16_nvfp4", ""}, 0.5625,  2, &device::bf16},
 };
 // clang-format on
 

@@ -29,6 +29,7 @@ struct engine {
     serving_error tpot_error{};   ///< of the time per token
     serving_error ttft_error{};   ///< of the time to the first token
     string_ref only_on{};         ///< the vendor whose devices it runs on; empty: several
+    bool unpacks = true;          ///< runs weights of types that a device of NVIDIA's does not multiply
 };
 
 // Fitted by bench/fit_engines to serving runs on H100 and H200 up to one node (docs/accuracy-serving.md), but for the steps
@@ -36,7 +37,7 @@ struct engine {
 // TensorRT-LLM's and SGLang's overlap schedulers, pyexecutor/py_executor.py and managers/scheduler.py).
 // clang-format off
 inline constexpr engine engines[]{
-    {"trtllm", "trtllm", true,  true,  false, 0.899, 4.36e-4, 3.32e-6, 0.064,  1.5, 0.9, {-0.37, 0.21}, {-0.40, 1.12}, "NVIDIA"},
+    {"trtllm", "trtllm", true,  true,  false, 0.899, 4.36e-4, 3.32e-6, 0.064,  1.5, 0.9, {-0.37, 0.21}, {-0.40, 1.12}, "NVIDIA", false},
     {"vllm",   "vllm",   false, false, false, 1.03,  0,       1.7e-6,  0.0145, 1.5, 0.9, {-0.26, 0.73}, {-0.25, 2.18}},
     {"sglang", "sglang", false, false, true,  0.983, 1.55e-4, 0,       0.15,   1.5, 0.9, {-0.36, 0.58}, {-0.25, 2.23}},
 };

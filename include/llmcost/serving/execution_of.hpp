@@ -29,6 +29,14 @@ struct stored_types {
     return by.only_on.empty() || by.only_on == on.vendor;
 }
 
+/// In what an engine runs weights of some type on a device: the same, or unpacked where the device does not multiply it.
+[[nodiscard]] constexpr const operand_row* run_as(const operand_row* type, const engine& by, const device& on) noexcept {
+    if (type == nullptr || on.*type->unit > 0 || type->unpacked.empty() || !by.unpacks || !(on.vendor == "NVIDIA"))
+        return type;
+    const operand_row* const unpacked = find_operand(type->unpacked);
+    return on.*unpacked->unit > 0 ? unpacked : type;
+}
+
 namespace detail {
 
 /// What an engine keeps in the cache unless told otherwise: 8 bits beside weights that bring scales of keys and values along
@@ -83,7 +91,9 @@ namespace detail {
             for (const config_view group : *groups)
                 if (const auto weights = group.as_object().optional_object("weights")) {
                     const bool floats = weights->string("type", "") == "float";
-                    if (weights->non_negative("num_bits", 8) == 4) return both(floats ? "nvfp4" : "int4_wo");
+                    const bool powers = quantized->string("format", "").starts_with("mxfp4");
+                    if (weights->non_negative("num_bits", 8) == 4)
+                        return both(!floats ? "int4_wo" : powers ? "w4a16_mxfp4" : "nvfp4");
                     return both(floats ? "fp8" : "int8");
                 }
     fail_unsupported(*quantized, "quant_method",

@@ -13,13 +13,8 @@
 // What each device of a split model holds.
 namespace llmcost {
 
-/// Parameters on each device: of embeddings and head, which nobody quantises, of routed experts, of all else.
-struct device_parameters {
-    double kept = 0, routed = 0, others = 0;
-
-    [[nodiscard]] constexpr double all() const noexcept { return kept + routed + others; }
-};
-[[nodiscard]] inline device_parameters parameters_of(const model& whole, const execution& how) {
+/// Parameters on each device.
+[[nodiscard]] inline weight_parts parameters_of(const model& whole, const execution& how) {
     const model part = sharded(whole, how.shards);
     const auto parameters = [&](scope_query asked) {
         const workload any{.sequence = 1, .past = 0, .head = logits::all};
@@ -33,7 +28,16 @@ struct device_parameters {
 
 /// Bytes of weights on each device.
 [[nodiscard]] inline double weight_bytes(const model& whole, const execution& how) {
-    const device_parameters n = parameters_of(whole, how);
+    const weight_parts n = parameters_of(whole, how);
+    if (how.stored.all() > 0) {
+        execution alone = how;
+        alone.shards = {};
+        const weight_parts all = parameters_of(whole, alone);
+        const auto share = [](double bytes, double part, double of) { return of > 0 ? bytes * (part / of) : 0; };
+        const double bytes = share(how.stored.kept, n.kept, all.kept) + share(how.stored.routed, n.routed, all.routed) +
+                             share(how.stored.others, n.others, all.others);
+        return static_cast<double>(static_cast<std::uint64_t>(bytes + 0.5));
+    }
     return how.unquantised()->weight_bytes * n.kept + how.products->weight_bytes * n.others +
            how.experts->weight_bytes * n.routed;
 }

@@ -18,6 +18,14 @@ enum class issue : std::uint8_t {
     eager    ///< each operation by itself, one by one, as a framework executes the reference
 };
 
+/// Something of the weights of a model, or of a device's part of it: of embeddings and head, which nobody quantises, of
+/// routed experts, of all else.
+struct weight_parts {
+    double kept = 0, routed = 0, others = 0;
+
+    [[nodiscard]] constexpr double all() const noexcept { return kept + routed + others; }
+};
+
 /// What an engine holds tensors in, how it splits and issues a model, and what it cannot know of its input.
 struct execution {
     const operand_row* products = find_operand("bfloat16");   ///< of linear layers
@@ -32,6 +40,8 @@ struct execution {
     taken_decodes beside_prompts = taken_decodes::no;  ///< what a kernel of prompts in the step does with those
     sharding shards{};
     issue issued = issue::graph;
+    weight_parts
+        stored{};  ///< bytes of the whole model's weights where a checkpoint says them; else those of the types above
 
     /// What nobody quantises: head, routers, and whatever stands between products.
     [[nodiscard]] constexpr const operand_row* unquantised() const noexcept {
