@@ -14,8 +14,8 @@
 #include <llmcost/cli/measured.hpp>
 #include <llmcost/cli/run.hpp>
 #include <llmcost/devices/device_file.hpp>
+#include <llmcost/files/own_files.hpp>
 #include <llmcost/json.hpp>
-#include <llmcost/kernels/own_files.hpp>
 
 #include <algorithm>
 #include <cstdio>

@@ -6,14 +6,12 @@
 #include <array>
 #include <compare>
 #include <cstdint>
-#include <filesystem>
 #include <list>
 #include <map>
 #include <memory>
 #include <set>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -22,9 +20,9 @@
 #include <llmcost/detail/nearest.hpp>
 #include <llmcost/devices/all.hpp>
 #include <llmcost/devices/device_file.hpp>
+#include <llmcost/files/own_files.hpp>
 #include <llmcost/json.hpp>
 #include <llmcost/kernels/calibration_file.hpp>
-#include <llmcost/kernels/own_files.hpp>
 #include <llmcost/kernels/words.hpp>
 #include <llmcost/serving/execution_of.hpp>
 
@@ -73,8 +71,7 @@ public:
     /// `calibrations` (`calibrations_at`): a file, or folders with DEVICE/FAMILY/SOFTWARE-VERSION/OPERAND-VARIANT.json.
     kernel_shelf(const operator_family& family, std::vector<std::string> calibrations)
         : family_(family), calibrations_at_(std::move(calibrations)) {
-        std::error_code none;
-        is_one_file_ = calibrations_at_.size() == 1 && !std::filesystem::is_directory(calibrations_at_.front(), none);
+        is_one_file_ = calibrations_at_.size() == 1 && !is_folder_at(calibrations_at_.front());
     }
 
     [[nodiscard]] const operator_family& family() const noexcept { return family_; }
@@ -108,18 +105,18 @@ public:
         for (std::size_t i = 0; i < family_.size_count; ++i)
             any.sizes[i] = family_.sizes[i].role == size_role::given ? family_.sizes[i].otherwise : 1;
         check_priced(*found.on, any, type_by);
-        const auto best_at = [&](const std::filesystem::path& path) -> const kernel_calibration* {
+        const auto best_at = [&](const std::string& path) -> const kernel_calibration* {
             const calibration_document* file = calibration_at(path, *found.on);
             return file == nullptr ? nullptr : best_of(*file, found, asked);
         };
         if (asked.software.empty() && !asked.kernel.empty())  // who names a kernel means no other software's
-            for (const std::filesystem::path& path : known_files_for(found, asked)) {
+            for (const std::string& path : known_files_for(found, asked)) {
                 const kernel_calibration* here = best_at(path);
                 if (here == nullptr || !(here->kernel == asked.kernel)) continue;
                 found.kernel = here;
                 return found;
             }
-        for (const std::filesystem::path& path : known_files_for(found, asked)) {
+        for (const std::string& path : known_files_for(found, asked)) {
             const kernel_calibration* here = best_at(path);
             if (here == nullptr) continue;
             const bool own = here->operand == found.operand->name;
@@ -159,7 +156,7 @@ public:
         const kernel_calibration& known = *found.kernel;
         found.variant = known.variant;
         std::set<string_ref> names;
-        for (const std::filesystem::path& path : known_files_for(found, asked))
+        for (const std::string& path : known_files_for(found, asked))
             if (const calibration_document* file = calibration_at(path, *found.on))
                 for (const kernel_calibration& c : file->kernels()) {
                     const bool fits = c.family == known.family && c.variant == known.variant && c.operand == known.operand;
@@ -230,9 +227,8 @@ private:
         if (const device* known = find_device(name)) return *known;
         if (const auto read = files_.find(name); read != files_.end()) return read->second.second;
         const bool files = may_name == device_word::name_or_file;
-        std::error_code none;
         const std::string own = own_device_file(name), path = own.empty() && files ? name : own;
-        if (path.empty() || !std::filesystem::exists(path, none)) {
+        if (path.empty() || !is_anything_at(path)) {
             nearest_names near(name);
             for (const device& d : devices)
                 for (const string_ref known : d.names)
@@ -245,59 +241,56 @@ private:
         const device read = file.read_with([&](config_view root) { return read_device(root, key); });
         return files_.emplace(name, std::pair{std::move(file), read}).first->second.second;
     }
-    const std::vector<std::filesystem::path>& known_files_for(const chosen_kernel& found, const kernel_choice& asked) {
+    const std::vector<std::string>& known_files_for(const chosen_kernel& found, const kernel_choice& asked) {
         std::tuple key{found.on, asked.software, asked.version, found.operand, std::string(found.variant)};
         if (const auto known = paths_.find(key); known != paths_.end()) return known->second;
         return paths_.emplace(std::move(key), files_for(found, asked)).first->second;
     }
     /// Files that may have a kernel: DEVICE/FAMILY/SOFTWARE-VERSION/OPERAND-VARIANT.json, those of the software and version
     /// that are asked for first, in each the operand's own before what stands for it.
-    [[nodiscard]] std::vector<std::filesystem::path> files_for(const chosen_kernel& found,
-                                                               const kernel_choice& asked) const {
+    [[nodiscard]] std::vector<std::string> files_for(const chosen_kernel& found, const kernel_choice& asked) const {
         if (is_one_file_) return {calibrations_at_.front()};
-        std::error_code none;
         struct measured_version {
             int shared;          ///< with what is asked for
             std::size_t before;  ///< folders behind its own
-            std::filesystem::path path;
+            std::string name;
+            std::string folder;
         };
         std::vector<measured_version> versions;
-        std::vector<std::filesystem::path> all;
-        const auto shared = [&](const std::filesystem::path& path) {
-            const std::string name = path.filename().string();
+        std::vector<std::string> all;
+        const auto shared = [&](const std::string& name) {
             const bool software = name.substr(0, name.find('-')) == asked.software;
             return (software ? 2 : 0) + (name == asked.software + '-' + asked.version ? 1 : 0);
         };
         std::size_t before = calibrations_at_.size();
         for (const std::string& root : calibrations_at_) {
-            const auto folder = std::filesystem::path(root) / std::string(found.on->names[0]) / std::string(family_.name);
+            const std::string folder = root + '/' + std::string(found.on->names[0]) + '/' + std::string(family_.name);
             --before;
-            for (const auto& entry : std::filesystem::directory_iterator(folder, none))
-                versions.push_back({shared(entry.path()), before, entry.path()});
+            for (const std::string& name : names_in_folder(folder))
+                versions.push_back({shared(name), before, name, folder + '/' + name});
         }
         std::sort(versions.begin(), versions.end(), [](const auto& a, const auto& b) {
-            return std::tuple{a.shared, a.before, a.path.filename()} > std::tuple{b.shared, b.before, b.path.filename()};
+            return std::tie(a.shared, a.before, a.name) > std::tie(b.shared, b.before, b.name);
         });
         const std::string variant = found.variant.empty() ? "" : '-' + std::string(found.variant);
         for (const measured_version& version : versions)
             for (const bool own : {true, false})
                 for (const operand_row& row : operand_table) {
                     if ((&row == found.operand) != own || !stands_for(row, *found.operand, *found.on)) continue;
-                    std::filesystem::path file = version.path / (std::string(row.name) + variant + ".json");
-                    if (std::filesystem::exists(file, none)) all.push_back(std::move(file));
+                    std::string file = version.folder + '/' + std::string(row.name) + variant + ".json";
+                    if (is_anything_at(file)) all.push_back(std::move(file));
                 }
         return all;
     }
-    const calibration_document* calibration_at(const std::filesystem::path& path, const device& d) {
+    const calibration_document* calibration_at(const std::string& path, const device& d) {
         const calibration_document& read = document_at(path);
         if (answers_to(d, read.device_name())) return &read;
-        if (!is_one_file_) refuse(path.string(), "is of another device: " + in_quotes(read.device_name()));
+        if (!is_one_file_) refuse(path, "is of another device: " + in_quotes(read.device_name()));
         return nullptr;  // rows of other devices have no calibration
     }
-    const calibration_document& document_at(const std::filesystem::path& path) {
-        const std::string name = path.string();
-        if (const auto known = calibrations_.find(name); known != calibrations_.end()) return known->second;
-        return calibrations_.try_emplace(name, read_regular_file(name)).first->second;
+    const calibration_document& document_at(const std::string& path) {
+        if (const auto known = calibrations_.find(path); known != calibrations_.end()) return known->second;
+        return calibrations_.try_emplace(path, read_regular_file(path)).first->second;
     }
 
     const operator_family& family_;
@@ -306,8 +299,7 @@ private:
     std::set<std::string> variants_;
     std::map<std::string, std::pair<config_document, device>> files_;
     std::map<std::string, const device*> devices_;
-    std::map<std::tuple<const device*, std::string, std::string, const operand_row*, std::string>,
-             std::vector<std::filesystem::path>>
+    std::map<std::tuple<const device*, std::string, std::string, const operand_row*, std::string>, std::vector<std::string>>
         paths_;
     std::map<std::string, calibration_document> calibrations_;
 };

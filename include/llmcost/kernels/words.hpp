@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <filesystem>
 #include <optional>
 #include <set>
 #include <string>
@@ -18,9 +17,8 @@
 #include <llmcost/detail/messages.hpp>
 #include <llmcost/detail/nearest.hpp>
 #include <llmcost/devices/all.hpp>
-#include <llmcost/json.hpp>
+#include <llmcost/files/own_files.hpp>
 #include <llmcost/kernels/calibration_file.hpp>
-#include <llmcost/kernels/own_files.hpp>
 #include <llmcost/serving/engines.hpp>
 
 // The words that people choose kernels by, and those that there are.
@@ -30,15 +28,6 @@ namespace llmcost {
 [[nodiscard]] inline std::vector<std::string> calibrations_at(const std::string& calibration) {
     if (calibration.empty()) return default_calibrations();
     return calibration == "none" ? std::vector<std::string>{} : std::vector<std::string>{calibration};
-}
-
-/// Reads a file that an option names or that lies in a folder of measurements; a pipe would be waited for, and is refused.
-[[nodiscard]] inline config_document read_regular_file(const std::string& path) {
-    std::error_code none;
-    const std::filesystem::file_status found = std::filesystem::status(path, none);
-    if (std::filesystem::exists(found) && !std::filesystem::is_regular_file(found))
-        throw error(errc::io, printable(path), "expected a regular file");
-    return read_config_file(path);
 }
 
 /// The type of operands of a name; `where` says it.
@@ -150,24 +139,24 @@ private:
     }
     const std::vector<place>& all() {
         if (read_) return places_;
-        std::error_code none;
-        using folder = std::filesystem::directory_iterator;
         for (const std::string& root : at_) {
-            if (!std::filesystem::is_directory(root, none)) {
+            if (!is_folder_at(root)) {
                 const calibration_document file(read_regular_file(root));
                 for (const kernel_calibration& k : file.kernels())
                     places_.push_back({std::string(file.device_name()), std::string(k.family), std::string(k.software),
                                        std::string(k.version), std::string(k.variant)});
                 continue;
             }
-            for (const auto& of_device : folder(root, none))
-                for (const auto& of_family : folder(of_device.path(), none))
-                    for (const auto& of_version : folder(of_family.path(), none))
-                        for (const auto& file : folder(of_version.path(), none)) {
-                            const auto [software, version] = parted(of_version.path().filename().string());
-                            places_.push_back({of_device.path().filename().string(), of_family.path().filename().string(),
-                                               software, version, parted(file.path().stem().string()).second});
+            for (const std::string& of_device : names_in_folder(root))
+                for (const std::string& of_family : names_in_folder(root + '/' + of_device)) {
+                    const std::string versions = root + '/' + of_device + '/' + of_family;
+                    for (const std::string& of_version : names_in_folder(versions))
+                        for (const std::string& file : names_in_folder(versions + '/' + of_version)) {
+                            const auto [software, version] = parted(of_version);
+                            places_.push_back(
+                                {of_device, of_family, software, version, parted(file.substr(0, file.rfind('.'))).second});
                         }
+                }
         }
         read_ = true;
         return places_;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -9,8 +10,41 @@
 #include <system_error>
 #include <vector>
 
-// Where calibrations lie, and what llmcost-calibrate left of the GPU at hand.
+#include <llmcost/base/error.hpp>
+#include <llmcost/detail/messages.hpp>
+#include <llmcost/json.hpp>
+
+// Where calibrations lie, what is in their folders, and what llmcost-calibrate left of the GPU at hand.
 namespace llmcost {
+
+/// Whether a path leads to a folder, or to anything.
+[[nodiscard]] inline bool is_folder_at(const std::string& path) {
+    std::error_code none;
+    return std::filesystem::is_directory(path, none);
+}
+[[nodiscard]] inline bool is_anything_at(const std::string& path) {
+    std::error_code none;
+    return std::filesystem::exists(path, none);
+}
+
+/// The names of what lies in a folder, in their order; none where there is no folder.
+[[nodiscard]] inline std::vector<std::string> names_in_folder(const std::string& folder) {
+    std::vector<std::string> names;
+    std::error_code problem;
+    for (std::filesystem::directory_iterator i(folder, problem), end; !problem && i != end; i.increment(problem))
+        names.push_back(i->path().filename().string());
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+/// Reads a file that an option names or that lies in a folder of measurements; a pipe would be waited for, and is refused.
+[[nodiscard]] inline config_document read_regular_file(const std::string& path) {
+    std::error_code none;
+    const std::filesystem::file_status found = std::filesystem::status(path, none);
+    if (std::filesystem::exists(found) && !std::filesystem::is_regular_file(found))
+        throw error(errc::io, printable(path), "expected a regular file");
+    return read_config_file(path);
+}
 
 /// The folder of a person's own measurements: `$XDG_DATA_HOME/llmcost`, else `~/.local/share/llmcost`; empty where there is
 /// no home (XDG Base Directory Specification).
