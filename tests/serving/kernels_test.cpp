@@ -137,7 +137,7 @@ TEST_CASE("layers that are alike are walked a few times and stand for all") {
     std::size_t shortened = 0, mixed = 0;
     for_all({{.batch = 2, .sequence = 1, .past = 4, .head = logits::last}, {.batch = 2, .sequence = 9}},
             [&](const model& m, const workload& load) {
-                const auto few = kernels_of(m, load, {}), each = llmcost::detail::folded_kernels(m, load, {});
+                const auto few = kernels_of(m, load, {}), each = llmcost::detail::folded_kernels(m, load, {}, {});
                 CHECK(lines_of(few) == lines_of(each));
                 const auto run = llmcost::detail::longest_run(m.dims.layers, m.dims.num_hidden_layers, 3);
                 if (run.times > 3) ++(m.dims.layers.mixed() ? mixed : shortened);
