@@ -19,6 +19,7 @@ TEST_CASE("what a tape keeps for backward is what is counted") {
             [](const model& m, const workload& load) {
                 const training_run run = train(m, load, {.loss = training_loss::sum});
                 CHECK(count(run.memory.saved_bytes) == count_model(m, load).saved_bytes);
+                CHECK(count(run.memory.own_peaks[memory_category::parameters]) == count_model(m, load).weight_bytes);
                 CHECK(run.memory.peak.bytes.total >= run.memory.after_step.total);
                 CHECK(run.memory.own_peaks[memory_category::gradients] <= run.memory.own_peaks[memory_category::parameters]);
             });

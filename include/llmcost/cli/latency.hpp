@@ -303,7 +303,8 @@ inline constexpr std::array latency_options = joined(
             refuse("--logits", "a training step computes those of all positions");
         if (!given.has(option::sequence)) work.base.sequence = 1024;
         training_plan plan;
-        plan.loss = usual_loss(p.subject), plan.step.recompute = static_cast<recomputation>(given.choice(option::layers_again));
+        plan.loss = usual_loss(p.subject);
+        if (given.choice(option::layers_again) == 1) plan.step.recompute = recomputation::full;
         const training_cost t = training_of(p.subject, work.base, p.how, *p.on, *p.kernels, plan);
         put_notes(p, work.base.sequence, io);
         step_cost all = t.forward;

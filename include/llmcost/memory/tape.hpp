@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <llmcost/graph/parameter_names.hpp>
 #include <llmcost/model/architecture.hpp>
 
 namespace llmcost {
@@ -94,23 +95,11 @@ public:
             if (!read_[i]) read(static_cast<std::int32_t>(i), out_.nodes.back());
     }
     void parameter(const recorder&, literal name, const value& v, bool tied) override {
-        std::int32_t at = -1;
-        for (std::size_t i = 0; tied && at < 0 && i < out_.parameters.size(); ++i)
-            if (out_.parameters[i].sizes == sizes_of(v)) at = static_cast<std::int32_t>(i);
-        if (at < 0) {
-            at = static_cast<std::int32_t>(out_.parameters.size());
-            out_.parameters.push_back({path_of(name), sizes_of(v), v.elements, bytes_of(v, v.elements), v.requires_grad, region()});
-            read_.push_back(false);
-        }
-        set(parameter_of_, static_cast<std::size_t>(-2 - v.storage), at);
+        if (!names_.declared(path_of(name), v, tied).fresh) return;
+        out_.parameters.push_back({path_of(name), sizes_of(v), v.elements, bytes_of(v, v.elements), v.requires_grad, region()});
+        read_.push_back(false);
     }
-    void parameter_again(const recorder& r, literal name, const value& v) override {
-        const std::string full = path_of(name);
-        for (std::size_t i = out_.parameters.size(); i-- > 0;)
-            if (out_.parameters[i].name == full)
-                return set(parameter_of_, static_cast<std::size_t>(-2 - v.storage), static_cast<std::int32_t>(i));
-        parameter(r, name, v, false);
-    }
+    void parameter_again(const recorder&, literal name, const value& v) override { names_.called_again(path_of(name), v); }
     void cached(const recorder&, const value& v) override {
         if (const std::int32_t t = tensor_of(v); t >= 0) out_.tensors[static_cast<std::size_t>(t)].is_cached = true;
     }
@@ -214,7 +203,7 @@ private:
         tape_edge e;
         e.bytes = bytes_of(v, v.elements), e.wants_gradient = v.requires_grad;
         if (v.is_stored()) e.tensor = tensor_of(v);
-        if (v.storage < value::no_storage) e.parameter = parameter_of_[static_cast<std::size_t>(-2 - v.storage)];
+        e.parameter = names_.number_of(v);
         return e;
     }
     void read(std::int32_t parameter, tape_node& by) {
@@ -230,7 +219,7 @@ private:
     std::vector<bool> fused_;  ///< parts that are open: whether each is an attention
     int inside_core_ = 0;
     std::vector<std::int32_t> tensor_of_;     ///< by storage
-    std::vector<std::int32_t> parameter_of_;  ///< by number
+    parameter_names names_;
     std::vector<bool> read_;
     std::vector<tape_edge> beside_;
     std::vector<value> saved_;
