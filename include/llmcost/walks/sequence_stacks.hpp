@@ -280,7 +280,9 @@ constexpr value describe_word_scores(const site& here, trace& t, const value& x,
     const value kept = t.load().head == logits::last ? t.slice(x, 1, 1) : x;
     const linear head{here.dims.hidden_size, rows, false, here.dims.tie_word_embeddings};
     const value scores = t.call(name, head_linear{head}, kept);
-    return biased ? t.add(scores, trace::buffer({1, rows})) : scores;
+    if (!biased) return scores;
+    t.owns_buffer(count(static_cast<std::uint64_t>(rows)) * count(bits_of(t.activation_type()) / 8));
+    return t.add(scores, trace::buffer({1, rows}));
 }
 
 constexpr value describe_stack_head(const site& here, trace& t, const stack_style& style, const value& x) {
