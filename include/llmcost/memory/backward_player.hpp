@@ -75,6 +75,7 @@ private:
         std::uint64_t bytes = 0;
         int holders = 0;
         bool is_view = false;  ///< of a product in other sizes, which no sum is written into
+        category of = category::temporaries;
     };
     /// What arrives for a parameter, from each place that reads it.
     struct parameter_use {
@@ -101,7 +102,10 @@ private:
         const std::uint64_t fetched = is_offloaded(n) ? n.saved_views + n.kept_besides : 0;
         if (fetched > 0) now_.add(category::temporaries, fetched), now_.look("copy");
         for (const tape_edge& e : n.inputs)
-            made_.push_back(!e.wants_gradient ? -1 : passes(n, e) ? shared(arrived) : fresh(n, e, name));
+            made_.push_back(!e.wants_gradient ? -1
+                            : n.has_gradients ? handed_on(e)
+                            : passes(n, e)    ? shared(arrived)
+                                              : fresh(n, e, name));
         now_.take(category::temporaries, fetched), drop(arrived),
             release(n);  // before what it made meets other gradients (autograd's engine.cpp, `evaluate_function`)
         for (std::size_t i = 0; i < made_.size(); ++i) {
@@ -180,9 +184,11 @@ private:
         drop(use.gradient), use.gradient = -1;
         parameters_->give(parameter);
     }
-    std::int32_t new_gradient(std::uint64_t bytes) {
-        gradients_.push_back({bytes, 1});
-        now_.add(category::temporaries, bytes);
+    /// A gradient that forward has made and saved, which is let go of as saved when it is handed on.
+    std::int32_t handed_on(const tape_edge& e) { return new_gradient(e.bytes, category::activations); }
+    std::int32_t new_gradient(std::uint64_t bytes, category of = category::temporaries) {
+        gradients_.push_back({.bytes = bytes, .holders = 1, .of = of});
+        now_.add(of, bytes);
         return static_cast<std::int32_t>(gradients_.size()) - 1;
     }
     std::int32_t shared(std::int32_t g) {
@@ -192,7 +198,7 @@ private:
     void drop(std::int32_t g) {
         if (g < 0) return;
         gradient_memory& m = gradients_[static_cast<std::size_t>(g)];
-        if (--m.holders == 0) now_.take(category::temporaries, m.bytes);
+        if (--m.holders == 0) now_.take(m.of, m.bytes);
     }
 
     std::vector<parameter_use> uses_;

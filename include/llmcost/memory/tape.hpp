@@ -54,7 +54,8 @@ struct tape_node {
     std::int32_t core = -1;           ///< the core attention that it is in; -1: none
     bool goes_back = false;
     bool in_place = false;
-    bool own_backward = false;  ///< no operation: where a function's own backward begins
+    bool own_backward = false;   ///< no operation: where a function's own backward begins
+    bool has_gradients = false;  ///< what it saves are the gradients that it hands on
     std::vector<tape_edge> inputs{};
     std::vector<std::int32_t> saved{};  ///< tensors
 };
@@ -131,10 +132,12 @@ public:
         beside_.clear(), saved_.clear(), kept_besides_ = kept_integers_ = 0;
         out_.nodes.push_back(std::move(n));
     }
+    void saves_gradients() override { saves_gradients_ = true; }
     void goes_through(const recorder&, const value& out, const value* const* in, int n) override {
         tape_node made;
         made.output = tensor_of(out);
         made.goes_back = made.in_place = made.own_backward = true;
+        made.has_gradients = saves_gradients_, saves_gradients_ = false;
         for (int i = 0; i < n; ++i) made.inputs.push_back(edge_to(*in[i]));
         for (const value& v : saved_)
             made.saved.push_back(tensor_of(v, here())), made.saved_views += bytes_of(v, v.elements) * times_;
@@ -225,6 +228,7 @@ private:
     std::vector<value> saved_;
     count flops_{};
     std::uint64_t kept_besides_ = 0, kept_integers_ = 0, times_ = 1;
+    bool saves_gradients_ = false;
 };
 
 }  // namespace detail

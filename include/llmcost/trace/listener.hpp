@@ -116,6 +116,8 @@ public:
     virtual void saved_besides(const recorder&, count /*bytes*/) {}
     /// The same of integers that the pass made, which are no floating-point tensors.
     virtual void saved_integers(const recorder&, count /*bytes*/) {}
+    /// What is saved for the backward that is told next are gradients.
+    virtual void saves_gradients() {}
     virtual void cached(const recorder&, const value&) {}
     /// A layer has a place in the cache, and nothing in it.
     virtual void cached_nothing(const recorder&) {}

@@ -32,6 +32,10 @@ public:
     /// Whether nobody holds what is cached when the run is over.
     [[nodiscard]] constexpr bool drops_cache() const noexcept { return dropped_cache_ != 0; }
     [[nodiscard]] constexpr bool training() const noexcept { return load_.training; }
+    /// What is saved for the backward that is told next are gradients, which it hands on as they are.
+    constexpr void saves_gradients() const {
+        if (listener_ != nullptr && idle_ == 0) listener_->saves_gradients();
+    }
     /// The type that activations have: the workload's, float32 where it leaves it open.
     [[nodiscard]] constexpr dtype activation_type() const noexcept {
         return (load_.training || load_.typed) && load_.activations != dtype::unspecified ? load_.activations
