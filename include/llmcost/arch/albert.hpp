@@ -96,7 +96,7 @@ constexpr value score_words(const site& here, trace& t, const two_values& out) {
     const module_info order{.name = "sop_classifier", .type = here.type("SOPHead"), .what = role::head};
     t.enter(order);
     const linear labels{here.dims.hidden_size, here.dims.num_labels, true};
-    (void)t.leave(order, t.call("classifier", labels, dropout(t, "dropout", out.second)));
+    (void)t.leave(order, t.call("classifier", labels, dropout(t, "dropout", out.second, dropout_of::classifier)));
     return h;
 }
 constexpr value score(const site& here, trace& t, const two_values& out) { return score_states(here, t, out, score_words); }
@@ -112,6 +112,10 @@ constexpr void read(config_view config, sizes& s) {
     s.embedding_size = config.positive("embedding_size", s.embedding_size);
     if (s.own[groups] > 4096) fail_value(config, "num_hidden_groups", "at most 4096 groups");
 }
+
+inline constexpr dropout_key dropout_rates[]{{dropout_of::hidden, "hidden_dropout_prob"},
+                                             {dropout_of::attention, "attention_probs_dropout_prob"},
+                                             {dropout_of::classifier, "classifier_dropout_prob", 0.1}};
 
 }  // namespace albert_detail
 
@@ -131,6 +135,7 @@ inline constexpr architecture albert = [](architecture a) {
     a.defaults.vocab_size = 30000, a.defaults.hidden_size = 4096, a.defaults.intermediate_size = 16384;
     a.defaults.num_attention_heads = 64, a.defaults.embedding_size = 128, a.defaults.hidden_act = activation::gelu_new;
     a.defaults.head = head_kind::pretraining;
+    a.drops = albert_detail::dropout_rates;
     return a;
 }(bert);
 

@@ -36,6 +36,7 @@ inline constexpr architecture bart{
     .describe = describe_bart,
     .read = read_stacks,
     .own = bart_detail::keys,
+    .drops = stack_dropout,
     .rotated = rotation::none,
     .heads = {head_kind::none, head_kind::causal_lm, head_kind::conditional_generation, head_kind::sequence_classification,
               head_kind::question_answering},

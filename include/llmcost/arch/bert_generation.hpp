@@ -33,6 +33,7 @@ inline constexpr architecture bert_generation = [](architecture a) {
     a.names.model_type = "Encoder", a.names.causal_lm_type = "Decoder";
     a.defaults.vocab_size = 50358, a.defaults.hidden_size = 1024, a.defaults.intermediate_size = 4096;
     a.defaults.num_hidden_layers = 24, a.defaults.num_attention_heads = 16, a.defaults.type_vocab_size = 0;
+    a.drops = headless_encoder_dropout;
     return a;
 }(bert);
 

@@ -39,7 +39,7 @@ constexpr value attend_in_encoder(const site& here, trace& t, const stack_sizes&
         if (replaces)
             t.returned(probabilities);
         else
-            probabilities = dropout(t, "dropout", probabilities);
+            probabilities = dropout(t, "dropout", probabilities, dropout_of::attention);
         out = t.contiguous(t.matmul(probabilities, v).permute({0, 2, 1, 3}));
     }
     t.leave(self);

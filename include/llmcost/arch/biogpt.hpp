@@ -20,11 +20,13 @@ constexpr value attend(const site& here, trace& t, const value& x) {
 constexpr value layer(const site& here, trace& t, const value& x) {
     using opt_detail::of_feed_forward;
     const std::int64_t width = here.dims.hidden_size, inner = here.dims.intermediate_size;
-    const value middle = t.add(x, mixed(here, t, normed(here, t, "self_attn_layer_norm", x)));
-    value h = normed(here, t, "final_layer_norm", middle);
+    value h = mixed(here, t, normed(here, t, "self_attn_layer_norm", x));
+    const value middle = add_dropped_residual(here, t, x, h);
+    h = normed(here, t, "final_layer_norm", middle);
     h = t.call("fc1", of_feed_forward<linear>{{width, inner, true}}, h);
     h = t.call("activation_fn", of_feed_forward<activation_module>{{here.dims.hidden_act}}, h);
-    return t.add(middle, t.call("fc2", of_feed_forward<linear>{{inner, width, true}}, h));
+    h = t.call("fc2", of_feed_forward<linear>{{inner, width, true}}, drop(t, h, dropout_of::inner));
+    return add_dropped_residual(here, t, middle, h);
 }
 
 /// A mask of ones that nothing else reads, and learned positions from the third row of their table on.
@@ -36,13 +38,20 @@ constexpr value embed(const site& here, trace& t) {
     t.positions(held, asked);
     const embedding table{
         .rows = held + 2, .width = here.dims.hidden_size, .named = here.type("LearnedPositionalEmbedding")};
-    return t.add(words, t.call("embed_positions", table, extents{1, load.sequence}));
+    return drop(t, t.add(words, t.call("embed_positions", table, extents{1, load.sequence})), dropout_of::hidden);
 }
 
 constexpr void read(config_view config, sizes& s) {
     plan_one_mask(config, s);
     share_among_heads(config, s, {"num_attention_heads"});
 }
+
+inline constexpr dropout_key dropout_rates[]{{dropout_of::hidden, "hidden_dropout_prob", 0.1},
+                                             {dropout_of::attention, "attention_probs_dropout_prob", 0.1},
+                                             {dropout_of::inner, "activation_dropout"},
+                                             {dropout_of::classifier, "hidden_dropout", 0.1},
+                                             {dropout_of::classifier, "classifier_dropout", as_before},
+                                             {dropout_of::drawn, "layerdrop"}};
 
 }  // namespace biogpt_detail
 
@@ -59,6 +68,7 @@ inline constexpr architecture biogpt = [](architecture a) {
     a.defaults.hidden_act = activation::gelu, a.defaults.tie_word_embeddings = true;
     a.defaults.attention_bias = true;
     a.keys[2] = no_key_value_heads;
+    a.drops = biogpt_detail::dropout_rates;
     return a;
 }(shared_decoder);
 

@@ -186,6 +186,7 @@ inline constexpr architecture bit{
     .describe = describe_bit,
     .read = read_bit,
     .own = bit_detail::keys,
+    .drops = dropout_keys::none(),
     .rotated = rotation::none,
     .heads = {head_kind::none, head_kind::image_classification},
     .defaults = image_defaults(activation::relu),

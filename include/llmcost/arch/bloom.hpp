@@ -28,7 +28,7 @@ constexpr value look_up_with_biases(const site& here, trace& t, const qkv& of) {
     scores = scores.view({batch, heads, sequence, s.where.length()});
     if (!sparse) scores = t.add(scores, s.mask);
     const value probabilities = t.to(t.softmax(t.to(scores, dtype::float32)), of.q.type);
-    const value kept = dropout(t, "attention_dropout", probabilities);
+    const value kept = dropout(t, "attention_dropout", probabilities, dropout_of::attention);
     const value mixed = t.bmm(kept.view({batch * heads, sequence, s.where.length()}), values);
     return t.reshape(mixed.view({batch, heads, sequence, d}).transpose(1, 2), {batch, sequence, heads * d});
 }
@@ -47,7 +47,8 @@ struct attention {
         qkv of{t.select(heads, 3), t.select(heads, 3), t.select(heads, 3)};
         heads_first(of);
         remember(here, t, of);
-        return t.add(residual, t.call("dense", linear{width, width, true}, look_up_with_biases(here, t, of)));
+        const value out = t.call("dense", linear{width, width, true}, look_up_with_biases(here, t, of));
+        return t.add(residual, drop(t, out, dropout_of::hidden));
     }
 };
 
@@ -84,7 +85,8 @@ struct feed_forward {
         const std::int64_t width = here.dims.hidden_size, inner = here.dims.intermediate_size;
         const value wide = t.call("dense_h_to_4h", linear{width, inner, true}, x);
         const value h = t.call("gelu_impl", fused_gelu{here.type("Gelu")}, wide);
-        return t.add(residual, t.call("dense_4h_to_h", linear{inner, width, true}, h));
+        const value out = t.call("dense_4h_to_h", linear{inner, width, true}, h);
+        return t.add(residual, drop(t, out, dropout_of::hidden));
     }
 };
 
@@ -114,6 +116,11 @@ constexpr void read(config_view config, sizes& s) {
         fail_unsupported(config, "slow_but_exact", "no row describes projections computed slice by slice");
 }
 
+inline constexpr dropout_key dropout_rates[]{{dropout_of::hidden, "hidden_dropout"},
+                                             {dropout_of::attention, "attention_dropout"},
+                                             {dropout_of::classifier, "hidden_dropout", 0},
+                                             {dropout_of::classifier, "classifier_dropout", as_before}};
+
 }  // namespace bloom_detail
 
 // transformers/models/bloom: configuration_bloom.py, modeling_bloom.py; normed embeddings, linear biases by distance
@@ -129,6 +136,7 @@ inline constexpr architecture bloom = [](architecture a) {
     a.defaults.vocab_size = 250880, a.defaults.hidden_size = 64, a.defaults.num_hidden_layers = 2;
     a.defaults.num_attention_heads = 8, a.defaults.tie_word_embeddings = true;
     a.keys[3] = no_key_value_heads;
+    a.drops = bloom_detail::dropout_rates;
     return a;
 }(shared_decoder);
 

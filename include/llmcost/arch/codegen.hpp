@@ -19,7 +19,7 @@ constexpr value look_up_divided(const site& here, trace& t, const qkv& of) {
     const value rows = t.to(of.q, dtype::float32), columns = t.to(of.k, dtype::float32).transpose(2, 3);
     value scores = t.matmul(rows, columns, sparse ? where.visible_pairs() : 0);
     if (!sparse) scores = t.add(scores, here.shared->mask);
-    const value probabilities = dropout(t, "attn_dropout", t.to(t.softmax(t.div(scores)), of.v.type));
+    const value probabilities = dropout(t, "attn_dropout", t.to(t.softmax(t.div(scores)), of.v.type), dropout_of::attention);
     return t.contiguous(t.matmul(probabilities, of.v).transpose(1, 2));
 }
 

@@ -148,6 +148,7 @@ inline constexpr architecture convnext{
     .describe = describe_convnext,
     .read = read_convnext,
     .own = convnext_detail::keys,
+    .drops = dropout_keys::none(),
     .rotated = rotation::none,
     .heads = {head_kind::none, head_kind::image_classification},
     .names = {.base = "convnext"},

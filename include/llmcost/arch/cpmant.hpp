@@ -125,6 +125,8 @@ constexpr void read(config_view config, sizes& s) {
     (void)checked_width(config, "segment_types", s.own[segment_types], s.own[segment_types]);
 }
 
+inline constexpr dropout_key dropout_rates[]{{dropout_of::hidden, "dropout_p"}};
+
 }  // namespace cpmant_detail
 
 // transformers/models/cpmant: configuration_cpmant.py, modeling_cpmant.py; a prompt in front, biases of segments
@@ -142,6 +144,7 @@ inline constexpr architecture cpmant = [](architecture a) {
     a.defaults.vocab_size = 30720, a.defaults.hidden_size = 4096, a.defaults.intermediate_size = 10240;
     a.defaults.num_hidden_layers = 48, a.defaults.num_attention_heads = 32, a.defaults.head_dim = 128;
     a.keys[6] = no_key_value_heads;
+    a.drops = cpmant_detail::dropout_rates;
     return a;
 }(shared_decoder);
 

@@ -43,7 +43,7 @@ constexpr value embed(const site& here, trace& t) {
     value table = trace::buffer({held, width});
     table.type = words.type;  // `self.pos_encoding.to(dtype=inputs_embeds.dtype)`
     const value places = t.gather(table, {1, load.sequence, width});
-    return dropout(t, "dropout", t.add(t.add(words, places)));
+    return dropout(t, "dropout", t.add(t.add(words, places)), dropout_of::embeddings);
 }
 
 constexpr value base(const site& here, trace& t) {
@@ -61,6 +61,9 @@ constexpr void read(config_view config, sizes& s) {
     plan_one_mask(config, s);
     share_among_heads(config, s, {"n_head", "num_attention_heads"});
 }
+
+inline constexpr dropout_key dropout_rates[]{{dropout_of::hidden, "resid_pdrop", 0.1},
+                                             {dropout_of::embeddings, "embd_pdrop", 0.1}};
 
 }  // namespace ctrl_detail
 
@@ -82,6 +85,7 @@ inline constexpr architecture ctrl = [](architecture a) {
     a.defaults.tie_word_embeddings = a.defaults.head_bias = true;
     a.defaults.attention_bias = true;
     a.keys[7] = no_key_value_heads;
+    a.drops = ctrl_detail::dropout_rates;
     return a;
 }(shared_decoder);
 

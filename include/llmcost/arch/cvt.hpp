@@ -110,7 +110,7 @@ struct self_attention {
             const context where{.sequence = q.dim(2), .causal = false};
             const recorder::fused_guard fused{t, fused_attention(q, dims.heads, where, k.dim(2))};
             const value scores = t.mul(einsum(t, "bhlk,bhtk->bhlt", q, k));
-            mixed = einsum(t, "bhlt,bhtv->bhlv", dropout(t, "dropout", t.softmax(scores)), v);
+            mixed = einsum(t, "bhlt,bhtv->bhlv", dropout(t, "dropout", t.softmax(scores), dropout_of::attention), v);
         }
         return t.contiguous(mixed.permute({0, 2, 1, 3})).view({batch, q.dim(2), width});
     }

@@ -67,7 +67,8 @@ struct self_attention {
             scores = t.add(scores, t.leave(bias, relative_bias{here}.describe(t)));
         }
         if (of_all != nullptr) scores = t.add(scores, *of_all);
-        const value mixed = t.matmul(dropout(t, "dropout", t.softmax(scores)), v).permute({0, 2, 1, 3});
+        const value mixed =
+            t.matmul(dropout(t, "dropout", t.softmax(scores), dropout_of::attention), v).permute({0, 2, 1, 3});
         return t.contiguous(mixed).view({x.dim(0), x.dim(1), width});
     }
 };

@@ -93,9 +93,10 @@ constexpr value mixture(const site& here, trace& t, const value& x) {
 constexpr value layer(const site& here, trace& t, const value& x) {
     const module_info around{.name = "norm_attn_norm", .type = here.type("NormAttentionNorm")};
     t.enter(around);
-    const value middle = t.add(mixed(here, t, t.call("norm_1", norm_without_bias(here), x)), x);
+    const value a = mixed(here, t, t.call("norm_1", norm_without_bias(here), x));
+    const value middle = t.add(drop(t, a, dropout_of::hidden), x);
     const value h = t.leave(around, t.call("norm_2", norm_without_bias(here), middle));
-    return t.add(middle, t.call("ffn", mixture_module{here, mixture}, h));
+    return t.add(middle, drop(t, t.call("ffn", mixture_module{here, mixture}, h), dropout_of::hidden));
 }
 
 constexpr value base(const site& here, trace& t) {
@@ -132,11 +133,14 @@ constexpr void read(config_view config, sizes& s) {
     if (s.tie_word_embeddings) fail_value(config, "tie_word_embeddings", "false");
     if (config.boolean("output_router_logits", false))
         fail_unsupported(config, "output_router_logits", "no row describes how evenly these routers pick");
+    put_rate(s.drops, dropout_of::attention, attention->real("attn_pdrop", 0));
     const auto feed = config.optional_object("ffn_config");
     read_mixture(feed ? *feed : config_view{&detail::no_keys, 0}, s);
     plan_one_mask(config, s);
     s.layers.set_all({s.layers[0].mixer, true});
 }
+
+inline constexpr dropout_key dropout_rates[]{{dropout_of::hidden, "resid_pdrop"}};
 
 }  // namespace dbrx_detail
 
@@ -159,6 +163,7 @@ inline constexpr architecture dbrx = [](architecture a) {
     a.keys[9] = {"hidden_act", "", key_rule::absent};
     a.defaults.vocab_size = 32000, a.defaults.hidden_size = 2048, a.defaults.num_hidden_layers = 24;
     a.defaults.num_attention_heads = 16, a.defaults.max_position_embeddings = 2048;
+    a.drops = dbrx_detail::dropout_rates;
     return a;
 }(shared_decoder);
 

@@ -156,7 +156,8 @@ constexpr value attend(const site& here, trace& t, const value& x) {
     }
     if (o[relative] != 0 && scores_contents_alone(here.dims)) scores = t.add(scores);  // a zero
     scores = t.where(scores.view({batch, heads, sequence, sequence}));
-    const value seen = dropout(t, "dropout", t.softmax(scores)).view({batch * heads, sequence, sequence});
+    const value seen =
+        dropout(t, "dropout", t.softmax(scores), dropout_of::attention).view({batch * heads, sequence, sequence});
     const value mixed = t.bmm(seen, v).view({batch, heads, sequence, d}).permute({0, 2, 1, 3});
     return t.contiguous(mixed).view({batch, sequence, heads * d});
 }
@@ -233,7 +234,7 @@ constexpr value pool(const site& here, trace& t, const value& x) {
     const module_info pooler{.name = "pooler", .type = {"", "ContextPooler"}};
     const linear dense{here.dims.hidden_size, here.dims.hidden_size, true};
     t.enter(pooler);
-    const value h = t.call("dense", dense, dropout(t, "dropout", t.select(x, 1)));
+    const value h = t.call("dense", dense, dropout(t, "dropout", t.select(x, 1), dropout_of::pooler));
     return t.leave(pooler, activate(t, static_cast<activation>(here.dims.own[pooler_act]), h));
 }
 
@@ -329,6 +330,12 @@ constexpr void read(config_view config, sizes& s) {
     read_convolution(config, s);
 }
 
+inline constexpr dropout_key dropout_rates[]{{dropout_of::hidden, "hidden_dropout_prob", 0.1},
+                                             {dropout_of::attention, "attention_probs_dropout_prob", 0.1},
+                                             {dropout_of::pooler, "pooler_dropout"},
+                                             {dropout_of::classifier, "hidden_dropout_prob", 0.1},
+                                             {dropout_of::classifier, "cls_dropout", as_before}};
+
 }  // namespace deberta_v2_detail
 
 // transformers/models/deberta_v2: BERT whose contents and places meet apart, no pooler below heads
@@ -347,6 +354,7 @@ inline constexpr architecture deberta_v2 = [](architecture a) {
     a.defaults.vocab_size = 128100, a.defaults.hidden_size = 1536, a.defaults.intermediate_size = 6144;
     a.defaults.num_hidden_layers = a.defaults.num_attention_heads = 24, a.defaults.type_vocab_size = 0;
     a.defaults.head = head_kind::masked_lm;
+    a.drops = deberta_v2_detail::dropout_rates;
     return a;
 }(bert);
 

@@ -221,6 +221,7 @@ constexpr value look_up_all(const site& here, trace& t, const value& q, const va
     const value all = t.cat({scores, column}, -1);
     value weights = t.slice(t.softmax(t.sub(all, t.max_over(all, -1, true))), -1, kv.dim(2));
     if (pairs != 0) trace::see(weights, pairs);
+    weights = drop(t, weights, dropout_of::attention);
     return t.contiguous(t.matmul(weights, values_of).transpose(1, 2));
 }
 

@@ -56,11 +56,21 @@ constexpr value pool(const site& here, trace& t, const value& x) {
 }
 constexpr value score(const site& here, trace& t, const two_values& out) {
     const head_kind head = here.dims.head;
-    if (head == head_kind::question_answering) return answer_scores(t, dropout(t, "dropout", out.first));
+    if (head == head_kind::question_answering)
+        return answer_scores(t, dropout(t, "dropout", out.first, dropout_of::answers));
+    if (head == head_kind::token_classification) {
+        const linear labels{here.dims.hidden_size, here.dims.num_labels, true};
+        return t.call("classifier", head_linear{labels}, dropout(t, "dropout", out.first));
+    }
     const bool pools = head == head_kind::sequence_classification || head == head_kind::multiple_choice;
     return score_states(here, t, {out.first, pools ? pool(here, t, out.first) : value{}}, score_words);
 }
 constexpr value describe(const site& here, trace& t) { return describe_encoder(here, t, {.score = score}); }
+
+inline constexpr dropout_key dropout_rates[]{{dropout_of::hidden, "dropout", 0.1},
+                                             {dropout_of::attention, "attention_dropout", 0.1},
+                                             {dropout_of::classifier, "seq_classif_dropout", 0.2},
+                                             {dropout_of::answers, "qa_dropout", 0.1}};
 
 }  // namespace distilbert_detail
 
@@ -87,6 +97,7 @@ inline constexpr architecture distilbert = [](architecture a) {
     a.defaults.hidden_act = activation::gelu, a.defaults.head = head_kind::masked_lm;
     a.defaults.tie_word_embeddings = true;
     a.keys[5] = no_key_value_heads;
+    a.drops = distilbert_detail::dropout_rates;
     return a;
 }(shared_encoder);
 

@@ -103,9 +103,9 @@ constexpr value layer(const site& here, trace& t, const value& x) {
     const value around = t.param("input_residual", {here.dims.hidden_size});
     const value later = t.param("post_attention_residual", {here.dims.hidden_size});
     value h = mixed(here, t, normed(here, t, "input_layernorm", x));
-    const value middle = t.add(t.mul(around, x), h);
+    const value middle = t.add(t.mul(around, x), drop(t, h, dropout_of::hidden));
     h = here.row.feed(here, t, normed(here, t, "post_attention_layernorm", middle));
-    return t.add(t.mul(later, middle), h);
+    return t.add(t.mul(later, middle), drop(t, h, dropout_of::hidden));
 }
 
 constexpr void read(config_view config, sizes& s) {
@@ -122,6 +122,9 @@ constexpr void read(config_view config, sizes& s) {
         fail_value(config, "num_experts_per_tok", "at most the number of pairs of keys");
 }
 
+inline constexpr dropout_key dropout_rates[]{{dropout_of::hidden, "hidden_dropout"},
+                                             {dropout_of::attention, "attention_dropout"}};
+
 }  // namespace doge_detail
 
 // transformers/models/doge: a mask made of values, residuals scaled by parameters, experts found by pairs of keys
@@ -131,6 +134,7 @@ inline constexpr architecture doge = [](architecture a) {
     a.layer = doge_detail::layer, a.attend = doge_detail::attend, a.feed = doge_detail::feed;
     a.defaults.vocab_size = 32768, a.defaults.hidden_size = 1024, a.defaults.intermediate_size = 2048;
     a.defaults.num_attention_heads = 8;
+    a.drops = doge_detail::dropout_rates;
     return a;
 }(llama);
 

@@ -196,12 +196,16 @@ constexpr void read_whole(config_view config, model&) {
 
 }  // namespace emu3_detail
 
+inline constexpr dropout_key emu3_dropout[]{{dropout_of::hidden, "attention_dropout", 0.1},
+                                            {dropout_of::attention, "attention_dropout", 0.1}};
+
 // transformers/models/emu3, Emu3TextConfig: Llama with a dropout module that both blocks share
 inline constexpr architecture emu3_text_model = [](architecture a) {
     a.model_type = "emu3_text_model", a.prefix = "Emu3", a.heads = language_heads;
     a.names.model_type = "TextModel", a.names.attention_dropout = a.names.feed_forward_dropout = "dropout";
     a.defaults.vocab_size = 184622, a.defaults.intermediate_size = 14336, a.defaults.num_key_value_heads = 8;
     a.defaults.max_position_embeddings = 9216;
+    a.drops = emu3_dropout;
     return a;
 }(llama);
 

@@ -123,6 +123,7 @@ inline constexpr architecture esm = [](architecture a) {
     a.names.base = "esm", a.names.rotary = "rotary_embeddings";
     a.defaults.vocab_size = 0, a.defaults.max_position_embeddings = 1026, a.defaults.type_vocab_size = 0;
     a.defaults.head = head_kind::masked_lm;
+    a.drops = headless_encoder_dropout;
     return a;
 }(roberta);
 

@@ -77,7 +77,7 @@ constexpr value look_up_with_biases(const site& here, trace& t, const qkv& of) {
     }
     if (!sparse) scores = t.add(scores, s.mask);
     value probabilities = t.softmax(t.to(scores, of.q.type));
-    if (here.dims.own[alibi]) probabilities = dropout(t, "attention_dropout", probabilities);
+    if (here.dims.own[alibi]) probabilities = dropout(t, "attention_dropout", probabilities, dropout_of::attention);
     return t.matmul(probabilities, of.v);
 }
 
@@ -117,13 +117,13 @@ constexpr value layer(const site& here, trace& t, const value& x) {
     const value own_input = apart ? normed(here, t, "ln_mlp", x) : h;
     const value a = mixed(here, t, h);
     if (!here.dims.parallel_residual) {
-        const value middle = t.add(x, a);
+        const value middle = t.add(x, drop(t, a, dropout_of::attention));
         h = normed(here, t, "post_attention_layernorm", middle);
-        return t.add(middle, t.call("mlp", feed_forward{here}, h));
+        return t.add(middle, drop(t, t.call("mlp", feed_forward{here}, h), dropout_of::hidden));
     }
     h = t.call("mlp", feed_forward{here}, own_input);
     t.in_place(op::add, h, a);
-    return t.add(x, h);
+    return t.add(x, drop(t, h, dropout_of::hidden));
 }
 
 /// A mask, into which biases by distance are chosen where there are some, (batch, heads, 1, length); rotary tables always.
@@ -165,6 +165,11 @@ constexpr void read(config_view config, sizes& s) {
     s.own[norms_apart] = grouped && norms == 2;
 }
 
+inline constexpr dropout_key dropout_rates[]{{dropout_of::hidden, "hidden_dropout"},
+                                             {dropout_of::attention, "attention_dropout"},
+                                             {dropout_of::classifier, "hidden_dropout", 0},
+                                             {dropout_of::classifier, "classifier_dropout", as_before}};
+
 }  // namespace falcon_detail
 
 // transformers/models/falcon: configuration_falcon.py, modeling_falcon.py
@@ -182,6 +187,7 @@ inline constexpr architecture falcon = [](architecture a) {
     a.defaults.vocab_size = 65024, a.defaults.hidden_size = 4544, a.defaults.num_hidden_layers = 32;
     a.defaults.num_attention_heads = 71, a.defaults.max_position_embeddings = 2048;
     a.defaults.hidden_act = activation::gelu, a.defaults.tie_word_embeddings = true;
+    a.drops = falcon_detail::dropout_rates;
     return a;
 }(shared_decoder);
 

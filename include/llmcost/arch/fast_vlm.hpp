@@ -102,7 +102,8 @@ constexpr value attending_block(trace& t, literal name, const value& x) {
             const value all = t.call("qkv", linear{width, 3 * width}, rows).view({each.dim(0), n, 3, heads, 32});
             const value apart = all.permute({2, 0, 3, 1, 4});
             const value q = apart.select(0), k = apart.select(0), v = apart.select(0);
-            const value seen = dropout(t, "attn_drop", t.softmax(t.matmul(t.mul(q), k.transpose(2, 3))));
+            const value seen =
+                dropout(t, "attn_drop", t.softmax(t.matmul(t.mul(q), k.transpose(2, 3))), dropout_of::attention);
             const value flat = t.reshape(t.matmul(seen, v).transpose(1, 2), {each.dim(0), n, width});
             return dropout(t, "proj_drop", t.call("proj", linear{width, width, true}, flat));
         });

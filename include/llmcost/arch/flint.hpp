@@ -27,7 +27,8 @@ constexpr value look_up_beside_sinks(const site& here, trace& t, const qkv& of, 
     const value column = sinks.view({1, heads, 1, 1}).expand({batch, heads, sequence, 1});
     value seen = t.slice(t.softmax(t.cat({scores, column}, -1)), -1, s.where.length());
     if (scores.visible != 0) trace::see(seen, scores.visible);
-    return t.contiguous(t.matmul(t.to(seen, of.v.type), values).transpose(1, 2));
+    seen = drop(t, t.to(seen, of.v.type), dropout_of::attention);
+    return t.contiguous(t.matmul(seen, values).transpose(1, 2));
 }
 
 /// Layers that slide rotate queries and keys, full ones know of no positions.

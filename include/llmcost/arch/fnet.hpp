@@ -73,6 +73,7 @@ inline constexpr architecture fnet = [](architecture a) {
     a.keys[0] = {"num_attention_heads", "", key_rule::absent}, a.keys[1] = {"head_dim", "", key_rule::absent};
     a.defaults.vocab_size = 32000, a.defaults.type_vocab_size = 4, a.defaults.num_attention_heads = 0;
     a.defaults.hidden_act = activation::gelu_new, a.defaults.head = head_kind::pretraining;
+    a.drops = headless_encoder_dropout;
     return a;
 }(bert);
 

@@ -186,6 +186,8 @@ constexpr value base(const site& here, trace& t) {
     return here.dims.head == head_kind::none ? tokens : pooled;
 }
 
+inline constexpr dropout_key dropout_rates[]{{dropout_of::hidden, "hidden_dropout_prob"}};
+
 }  // namespace focalnet_detail
 
 /// Places modulated by what lies around them, in stages.
@@ -220,6 +222,7 @@ inline constexpr architecture focalnet{
     .describe = describe_focalnet,
     .read = read_focalnet,
     .own = focalnet_detail::keys,
+    .drops = focalnet_detail::dropout_rates,
     .rotated = rotation::none,
     .heads = {head_kind::none, head_kind::image_classification},
     .defaults = image_defaults(activation::gelu),

@@ -46,7 +46,7 @@ constexpr value attend(const site&, trace& t, const stack_sizes& s, const value&
         value scores = t.bmm(op::batched_matmul, q, keys.transpose(1, 2), sparse ? where.visible_pairs() : 0);
         if (mask != nullptr && !sparse)
             scores = t.add(scores.view({batch, s.heads, sequence, length}), *mask).view({flat, sequence, length});
-        out = t.bmm(t.softmax(scores), values).transpose(0, 1);
+        out = t.bmm(drop(t, t.softmax(scores), dropout_of::attention), values).transpose(0, 1);
     }
     return t.call("out_proj", projection, t.contiguous(out).view({sequence, batch, s.width}));
 }
@@ -77,7 +77,8 @@ constexpr value encoder(const site& here, trace& t) {
         const value words =
             t.call("embed_tokens", embedding{here.dims.own[source_words], width}, extents{load.batch, length});
         const value scaled = t.mul(words);
-        value x = t.add(scaled, positions(here, t, length, false)).transpose(0, 1);
+        const value placed = t.add(scaled, positions(here, t, length, false));
+        value x = drop(t, placed, dropout_of::hidden).transpose(0, 1);
         const stack_sizes dims = plain(encoder_stack_of(here));
         // the first layer reads a transposed tensor, the others what a norm has laid out
         x = t.call({"layers", 0}, stack_layer{here, style, dims, nullptr}, x);
@@ -103,7 +104,7 @@ constexpr value decoder(const site& here, trace& t, const value& states) {
     const embedding table{words, width, false, {"", "Embedding"}, tied};
     value x = t.mul(t.call("embed_tokens", table, extents{load.batch, load.sequence}));
     t.in_place(op::add, x, places);
-    x = x.transpose(0, 1);
+    x = drop(t, x, dropout_of::hidden).transpose(0, 1);
     const stack_sizes dims = plain(decoder_stack_of(here));
     const stack_layer each{here, style, dims, &reach, t.training()};
     x = t.call({"layers", 0}, each, x);

@@ -28,7 +28,7 @@ struct feed_forward {
         const std::int64_t width = here.dims.hidden_size, inner = here.dims.intermediate_size;
         value h = t.call("linear_1", linear{width, inner, true}, x);
         h = t.call("activation_function", activation_module{here.dims.hidden_act}, h);
-        h = t.call("linear_2", linear{inner, width, true}, dropout(t, "activation_dropout", h));
+        h = t.call("linear_2", linear{inner, width, true}, dropout(t, "activation_dropout", h, dropout_of::inner));
         return t.call("layer_norm", norm<norm_kind::layer>{width}, t.add(x, dropout(t, "dropout", h)));
     }
 };
@@ -220,6 +220,11 @@ constexpr void read(config_view config, sizes& s) {
     s.own[takes_largest] = is_second(config, "pooling_type", "mean", "max");
 }
 
+inline constexpr dropout_key dropout_rates[]{{dropout_of::hidden, "hidden_dropout", 0.1},
+                                             {dropout_of::attention, "attention_dropout", 0.1},
+                                             {dropout_of::inner, "activation_dropout"},
+                                             {dropout_of::classifier, "hidden_dropout", 0.1}};
+
 }  // namespace funnel_detail
 
 // transformers/models/funnel: configuration_funnel.py, modeling_funnel.py; each block halves its tokens
@@ -243,6 +248,7 @@ inline constexpr architecture funnel = [](architecture a) {
     a.defaults.num_hidden_layers = 12, a.defaults.num_attention_heads = 12, a.defaults.head_dim = 64;
     a.defaults.hidden_act = activation::gelu_new, a.defaults.head = head_kind::none;
     a.defaults.tie_word_embeddings = true;
+    a.drops = funnel_detail::dropout_rates;
     return a;
 }(shared_encoder);
 

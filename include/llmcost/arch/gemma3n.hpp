@@ -376,6 +376,7 @@ inline constexpr architecture gemma3n_text = [](architecture a) {
     a.defaults.num_hidden_layers = 35, a.defaults.num_attention_heads = 8, a.defaults.num_key_value_heads = 2;
     a.defaults.head_dim = 256, a.defaults.max_position_embeddings = 32768, a.defaults.sliding_window = 512;
     a.defaults.hidden_act = activation::gelu_pytorch_tanh, a.defaults.tie_word_embeddings = true;
+    a.drops = {};  // coefficients are clamped in training only
     return a;
 }(shared_decoder);
 

@@ -71,7 +71,8 @@ struct self_attention {
         const bool sparse = t.load().attention == attention_scores::causal;
         value scores = t.div(t.matmul(of.q, of.k.transpose(2, 3), sparse ? where.visible_pairs() : 0));
         if (!sparse) scores = t.add(scores, here.shared->mask);
-        const value mixed = t.matmul(dropout(t, "dropout", t.softmax(scores)), of.v).permute({0, 2, 1, 3});
+        const value mixed =
+            t.matmul(dropout(t, "dropout", t.softmax(scores), dropout_of::attention), of.v).permute({0, 2, 1, 3});
         return t.contiguous(mixed).view({x.dim(0), x.dim(1), here.dims.hidden_size});
     }
 };
@@ -175,6 +176,7 @@ inline constexpr architecture git = [](architecture a) {
     a.defaults.num_hidden_layers = 6, a.defaults.num_attention_heads = 12, a.defaults.max_position_embeddings = 1024;
     a.defaults.hidden_act = activation::gelu;
     a.keys[5] = no_key_value_heads;
+    a.drops = {};
     return a;
 }(shared_decoder);
 

@@ -26,7 +26,7 @@ constexpr value look_up_upcast(const site& here, trace& t, const qkv& of) {
     t.written(scores.elements);  // an empty tensor as large, which the product does not read
     scores = scores.view({batch, heads, sequence, length});
     if (!sparse) scores = t.add(scores, here.shared->mask);
-    const value probabilities = dropout(t, "attn_dropout", t.to(t.softmax(scores), of.v.type));
+    const value probabilities = dropout(t, "attn_dropout", t.to(t.softmax(scores), of.v.type), dropout_of::attention);
     const value mixed = t.matmul(probabilities, of.v).transpose(1, 2);
     return t.contiguous(t.reshape(mixed, {batch, sequence, -1}));
 }
@@ -69,7 +69,7 @@ constexpr value embed(const site& here, trace& t) {
     t.positions(held, load.past + load.sequence);
     const value places = t.call("wpe", embedding{.rows = held, .width = here.dims.hidden_size, .makes_indices = true},
                                 extents{1, load.sequence});
-    return dropout(t, "drop", t.add(words, places));
+    return dropout(t, "drop", t.add(words, places), dropout_of::embeddings);
 }
 
 constexpr void read(config_view config, sizes& s) {
@@ -82,11 +82,18 @@ constexpr void read(config_view config, sizes& s) {
         fail_unsupported(config, "reorder_and_upcast_attn", "no row describes scores that are upcast but not scaled");
 }
 
+inline constexpr dropout_key dropout_rates[]{{dropout_of::hidden, "resid_pdrop", 0.1},
+                                             {dropout_of::embeddings, "embd_pdrop", 0.1},
+                                             {dropout_of::attention, "attn_pdrop", 0.1},
+                                             {dropout_of::classifier, "hidden_dropout", 0.1},
+                                             {dropout_of::classifier, "classifier_dropout", as_before}};
+
 }  // namespace gpt2_detail
 
 // transformers/models/gpt2: configuration_gpt2.py, modeling_gpt2.py; learned positions, stacked transposed projections
 inline constexpr architecture gpt2 = [](architecture a) {
     a.model_type = "gpt2", a.prefix = "GPT2", a.read = gpt2_detail::read, a.own = gpt2_detail::keys;
+    a.drops = gpt2_detail::dropout_rates;
     a.embed = gpt2_detail::embed, a.attend = gpt2_detail::attend, a.feed = gpt2_detail::feed;
     a.norm = norm_kind::layer, a.rotated = rotation::none, a.heads = answering_decoder_heads;
     a.names.base = a.names.base_under_answers = "transformer", a.names.token_classifier = "classifier";

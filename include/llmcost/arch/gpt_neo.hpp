@@ -23,7 +23,7 @@ constexpr value look_up_hidden(const site& here, trace& t, const qkv& of) {
     const value rows = t.to(of.q, dtype::float32), columns = t.to(of.k, dtype::float32).transpose(2, 3);
     value scores = t.matmul(rows, columns, sparse ? where.visible_pairs() : 0);
     if (!sparse) scores = t.add(t.where(scores), here.shared->mask);
-    const value probabilities = dropout(t, "attn_dropout", t.to(t.softmax(scores), of.v.type));
+    const value probabilities = dropout(t, "attn_dropout", t.to(t.softmax(scores), of.v.type), dropout_of::attention);
     return t.contiguous(t.matmul(probabilities, of.v).transpose(1, 2));
 }
 
@@ -81,6 +81,11 @@ constexpr void read(config_view config, sizes& s) {
         fail_value(config, list ? key : "num_layers", "as many kinds of attention as there are layers");
 }
 
+inline constexpr dropout_key dropout_rates[]{{dropout_of::hidden, "resid_dropout"},
+                                             {dropout_of::embeddings, "embed_dropout"},
+                                             {dropout_of::attention, "attention_dropout"},
+                                             {dropout_of::classifier, "classifier_dropout", 0.1}};
+
 }  // namespace gpt_neo_detail
 
 // transformers/models/gpt_neo: configuration_gpt_neo.py, modeling_gpt_neo.py; windows by a table, scores without a scale
@@ -95,6 +100,7 @@ inline constexpr architecture gpt_neo = [](architecture a) {
     a.keys[3] = {}, a.keys[4] = {}, a.keys[5] = {};
     a.defaults.hidden_size = 2048, a.defaults.num_hidden_layers = 24, a.defaults.num_attention_heads = 16;
     a.defaults.max_position_embeddings = 2048;
+    a.drops = gpt_neo_detail::dropout_rates;
     return a;
 }(gpt2);
 

@@ -53,6 +53,10 @@ constexpr void read(config_view config, sizes& s) {
     s.parallel_residual = config.boolean("use_parallel_residual", true);
 }
 
+inline constexpr dropout_key dropout_rates[]{{dropout_of::hidden, "hidden_dropout"},
+                                             {dropout_of::attention, "attention_dropout"},
+                                             {dropout_of::classifier, "classifier_dropout", 0.1}};
+
 }  // namespace gpt_neox_detail
 
 // transformers/models/gpt_neox: configuration_gpt_neox.py, modeling_gpt_neox.py
@@ -69,6 +73,7 @@ inline constexpr architecture gpt_neox = [](architecture a) {
     a.defaults.num_hidden_layers = 44, a.defaults.num_attention_heads = 64, a.defaults.max_position_embeddings = 2048;
     a.defaults.hidden_act = activation::gelu;
     a.keys[0] = no_key_value_heads;
+    a.drops = gpt_neox_detail::dropout_rates;
     return a;
 }(shared_decoder);
 

@@ -25,7 +25,7 @@ constexpr value look_up_on_zeros(const site& here, trace& t, const qkv& of) {
     t.written(scores.elements);  // the zeros
     scores = scores.view({batch, heads, sequence, length});
     if (!sparse) scores = t.add(scores, here.shared->mask);
-    const value probabilities = t.to(dropout(t, "attention_dropout", t.softmax(scores)), of.v.type);
+    const value probabilities = t.to(dropout(t, "attention_dropout", t.softmax(scores), dropout_of::attention), of.v.type);
     return t.contiguous(t.matmul(probabilities, of.v).transpose(1, 2));
 }
 
@@ -51,8 +51,9 @@ constexpr value layer(const site& here, trace& t, const value& x) {
         bias.requires_grad = t.training();
         a = t.add(a, bias.expand({x.dim(0), x.dim(1), here.dims.hidden_size}));
     }
-    const value middle = t.add(x, a);
-    return t.add(middle, here.row.feed(here, t, normed(here, t, "post_attention_layernorm", middle)));
+    const value middle = add_dropped_residual(here, t, x, a);
+    const value f = here.row.feed(here, t, normed(here, t, "post_attention_layernorm", middle));
+    return add_dropped_residual(here, t, middle, f);
 }
 
 /// The rotated part of a head: `partial_rotary_factor` of the rotary parameters, else `rotary_pct`, else all.
@@ -79,6 +80,9 @@ constexpr void read(config_view config, sizes& s) {
     });
 }
 
+inline constexpr dropout_key dropout_rates[]{{dropout_of::hidden, "hidden_dropout"},
+                                             {dropout_of::attention, "attention_dropout", 0.1}};
+
 }  // namespace gpt_neox_japanese_detail
 
 // transformers/models/gpt_neox_japanese: configuration_gpt_neox_japanese.py, modeling_gpt_neox_japanese.py
@@ -95,6 +99,7 @@ inline constexpr architecture gpt_neox_japanese = [](architecture a) {
     a.defaults.num_attention_heads = 32, a.defaults.max_position_embeddings = 2048;
     a.defaults.hidden_act = activation::gelu, a.defaults.tie_word_embeddings = true;
     a.keys[2] = no_key_value_heads;
+    a.drops = gpt_neox_japanese_detail::dropout_rates;
     return a;
 }(shared_decoder);
 

@@ -17,7 +17,7 @@ constexpr value look_up_in_float(const site& here, trace& t, const qkv& of) {
     const value rows = t.to(of.q, dtype::float32), columns = t.to(of.k, dtype::float32).transpose(2, 3);
     value scores = t.div(t.matmul(rows, columns, sparse ? where.visible_pairs() : 0));
     if (!sparse) scores = t.add(scores, here.shared->mask);
-    const value probabilities = dropout(t, "attn_dropout", t.to(t.softmax(scores), of.v.type));
+    const value probabilities = dropout(t, "attn_dropout", t.to(t.softmax(scores), of.v.type), dropout_of::attention);
     return t.contiguous(t.matmul(probabilities, of.v).transpose(1, 2));
 }
 
@@ -53,7 +53,9 @@ constexpr value feed(const site& here, trace& t, const value& x) {
     return t.leave(block, dropout(t, "dropout", t.call("fc_out", linear{inner, width, true}, h)));
 }
 
-constexpr value embed(const site& here, trace& t) { return dropout(t, "drop", embed_words(here, t)); }
+constexpr value embed(const site& here, trace& t) {
+    return dropout(t, "drop", embed_words(here, t), dropout_of::embeddings);
+}
 
 constexpr void read(config_view config, sizes& s) {
     plan_one_mask(config, s);
@@ -68,6 +70,9 @@ constexpr void read(config_view config, sizes& s) {
                    "two labels, start and end of an answer");
 }
 
+inline constexpr dropout_key dropout_rates[]{
+    {dropout_of::hidden, "resid_pdrop"}, {dropout_of::embeddings, "embd_pdrop"}, {dropout_of::attention, "attn_pdrop"}};
+
 }  // namespace gptj_detail
 
 // transformers/models/gptj: rotated pairs instead of learned positions, blocks side by side, a head with a bias
@@ -80,6 +85,7 @@ inline constexpr architecture gptj = [](architecture a) {
     a.defaults.vocab_size = 50400, a.defaults.hidden_size = 4096, a.defaults.num_hidden_layers = 28;
     a.defaults.num_attention_heads = 16, a.defaults.max_position_embeddings = 2048;
     a.defaults.head_bias = true, a.defaults.tie_word_embeddings = false;
+    a.drops = gptj_detail::dropout_rates;
     return a;
 }(gpt2);
 

@@ -29,7 +29,7 @@ constexpr value look_up_beside_sinks(const site& here, trace& t, const qkv& of, 
     const value left = t.sub(t.logsumexp(scores, -1), sinks.view({1, heads, 1}));
     const value scale = t.sigmoid(t.to(left, dtype::float32)).unsqueeze(-1);
     const value probabilities = t.to(t.softmax(t.to(scores, dtype::float32)), of.q.type);
-    const value found = t.matmul(probabilities, values);
+    const value found = t.matmul(drop(t, probabilities, dropout_of::attention), values);
     return t.contiguous(t.mul(found, t.to(scale, found.type)).transpose(1, 2));
 }
 

@@ -69,7 +69,8 @@ constexpr value look_up_with_sinks(const site& here, trace& t, const qkv& of, co
     const value distance = t.sub(t.logsumexp(scores, -1), sinks.view({1, heads, 1}));
     const value share = t.sigmoid(t.to(distance, dtype::float32));
     const value probabilities = t.to(t.softmax(t.to(scores, dtype::float32)), of.q.type);
-    const value mixed = t.mul(t.matmul(probabilities, values), t.to(share.unsqueeze(-1), of.q.type));
+    const value found = t.matmul(drop(t, probabilities, dropout_of::attention), values);
+    const value mixed = t.mul(found, t.to(share.unsqueeze(-1), of.q.type));
     return t.reshape(t.contiguous(mixed.transpose(1, 2)), {mixed.dim(0), mixed.dim(2), -1});
 }
 

@@ -42,6 +42,10 @@ constexpr void read(config_view config, sizes& s) {
 
 }  // namespace gte_detail
 
+inline constexpr dropout_key gte_dropout[]{{dropout_of::hidden, "hidden_dropout_prob", 0.1},
+                                           {dropout_of::attention, "attention_probs_dropout_prob"},
+                                           {dropout_of::classifier, "classifier_dropout", as_hidden}};
+
 // transformers/models/gte: Nomic BERT with biases, a language head of its own
 inline constexpr architecture gte = [](architecture a) {
     a.model_type = "gte", a.prefix = "Gte", a.describe = gte_detail::describe, a.feed = gte_detail::feed;
@@ -49,6 +53,7 @@ inline constexpr architecture gte = [](architecture a) {
     a.names.base = "gte";
     a.defaults.vocab_size = 250048, a.defaults.max_position_embeddings = 8192, a.defaults.type_vocab_size = 1;
     a.defaults.hidden_act = activation::gelu, a.defaults.attention_bias = a.defaults.output_bias = true;
+    a.drops = gte_dropout;
     return a;
 }(nomic_bert);
 

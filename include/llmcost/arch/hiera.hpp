@@ -279,6 +279,7 @@ inline constexpr architecture hiera{
     .describe = describe_hiera,
     .read = read_hiera,
     .own = hiera_detail::keys,
+    .drops = dropout_keys::none(),
     .rotated = rotation::none,
     .heads = {head_kind::none, head_kind::image_classification},
     .defaults = image_defaults(activation::gelu),

@@ -75,7 +75,8 @@ constexpr value attend(const site& here, trace& t, const value& x) {
     const value v = split("value_activation", all_v);
     const recorder::fused_guard fused{t, fused_attention(q, heads, here.shared->where, sequence)};
     const value scores = t.div(t.matmul(q, k.transpose(-1, -2)));
-    const value mixed = t.matmul(dropout(t, "dropout", t.call("softmax", softmax_module{}, scores)), v);
+    const value mixed =
+        t.matmul(dropout(t, "dropout", t.call("softmax", softmax_module{}, scores), dropout_of::attention), v);
     const value flat = t.contiguous(mixed.permute({0, 2, 1, 3})).view({batch, sequence, width});
     return t.call("output_activation", act{}, flat);
 }
@@ -134,6 +135,7 @@ inline constexpr architecture ibert = [](architecture a) {
                head_kind::question_answering,
                head_kind::multiple_choice};
     a.names.base = "ibert", a.defaults.vocab_size = 30522, a.defaults.head = head_kind::masked_lm;
+    a.drops = {};  // what training quantizes is not described
     return a;
 }(roberta);
 

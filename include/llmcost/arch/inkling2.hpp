@@ -143,7 +143,8 @@ constexpr value look_up(const site& here, trace& t, const qkv& of, const value& 
     const value all = t.softmax(t.to(t.cat({scores, sinks}, -1), dtype::float32));
     value weights = t.slice(all, -1, where.length());
     if (sparse) trace::see(weights, pairs);
-    const value mixed = t.contiguous(t.matmul(t.to(weights, of.q.type), values).transpose(1, 2));
+    weights = drop(t, t.to(weights, of.q.type), dropout_of::attention);
+    const value mixed = t.contiguous(t.matmul(weights, values).transpose(1, 2));
     return t.reshape(mixed, {mixed.dim(0), mixed.dim(1), -1});
 }
 

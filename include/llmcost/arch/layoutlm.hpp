@@ -56,6 +56,7 @@ inline constexpr architecture layoutlm = [](architecture a) {
     a.heads = {head_kind::none, head_kind::masked_lm, head_kind::sequence_classification, head_kind::token_classification,
                head_kind::question_answering};
     a.names.base = "layoutlm", a.defaults.head = head_kind::masked_lm;
+    a.drops = headless_encoder_dropout;
     return a;
 }(bert);
 

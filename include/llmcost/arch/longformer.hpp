@@ -105,7 +105,7 @@ constexpr value attend(const site& here, trace& t, const value& x) {
     const value mask = t.where(t.constant({batch, length, 1, 1}, x.type)), ones = t.constant({batch, length, 1, 1}, x.type);
     t.in_place(op::add, scores, score_windows(t, ones, mask, w));
     value weights = t.where(t.softmax(t.to(scores, dtype::float32)));
-    weights = t.to(weights, x.type);
+    weights = drop(t, t.to(weights, x.type), dropout_of::attention);
     const value mixed = mix_windows(t, weights, split(v), w);
     return t.contiguous(t.reshape(mixed.transpose(0, 1), {length, batch, width})).transpose(0, 1);
 }
@@ -173,6 +173,7 @@ inline constexpr architecture longformer = [](architecture a) {
     a.attend = longformer_detail::attend, a.kinds.own = longformer_detail::most_windows - 1;
     a.heads = {head_kind::none, head_kind::masked_lm, head_kind::token_classification};
     a.names.base = "longformer", a.defaults.vocab_size = 30522, a.defaults.head = head_kind::masked_lm;
+    a.drops = headless_encoder_dropout;
     return a;
 }(roberta);
 

@@ -132,7 +132,7 @@ struct local_attention {
             if (global) bias = t.cat({bias, side_bias(dims, t, batch, length, globals)}, -1);
         }
         t.in_place(op::add, scores, bias);
-        const value probabilities = t.to(t.softmax(t.to(scores, dtype::float32)), x.type);
+        const value probabilities = drop(t, t.to(t.softmax(t.to(scores, dtype::float32)), x.type), dropout_of::attention);
         const value mixed = t.contiguous(einsum(t, "bnhqk,bnkhd->bnqhd", probabilities, v)).view({batch, -1, inner});
         return t.call("o", linear{inner, dims.hidden_size}, t.slice(mixed, 1, length));
     }

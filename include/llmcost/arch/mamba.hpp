@@ -118,6 +118,7 @@ inline constexpr architecture mamba{
     .prefix = "Mamba",
     .describe = describe_mamba<state_space_mixer::selective>,
     .read = read_mamba,
+    .drops = dropout_keys::none(),
     .kinds = understood_kinds{} | mixer_kind::recurrent,
     .defaults = {.vocab_size = 50280,
                  .hidden_size = 768,
@@ -139,6 +140,7 @@ inline constexpr architecture mamba2{
     .prefix = "Mamba2",
     .describe = describe_mamba<state_space_mixer::dual>,
     .read = read_mamba2,
+    .drops = dropout_keys::none(),
     .kinds = understood_kinds{} | mixer_kind::recurrent,
     .defaults = {.vocab_size = 32768, .hidden_size = 4096, .num_hidden_layers = 64, .ssm = {.state_size = 128}},
 };

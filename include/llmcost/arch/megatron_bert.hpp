@@ -32,6 +32,7 @@ inline constexpr architecture megatron_bert = [](architecture a) {
     a.names.causal_lm_type = "ForCausalLM";
     a.defaults.vocab_size = 29056, a.defaults.hidden_size = 1024, a.defaults.intermediate_size = 4096;
     a.defaults.num_hidden_layers = 24, a.defaults.num_attention_heads = 16;
+    a.drops = headless_encoder_dropout;
     return a;
 }(bert);
 

@@ -26,7 +26,8 @@ constexpr value look_up_without_sinks(const site& here, trace& t, const qkv& of)
     value scores = t.mul(t.matmul(of.q, keys.transpose(2, 3), sparse ? s.where.visible_pairs() : 0));
     if (!sparse) scores = t.add(scores, s.mask);
     const value probabilities = t.softmax(t.sub(scores, t.max_over(scores, -1, true)));
-    const value mixed = t.contiguous(t.matmul(probabilities, values).transpose(1, 2));
+    const value seen = drop(t, probabilities, dropout_of::attention);
+    const value mixed = t.contiguous(t.matmul(seen, values).transpose(1, 2));
     return t.reshape(mixed, {mixed.dim(0), mixed.dim(1), -1});
 }
 

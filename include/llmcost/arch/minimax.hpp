@@ -173,6 +173,7 @@ inline constexpr architecture minimax = [](architecture a) {
     a.defaults.vocab_size = 32000, a.defaults.hidden_size = 4096, a.defaults.intermediate_size = 14336;
     a.defaults.num_hidden_layers = 32, a.defaults.num_attention_heads = 32, a.defaults.num_key_value_heads = 8;
     a.defaults.max_position_embeddings = 131072;
+    a.drops = noisy_router_dropout;
     return a;
 }(mixtral);
 

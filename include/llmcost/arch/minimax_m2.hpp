@@ -51,6 +51,7 @@ inline constexpr architecture minimax_m2 = [](architecture a) {
     a.defaults.num_hidden_layers = 62, a.defaults.num_attention_heads = 48, a.defaults.num_key_value_heads = 8;
     a.defaults.head_dim = 128, a.defaults.max_position_embeddings = 196608;
     a.defaults.moe.num_experts = 256, a.defaults.moe.num_experts_per_tok = 8;
+    a.drops = noisy_router_dropout;
     return a;
 }(llama);
 

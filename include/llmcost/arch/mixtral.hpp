@@ -23,6 +23,7 @@ inline constexpr architecture mixtral = [](architecture a) {
     a.model_type = "mixtral", a.prefix = "Mixtral", a.read = read_mixtral, a.router = router_kind::softmax_top_k_float;
     a.defaults.sliding_window = 0;
     a.defaults.moe = {.num_experts = 8, .num_experts_per_tok = 2};
+    a.drops = noisy_router_dropout;
     return a;
 }(mistral);
 

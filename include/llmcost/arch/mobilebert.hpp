@@ -229,6 +229,10 @@ constexpr void read(config_view config, sizes& s) {
     (void)checked_width(config, "embedding_size", 3, s.embedding_size);
 }
 
+inline constexpr dropout_key dropout_rates[]{{dropout_of::hidden, "hidden_dropout_prob"},
+                                             {dropout_of::attention, "attention_probs_dropout_prob", 0.1},
+                                             {dropout_of::classifier, "classifier_dropout", as_hidden}};
+
 }  // namespace mobilebert_detail
 
 // transformers/models/mobilebert: BERT whose layers are narrow inside, with several feed-forward blocks each
@@ -248,6 +252,7 @@ inline constexpr architecture mobilebert = [](architecture a) {
     a.defaults.hidden_size = a.defaults.intermediate_size = 512, a.defaults.num_hidden_layers = 24;
     a.defaults.num_attention_heads = 4, a.defaults.embedding_size = 128, a.defaults.hidden_act = activation::relu;
     a.defaults.head = head_kind::pretraining;
+    a.drops = mobilebert_detail::dropout_rates;
     return a;
 }(bert);
 

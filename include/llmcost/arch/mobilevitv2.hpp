@@ -47,7 +47,7 @@ struct attention {
         const block narrow{.here = here, .in = width, .out = width, .norms = false, .biased = true};
         const value all = t.call("qkv_proj", wide, x);
         const value q = all.slice(1, 1), k = all.slice(1, width), v = all.slice(1, width);
-        const value scores = dropout(t, "attn_dropout", t.softmax(q));
+        const value scores = dropout(t, "attn_dropout", t.softmax(q), dropout_of::attention);
         const value sum = t.sum(t.mul(k, scores), -1, true);
         const value found = t.mul(t.unary(op::relu, v), sum.expand({v.dim(0), v.dim(1), v.dim(2), v.dim(3)}));
         return t.call("out_proj", narrow, found);

@@ -28,7 +28,8 @@ constexpr value call_norm(const site& here, trace& t, literal name, const value&
 }
 
 constexpr value norm_words(const site& here, trace& t) {
-    return dropout(t, "drop", call_norm(here, t, "norm", look_up_tokens(here, t, "tok_embeddings", here.dims.vocab_size)));
+    const value words = look_up_tokens(here, t, "tok_embeddings", here.dims.vocab_size);
+    return dropout(t, "drop", call_norm(here, t, "norm", words), dropout_of::embeddings);
 }
 constexpr value embed(const site& here, trace& t) { return embed_within(here, t, norm_words); }
 constexpr decoder_context prepare(const site& here, trace& t) { return all_or_around(here, t, here.dims.sliding_window); }
@@ -41,7 +42,8 @@ constexpr value attend(const site& here, trace& t, const value& x) {
     heads_first(of);
     turn(here, t, of);
     const value out = t.call("Wo", linear{width, width, bias}, look_around(here, t, of, true));
-    return t.call("out_drop", identity{here.dims.own[drops_attention] != 0 ? "Dropout" : "Identity"}, out);
+    if (here.dims.own[drops_attention] == 0) return t.call("out_drop", identity{}, out);
+    return dropout(t, "out_drop", out, dropout_of::attention);
 }
 
 constexpr value layer(const site& here, trace& t, const value& x) {
@@ -55,7 +57,8 @@ constexpr value layer(const site& here, trace& t, const value& x) {
     t.enter(mlp);
     const value half = t.call("Wi", linear{width, 2 * inner, bias}, ready).slice(-1, inner);
     const value h = t.mul(t.call("act", activation_module{here.dims.hidden_act}, half), half);
-    return t.add(middle, t.leave(mlp, t.call("Wo", linear{inner, width, bias}, dropout(t, "drop", h))));
+    const value dropped = dropout(t, "drop", h, dropout_of::inner);
+    return t.add(middle, t.leave(mlp, t.call("Wo", linear{inner, width, bias}, dropped)));
 }
 
 constexpr value base(const site& here, trace& t) {
@@ -83,7 +86,7 @@ constexpr value transform(const site& here, trace& t, const value& x) {
 constexpr value score(const site& here, trace& t, const two_values& out) {
     const sizes& dims = here.dims;
     const auto classify = [&](std::int64_t labels, const value& x) {
-        const value h = dropout(t, "drop", transform(here, t, x));
+        const value h = dropout(t, "drop", transform(here, t, x), dropout_of::classifier);
         return t.call("classifier", head_linear{{dims.hidden_size, labels, true}}, h);
     };
     switch (dims.head) {
@@ -92,7 +95,7 @@ constexpr value score(const site& here, trace& t, const two_values& out) {
         // the first states are copied, picked by an index
         case head_kind::multiple_choice: return classify(1, t.gather(out.first, {out.first.dim(0), dims.hidden_size}));
         case head_kind::question_answering:
-            return answer_scores(t, dropout(t, "drop", transform(here, t, out.first)), "classifier");
+            return answer_scores(t, dropout(t, "drop", transform(here, t, out.first), dropout_of::classifier), "classifier");
         default: break;
     }
     const linear words{dims.hidden_size, dims.vocab_size, dims.own[decoder_bias] != 0, dims.tie_word_embeddings};
@@ -127,6 +130,11 @@ constexpr void read(config_view config, sizes& s) {
     s.own[drops_attention] = config.real("attention_dropout", 0) > 0;
 }
 
+inline constexpr dropout_key dropout_rates[]{{dropout_of::embeddings, "embedding_dropout"},
+                                             {dropout_of::inner, "mlp_dropout"},
+                                             {dropout_of::attention, "attention_dropout"},
+                                             {dropout_of::classifier, "classifier_dropout"}};
+
 }  // namespace modernbert_detail
 
 // transformers/models/modernbert: configuration_modernbert.py, modeling_modernbert.py
@@ -150,6 +158,7 @@ inline constexpr architecture modernbert = [](architecture a) {
     a.defaults.hidden_act = activation::gelu, a.defaults.head = head_kind::masked_lm;
     a.defaults.tie_word_embeddings = true;
     a.keys[1] = no_key_value_heads;
+    a.drops = modernbert_detail::dropout_rates;
     return a;
 }(shared_encoder);
 

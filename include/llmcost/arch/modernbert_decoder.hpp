@@ -32,7 +32,7 @@ struct embeddings {
     [[nodiscard]] constexpr class_name type() const { return here.type("Embeddings"); }
     constexpr value describe(trace& t, const extents& ids) const {
         const value x = t.call("tok_embeddings", embedding{here.dims.vocab_size, here.dims.hidden_size}, ids);
-        return dropout(t, "drop", norm_named(here, t, "norm", x));
+        return dropout(t, "drop", norm_named(here, t, "norm", x), dropout_of::embeddings);
     }
 };
 constexpr value embed(const site& here, trace& t) {
@@ -85,7 +85,7 @@ constexpr value attend(const site& here, trace& t, const value& x) {
     const value cos = here.shared->cos.unsqueeze(1), sin = here.shared->sin.unsqueeze(1);
     of.q = turned(t, of.q, cos, sin), of.k = turned(t, of.k, cos, sin);
     remember(here, t, of);
-    return dropout(t, "out_drop", join(here, t, look_up(here, t, of)));
+    return dropout(t, "out_drop", join(here, t, look_up(here, t, of)), dropout_of::attention);
 }
 
 /// Wo(act(half of Wi(x)) · other half).
@@ -99,7 +99,7 @@ struct feed_forward {
         const std::int64_t width = here.dims.hidden_size, inner = here.dims.intermediate_size;
         const value half = t.call("Wi", linear{width, 2 * inner, here.dims.mlp_bias}, x).slice(-1, inner);
         const value h = t.mul(t.call("act", activation_module{here.dims.hidden_act}, half), half);
-        return t.call("Wo", linear{inner, width, here.dims.mlp_bias}, dropout(t, "drop", h));
+        return t.call("Wo", linear{inner, width, here.dims.mlp_bias}, dropout(t, "drop", h, dropout_of::inner));
     }
 };
 constexpr value feed(const site& here, trace& t, const value& x) { return t.call("mlp", feed_forward{here}, x); }
@@ -140,7 +140,7 @@ constexpr value scores(const site& here, trace& t, const value& x) {
         return t.call("decoder", head_linear{{dims.hidden_size, dims.vocab_size, dims.head_bias, dims.tie_word_embeddings}},
                       h);
     }
-    const value h = dropout(t, "drop", t.call("head", prediction_head{here}, x));
+    const value h = dropout(t, "drop", t.call("head", prediction_head{here}, x), dropout_of::classifier);
     const linear classifier{dims.hidden_size, dims.num_labels, dims.own[classifier_bias] != 0};
     return t.gather(t.call("classifier", head_linear{classifier}, h), {x.dim(0), dims.num_labels});
 }
@@ -177,6 +177,11 @@ constexpr void read(config_view config, sizes& s) {
     });
 }
 
+inline constexpr dropout_key dropout_rates[]{{dropout_of::embeddings, "embedding_dropout"},
+                                             {dropout_of::inner, "mlp_dropout"},
+                                             {dropout_of::attention, "attention_dropout"},
+                                             {dropout_of::classifier, "classifier_dropout"}};
+
 }  // namespace modernbert_decoder_detail
 
 // transformers/models/modernbert_decoder: ModernBERT's blocks, causal, with projections of their own for q, k and v
@@ -195,6 +200,7 @@ inline constexpr architecture modernbert_decoder = [](architecture a) {
     a.defaults.num_hidden_layers = 22, a.defaults.num_attention_heads = 12, a.defaults.max_position_embeddings = 8192;
     a.defaults.hidden_act = activation::gelu, a.defaults.tie_word_embeddings = true;
     a.keys[2] = no_key_value_heads;
+    a.drops = modernbert_decoder_detail::dropout_rates;
     return a;
 }(shared_decoder);
 

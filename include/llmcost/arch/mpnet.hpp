@@ -67,6 +67,7 @@ inline constexpr architecture mpnet = [](architecture a) {
                head_kind::multiple_choice};
     a.names.base = "mpnet", a.names.attention = "attention";
     a.defaults.vocab_size = 30527, a.defaults.type_vocab_size = 0, a.defaults.head = head_kind::masked_lm;
+    a.drops = headless_encoder_dropout;
     return a;
 }(roberta);
 

@@ -29,7 +29,7 @@ constexpr value look_up_by_distance(const site& here, trace& t, const qkv& of) {
     scores = t.add(scores, s.own[0].slice(-1, of.k.dim(2)));
     if (!sparse) scores = t.where(scores);
     const value probabilities = t.to(t.softmax(t.to(scores, dtype::float32)), of.v.type);
-    return t.contiguous(t.matmul(probabilities, of.v).transpose(1, 2));
+    return t.contiguous(t.matmul(drop(t, probabilities, dropout_of::attention), of.v).transpose(1, 2));
 }
 
 constexpr value attend(const site& here, trace& t, const value& x) {
@@ -55,12 +55,13 @@ constexpr value layer(const site& here, trace& t, const value& x) {
     const std::int64_t width = here.dims.hidden_size, inner = here.dims.intermediate_size;
     const norm<norm_kind::layer> without_bias{width, {}, true, false};
     value h = mixed(here, t, t.call("norm_1", without_bias, x));
-    const value middle = t.add(dropout(t, "resid_attn_dropout", h), x);
+    const value middle = t.add(dropout(t, "resid_attn_dropout", h, dropout_of::attention), x);
     h = t.call("norm_2", without_bias, middle);
     const module_info block{.name = "ffn", .type = here.type("MLP"), .what = role::mlp};
     t.enter(block);
     h = t.call("act", gelu{}, t.call("up_proj", linear{width, inner}, h));
-    return t.leave(block, t.add(t.call("down_proj", linear{inner, width}, h), middle));
+    h = drop(t, t.call("down_proj", linear{inner, width}, h), dropout_of::attention);
+    return t.leave(block, t.add(h, middle));
 }
 
 constexpr value base(const site& here, trace& t) {
@@ -80,8 +81,12 @@ constexpr void read(config_view config, sizes& s) {
     share_among_heads(config, s, {"n_heads", "num_attention_heads"});
     s.intermediate_size = 4 * s.hidden_size;
     const auto attention = config.optional_object("attn_config");
+    if (attention) put_rate(s.drops, dropout_of::attention, attention->real("attn_pdrop", 0));
     s.clips_qkv = attention && attention->real("clip_qkv", 0) != 0;
 }
+
+inline constexpr dropout_key dropout_rates[]{{dropout_of::classifier, "hidden_dropout", 0.1},
+                                             {dropout_of::classifier, "classifier_dropout", as_before}};
 
 }  // namespace mpt_detail
 
@@ -100,6 +105,7 @@ inline constexpr architecture mpt = [](architecture a) {
     a.defaults.num_attention_heads = 16, a.defaults.max_position_embeddings = 2048;
     a.defaults.hidden_act = activation::gelu, a.defaults.tie_word_embeddings = true;
     a.keys[4] = no_key_value_heads;
+    a.drops = mpt_detail::dropout_rates;
     return a;
 }(shared_decoder);
 

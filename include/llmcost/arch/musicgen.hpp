@@ -67,7 +67,7 @@ constexpr value crossed(const site& here, trace& t, const value& x) {
     const value* const no_mask = nullptr;
     value* const no_bias = nullptr;
     const value found = t.call("encoder_attn", cross_attention{attention_of(here)}, h, source, across, no_mask, no_bias);
-    return states.rank == 0 ? x : t.add(x, found);
+    return states.rank == 0 ? x : add_dropped_residual(here, t, x, found);
 }
 
 constexpr value layer(const site& here, trace& t, const value& x) {
@@ -76,11 +76,13 @@ constexpr value layer(const site& here, trace& t, const value& x) {
     value* const no_bias = nullptr;
     const value* const mask = &here.shared->mask;
     const sequence_attention own{attention_of(here)};
-    value out = t.add(x, t.call("self_attn", own, h, h, here.shared->where, mask, no_bias));
+    const value found = t.call("self_attn", own, h, h, here.shared->where, mask, no_bias);
+    value out = add_dropped_residual(here, t, x, found);
     if (here.dims.own[crosses]) out = crossed(here, t, out);
     value f = t.call("fc1", linear{width, inner}, normed(here, t, "final_layer_norm", out));
     f = t.call("activation_fn", activation_module{here.dims.hidden_act}, f);
-    return t.add(out, t.call("fc2", linear{inner, width}, f));
+    f = t.call("fc2", linear{inner, width}, drop(t, f, dropout_of::inner));
+    return add_dropped_residual(here, t, out, f);
 }
 
 /// Words and positions through all layers. What conditions them is read by cross attention, or stands in front of them, in
@@ -97,7 +99,7 @@ constexpr value decoder(const site& here, trace& t) {
         x = t.cat({states, x}, 1), grown.sequence += ahead;
     const recorder::workload_guard longer{t, grown};
     const positions table{here.dims.hidden_size, here.type("SinusoidalPositionalEmbedding")};
-    x = t.add(x, t.call("embed_positions", table, x.dim(1)));
+    x = drop(t, t.add(x, t.call("embed_positions", table, x.dim(1))), dropout_of::hidden);
     decoder_context shared = here.row.prepare(here, t);
     shared.full.own[0] = states;
     return normed(here, t, here.row.names.norm, describe_layers(here, t, shared, x));
@@ -213,6 +215,11 @@ constexpr void read(config_view config, sizes& s) {
     plan_one_mask(config, s);
 }
 
+inline constexpr dropout_key dropout_rates[]{{dropout_of::hidden, "dropout", 0.1},
+                                             {dropout_of::attention, "attention_dropout"},
+                                             {dropout_of::inner, "activation_dropout"},
+                                             {dropout_of::drawn, "layerdrop"}};
+
 }  // namespace musicgen_detail
 
 // transformers/models/musicgen: the decoder, which sums a word of each codebook and scores the words of each
@@ -228,6 +235,7 @@ inline constexpr architecture musicgen_decoder = [](architecture a) {
     a.defaults.vocab_size = 2048, a.defaults.hidden_size = 1024, a.defaults.intermediate_size = 4096;
     a.defaults.num_hidden_layers = 24, a.defaults.num_attention_heads = 16, a.defaults.max_position_embeddings = 2048;
     a.defaults.hidden_act = activation::gelu;
+    a.drops = musicgen_detail::dropout_rates;
     return a;
 }(shared_decoder);
 

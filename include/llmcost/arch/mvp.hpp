@@ -107,7 +107,9 @@ constexpr value attend(const site& here, trace& t, const stack_sizes& s, const v
             t.bmm(op::batched_matmul, queries, keys.transpose(1, 2), sparse ? where.visible_pairs() + sequence * ahead : 0);
         if (mask != nullptr && !sparse)
             scores = t.add(scores.view({batch, s.heads, sequence, length}), wide_mask).view({flat, sequence, length});
-        out = t.bmm(t.softmax(scores), values).view({batch, s.heads, sequence, d}).transpose(1, 2);
+        out = t.bmm(drop(t, t.softmax(scores), dropout_of::attention), values)
+                  .view({batch, s.heads, sequence, d})
+                  .transpose(1, 2);
     }
     return t.call("out_proj", projection, t.reshape(out, {batch, sequence, s.width}));
 }

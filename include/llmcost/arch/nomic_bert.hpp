@@ -53,6 +53,10 @@ constexpr void read(config_view config, sizes& s) {
 
 }  // namespace nomic_bert_detail
 
+inline constexpr dropout_key nomic_bert_dropout[]{{dropout_of::hidden, "hidden_dropout_prob"},
+                                                  {dropout_of::attention, "attention_probs_dropout_prob"},
+                                                  {dropout_of::classifier, "classifier_dropout", as_hidden}};
+
 // transformers/models/nomic_bert: BERT with rotated heads and a gated feed-forward block
 inline constexpr architecture nomic_bert = [](architecture a) {
     a.model_type = "nomic_bert", a.prefix = "NomicBert", a.describe = nomic_bert_detail::describe;
@@ -66,6 +70,7 @@ inline constexpr architecture nomic_bert = [](architecture a) {
     a.defaults.num_hidden_layers = a.defaults.num_attention_heads = 12, a.defaults.max_position_embeddings = 2048;
     a.defaults.type_vocab_size = 2, a.defaults.head = head_kind::masked_lm, a.defaults.tie_word_embeddings = true;
     a.keys[2] = no_key_value_heads;
+    a.drops = nomic_bert_dropout;
     return a;
 }(shared_encoder);
 

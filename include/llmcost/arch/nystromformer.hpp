@@ -89,6 +89,7 @@ inline constexpr architecture nystromformer = [](architecture a) {
     a.names.base = "nystromformer";
     a.defaults.vocab_size = 30000, a.defaults.max_position_embeddings = 510, a.defaults.hidden_act = activation::gelu_new;
     a.defaults.head = head_kind::masked_lm;
+    a.drops = headless_encoder_dropout;
     return a;
 }(bert);
 

@@ -27,7 +27,7 @@ constexpr value look_up_by_table(const site& here, trace& t, const qkv& of) {
         const value seen = t.mul(scores, table);
         scores = t.add(seen, t.mul(t.add(table)));
     }
-    const value probabilities = dropout(t, "attn_dropout", t.softmax(scores));
+    const value probabilities = dropout(t, "attn_dropout", t.softmax(scores), dropout_of::attention);
     return t.contiguous(t.matmul(probabilities, of.v).transpose(1, 2));
 }
 
@@ -69,7 +69,7 @@ constexpr value base(const site& here, trace& t) {
     const value words = embed_words(here, t);
     t.positions(held, load.sequence);
     const value places = t.call("positions_embed", embedding{held, here.dims.hidden_size}, extents{1, load.sequence});
-    value x = dropout(t, "drop", t.add(t.add(words, places)));
+    value x = dropout(t, "drop", t.add(t.add(words, places)), dropout_of::embeddings);
     shared_values shared{.where = {.sequence = load.sequence}};
     for (repetition each = t.repeat(here.dims.num_hidden_layers, here.dims.layers, x); each.next();) {
         const module_info whole{.name = "h", .index = each.index(), .type = {"", "Block"}};
@@ -94,6 +94,10 @@ constexpr void read(config_view config, sizes& s) {
     plan_layers(config, s, [](std::int64_t i) { return layer_kind{.own = i == 0 ? has_activation : std::uint8_t{}}; });
 }
 
+inline constexpr dropout_key dropout_rates[]{{dropout_of::hidden, "resid_pdrop", 0.1},
+                                             {dropout_of::embeddings, "embd_pdrop", 0.1},
+                                             {dropout_of::attention, "attn_pdrop", 0.1}};
+
 }  // namespace openai_gpt_detail
 
 // transformers/models/openai: configuration_openai.py, modeling_openai.py; norms behind sums, no cache
@@ -112,6 +116,7 @@ inline constexpr architecture openai_gpt = [](architecture a) {
     a.defaults.num_attention_heads = 12, a.defaults.max_position_embeddings = 512;
     a.defaults.tie_word_embeddings = true;
     a.keys[5] = no_key_value_heads;
+    a.drops = openai_gpt_detail::dropout_rates;
     return a;
 }(shared_decoder);
 

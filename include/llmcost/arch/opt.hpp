@@ -44,14 +44,14 @@ constexpr value layer(const site& here, trace& t, const value& x) {
     const std::int64_t width = dims.hidden_size, inner = dims.intermediate_size;
     const bool after = dims.own[norms_after_sums] != 0;
     value h = after ? x : call_layer_norm(here, t, "self_attn_layer_norm", x);
-    h = t.add(x, mixed(here, t, h));
+    h = t.add(x, drop(t, mixed(here, t, h), dropout_of::hidden));
     if (after) h = call_layer_norm(here, t, "self_attn_layer_norm", h);
     const value rows = t.reshape(h, {-1, width});
     h = after ? rows : call_layer_norm(here, t, "final_layer_norm", rows);
     h = t.call("fc1", of_feed_forward<linear>{{width, inner, dims.mlp_bias}}, h);
     h = t.call("activation_fn", of_feed_forward<activation_module>{{dims.hidden_act}}, h);
     h = t.call("fc2", of_feed_forward<linear>{{inner, width, dims.mlp_bias}}, h);
-    h = t.add(rows, h).view({x.dim(0), x.dim(1), width});
+    h = t.add(rows, drop(t, h, dropout_of::hidden)).view({x.dim(0), x.dim(1), width});
     return after ? call_layer_norm(here, t, "final_layer_norm", h) : h;
 }
 
@@ -95,11 +95,15 @@ constexpr void read(config_view config, sizes& s) {
     s.own[final_norm] = s.own[norms_after_sums] == 0 && !config.boolean("_remove_final_layer_norm", false);
 }
 
+inline constexpr dropout_key dropout_rates[]{
+    {dropout_of::hidden, "dropout", 0.1}, {dropout_of::attention, "attention_dropout"}, {dropout_of::drawn, "layerdrop"}};
+
 }  // namespace opt_detail
 
 // transformers/models/opt: configuration_opt.py, modeling_opt.py; learned positions, scaled queries
 inline constexpr architecture opt = [](architecture a) {
     a.model_type = "opt", a.prefix = "OPT", a.read = opt_detail::read, a.own = opt_detail::keys;
+    a.drops = opt_detail::dropout_rates;
     a.base = opt_detail::base, a.layer = opt_detail::layer, a.attend = opt_detail::attend, a.rotated = rotation::none;
     a.heads = {head_kind::none, head_kind::causal_lm, head_kind::sequence_classification, head_kind::question_answering};
     a.keys[0] = {"intermediate_size", "ffn_dim", key_rule::written_only};

@@ -82,7 +82,7 @@ struct global_local_attention {
         const value k = t.cat({global.first, local.first}, 2), v = t.cat({global.second, local.second}, 2);
         const value wide = t.pad(mask, -1, q.dim(2)).unsqueeze(1).unsqueeze(2);
         const value scores = t.add(einsum(t, "BHGF,BHXF->BHGX", q, k), wide);
-        return einsum(t, "BHGX,BHXF->BHGF", t.softmax(scores), v);
+        return einsum(t, "BHGX,BHXF->BHGF", drop(t, t.softmax(scores), dropout_of::attention), v);
     }
     /// `compute_local_attention_representations`.
     constexpr value attend_locally(trace& t, const value& q, const two_values& global, const two_values& local,
@@ -94,7 +94,8 @@ struct global_local_attention {
         const value wide = t.pad(mask.view({batch, blocks, block}), -1, some).unsqueeze(1).unsqueeze(3);
         const value to_global = einsum(t, "BHNKF,BHGF->BHNKG", queries, global.first);
         const value to_local = einsum(t, "BHNKF,BHNXF->BHNKX", queries, keys);
-        const value probabilities = t.softmax(t.add(t.cat({to_global, to_local}, -1), wide));
+        const value scores = t.add(t.cat({to_global, to_local}, -1), wide);
+        const value probabilities = drop(t, t.softmax(scores), dropout_of::attention);
         const value of_global = t.slice(probabilities, -1, some), of_local = t.slice(probabilities, -1, block);
         const value from_global = einsum(t, "BHNKG,BHGF->BHNKF", of_global, global.second);
         return t.add(from_global, einsum(t, "BHNKX,BHNXF->BHNKF", of_local, values));
@@ -116,11 +117,12 @@ struct encoder_layer {
         const value g = stack_norm(t, "global_self_attn_layer_norm", global);
         const value wide = around != 0 ? (h = t.pad(h, 1, around), t.pad(mask, -1, around)) : mask;
         const two_values out = t.call("self_attn", global_local_attention{here, last}, h, g, wide);
-        const value local = t.add(x, around != 0 ? t.slice(out.first, 1, x.dim(1)) : out.first);
+        const value found = around != 0 ? t.slice(out.first, 1, x.dim(1)) : out.first;
+        const value local = t.add(x, drop(t, found, dropout_of::hidden));
         value sum;
         {
             const recorder::off_loss_guard unread{t, last};
-            sum = t.add(global, out.second);
+            sum = t.add(global, drop(t, out.second, dropout_of::hidden));
         }
         const stack_sizes dims = encoder_stack_of(here);
         const value first = stack_feed_forward(t, true, dims, local);
@@ -134,7 +136,7 @@ struct encoder_layer {
 constexpr value encoder(const site& here, trace& t, const stack_style& style) {
     const std::int64_t length = encoder_length(t.load()), batch = t.load().batch, block = here.dims.own[block_size];
     value x = words_of_stack(here, t, style, here.dims.vocab_size, length, shares_words(here, style));
-    x = t.add(x, style.positions(here, t, length, false));
+    x = drop(t, t.add(x, style.positions(here, t, length, false)), dropout_of::hidden);
     value mask = t.unary(op::sub, t.constant({batch, length}, t.activation_type()));
     mask = t.where(mask);
     t.chunked(block);

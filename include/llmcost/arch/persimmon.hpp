@@ -37,6 +37,11 @@ constexpr void read(config_view config, sizes& s) {
     plan_one_mask(config, s);
 }
 
+inline constexpr dropout_key dropout_rates[]{{dropout_of::hidden, "hidden_dropout"},
+                                             {dropout_of::attention, "attention_dropout"},
+                                             {dropout_of::classifier, "hidden_dropout", 0},
+                                             {dropout_of::classifier, "classifier_dropout", as_before}};
+
 }  // namespace persimmon_detail
 
 // transformers/models/persimmon: configuration_persimmon.py, modeling_persimmon.py; half of each head rotated, squared ReLU
@@ -56,6 +61,7 @@ inline constexpr architecture persimmon = [](architecture a) {
                        .max_position_embeddings = 16384,
                        .hidden_act = activation::relu2};
     a.keys[3] = no_key_value_heads;
+    a.drops = persimmon_detail::dropout_rates;
     return a;
 }(llama);
 

@@ -29,7 +29,9 @@ constexpr value layer(const site& here, trace& t, const value& x) {
     return t.add(t.add(a, f), x);
 }
 
-constexpr value embed(const site& here, trace& t) { return dropout(t, "embed_dropout", embed_words(here, t)); }
+constexpr value embed(const site& here, trace& t) {
+    return dropout(t, "embed_dropout", embed_words(here, t), dropout_of::embeddings);
+}
 
 constexpr void read(config_view config, sizes& s) {
     s.attention_bias = s.output_bias = s.mlp_bias = s.head_bias = true;
@@ -40,6 +42,11 @@ constexpr void read(config_view config, sizes& s) {
         static_cast<std::int64_t>(static_cast<double>(s.head_dim) * detail::read_partial_rotary_factor(config, 0.5));
     plan_one_mask(config, s);
 }
+
+inline constexpr dropout_key dropout_rates[]{{dropout_of::hidden, "resid_pdrop"},
+                                             {dropout_of::embeddings, "embd_pdrop"},
+                                             {dropout_of::attention, "attention_dropout"},
+                                             {dropout_of::classifier, "classifier_dropout", 0.1}};
 
 }  // namespace phi_detail
 
@@ -55,6 +62,7 @@ inline constexpr architecture phi = [](architecture a) {
     a.defaults.vocab_size = 51200, a.defaults.hidden_size = 2048, a.defaults.intermediate_size = 8192;
     a.defaults.num_hidden_layers = 24, a.defaults.num_attention_heads = 32, a.defaults.max_position_embeddings = 2048;
     a.defaults.hidden_act = activation::gelu_new;
+    a.drops = phi_detail::dropout_rates;
     return a;
 }(shared_decoder);
 

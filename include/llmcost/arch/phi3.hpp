@@ -13,6 +13,10 @@ constexpr void read_phi3(config_view config, sizes& s) {
         if (detail::has_rope_type(config, type)) s.frequencies = frequency_rule::picked;
 }
 
+inline constexpr dropout_key phi3_dropout[]{{dropout_of::hidden, "resid_pdrop"},
+                                            {dropout_of::attention, "attention_dropout"},
+                                            {dropout_of::classifier, "classifier_dropout", 0.1}};
+
 // transformers/models/phi3: q, k, v and gate, up in one projection each; dropout modules in the residual
 inline constexpr architecture phi3 = [](architecture a) {
     a.heads = decoder_heads;
@@ -23,6 +27,7 @@ inline constexpr architecture phi3 = [](architecture a) {
     a.defaults.vocab_size = 32064, a.defaults.hidden_size = 3072, a.defaults.intermediate_size = 8192;
     a.defaults.max_position_embeddings = 4096;
     a.keys[0] = no_attention_bias, a.keys[1] = no_mlp_bias;
+    a.drops = phi3_dropout;
     return a;
 }(llama);
 

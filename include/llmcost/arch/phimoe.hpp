@@ -86,6 +86,7 @@ inline constexpr architecture phimoe = [](architecture a) {
     a.defaults.vocab_size = 32064, a.defaults.intermediate_size = 6400, a.defaults.num_key_value_heads = 8;
     a.defaults.max_position_embeddings = 131072;
     a.defaults.moe.num_experts = 16, a.defaults.moe.num_experts_per_tok = 2;
+    a.drops = {};  // which experts are met is drawn in training
     return a;
 }(llama);
 

@@ -60,12 +60,13 @@ struct output {
     const site& here;
     std::int64_t width;
     std::int64_t inner;
+    bool drops_path;
 
     static constexpr role what = role::mlp;
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return here.type("Output"); }
     constexpr value describe(trace& t, const value& x) const {
-        const drop_path_module drop{here.row.prefix, true};
+        const drop_path_module drop{here.row.prefix, drops_path, true};
         value h =
             t.call("act_fn", activation_module{here.dims.hidden_act}, t.call("conv1", convolution_2d{width, inner}, x));
         h = t.call("conv2", convolution_2d{inner, width}, t.call("drop", drop, h));
@@ -95,7 +96,7 @@ struct layer {
         const value pooled =
             t.call("pooling", pooling{here.dims.own[pool_size], prefix}, t.call("before_norm", layer_norm, x));
         const value middle = t.add(x, through(first, pooled));
-        const value h = t.call("output", output{here, width, inner}, t.call("after_norm", layer_norm, middle));
+        const value h = t.call("output", output{here, width, inner, drops_path}, t.call("after_norm", layer_norm, middle));
         return t.add(middle, through(second, h));
     }
 };
@@ -176,6 +177,7 @@ inline constexpr architecture poolformer{
     .describe = describe_poolformer,
     .read = read_poolformer,
     .own = poolformer_detail::keys,
+    .drops = dropout_keys::none(),
     .rotated = rotation::none,
     .heads = {head_kind::none, head_kind::image_classification},
     .defaults = image_defaults(activation::gelu),

@@ -88,7 +88,7 @@ struct self_attention {
         const context where{.sequence = q.dim(2), .causal = false};
         const recorder::fused_guard fused{t, fused_attention(q, count, where, k.dim(2))};
         const value scores = t.div(t.matmul(q, k.transpose(-1, -2)));
-        const value mixed = t.matmul(dropout(t, "dropout", t.softmax(scores)), v);
+        const value mixed = t.matmul(dropout(t, "dropout", t.softmax(scores), dropout_of::attention), v);
         return t.contiguous(mixed.permute({0, 2, 1, 3})).view({batch, x.dim(1), width});
     }
 };
@@ -156,6 +156,9 @@ constexpr value base(const site& here, trace& t) {
 
 constexpr value classify(const site& here, trace& t, const value& x) { return classify_linear(here, t, t.select(x, 1)); }
 
+inline constexpr dropout_key dropout_rates[]{{dropout_of::hidden, "hidden_dropout_prob"},
+                                             {dropout_of::attention, "attention_probs_dropout_prob"}};
+
 }  // namespace pvt_detail
 
 /// Vision transformers in stages, whose attention reads fewer places than it writes.
@@ -208,6 +211,7 @@ inline constexpr architecture pvt{
     .describe = describe_pvt,
     .read = read_pvt,
     .own = pvt_detail::keys,
+    .drops = pvt_detail::dropout_rates,
     .rotated = rotation::none,
     .heads = {head_kind::none, head_kind::image_classification},
     .keys = {{"num_attention_heads", "", key_rule::absent}},

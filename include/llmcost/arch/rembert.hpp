@@ -51,6 +51,10 @@ constexpr void read(config_view config, sizes& s) {
 
 }  // namespace rembert_detail
 
+inline constexpr dropout_key rembert_dropout[]{{dropout_of::hidden, "hidden_dropout_prob"},
+                                               {dropout_of::attention, "attention_probs_dropout_prob"},
+                                               {dropout_of::classifier, "classifier_dropout_prob", 0.1}};
+
 // transformers/models/rembert: BERT with narrow embeddings and a wide language head
 inline constexpr architecture rembert = [](architecture a) {
     a.model_type = "rembert", a.prefix = "RemBert", a.describe = rembert_detail::describe, a.read = rembert_detail::read;
@@ -67,6 +71,7 @@ inline constexpr architecture rembert = [](architecture a) {
     a.defaults.vocab_size = 250300, a.defaults.hidden_size = 1152, a.defaults.intermediate_size = 4608;
     a.defaults.num_hidden_layers = 32, a.defaults.num_attention_heads = 18, a.defaults.embedding_size = 256;
     a.defaults.tie_word_embeddings = false;
+    a.drops = rembert_dropout;
     return a;
 }(bert);
 

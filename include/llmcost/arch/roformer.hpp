@@ -104,6 +104,7 @@ inline constexpr architecture roformer = [](architecture a) {
                head_kind::multiple_choice};
     a.names.base = "roformer", a.names.causal_lm_type = "ForCausalLM";
     a.defaults.vocab_size = 50000, a.defaults.max_position_embeddings = 1536;
+    a.drops = headless_encoder_dropout;
     return a;
 }(bert);
 

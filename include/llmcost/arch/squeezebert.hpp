@@ -75,7 +75,7 @@ constexpr value attend(const site& here, trace& t, const value& x) {
     const value v = project("value", v_groups).permute({0, 1, 3, 2});
     const recorder::fused_guard fused{t, fused_attention(q, heads, here.shared->where, sequence)};
     const value scores = t.div(t.call("matmul_qk", product_module{}, q, k));
-    const value seen = dropout(t, "dropout", t.call("softmax", softmax_module{}, scores));
+    const value seen = dropout(t, "dropout", t.call("softmax", softmax_module{}, scores), dropout_of::attention);
     const value mixed = t.call("matmul_qkv", product_module{}, seen, v).permute({0, 1, 3, 2});
     return t.contiguous(mixed).view({batch, width, sequence});
 }
@@ -146,6 +146,7 @@ inline constexpr architecture squeezebert = [](architecture a) {
                head_kind::multiple_choice};
     a.names.base = "transformer", a.names.layers = "layers", a.names.layer_type = "Module";
     a.names.attention = "attention", a.names.attention_type = "SelfAttention", a.defaults.head = head_kind::masked_lm;
+    a.drops = headless_encoder_dropout;
     return a;
 }(bert);
 

@@ -29,6 +29,11 @@ constexpr value layer(const site& here, trace& t, const value& x) {
     return here.dims.parallel_residual ? layer_in_parallel(here, t, x) : layer_normed_before(here, t, x);
 }
 
+inline constexpr dropout_key dropout_rates[]{{dropout_of::hidden, "hidden_dropout"},
+                                             {dropout_of::attention, "attention_dropout"},
+                                             {dropout_of::classifier, "hidden_dropout", 0},
+                                             {dropout_of::classifier, "classifier_dropout", as_before}};
+
 }  // namespace stablelm_detail
 
 constexpr void read_stablelm(config_view config, sizes& s) {
@@ -53,6 +58,7 @@ inline constexpr architecture stablelm = [](architecture a) {
     a.defaults.vocab_size = 50304, a.defaults.hidden_size = 2560, a.defaults.intermediate_size = 6912;
     a.defaults.num_key_value_heads = 32, a.defaults.max_position_embeddings = 4096;
     a.keys[0] = no_mlp_bias;
+    a.drops = stablelm_detail::dropout_rates;
     return a;
 }(llama);
 

@@ -84,16 +84,18 @@ struct self_attention {
             scores = t.add(t.add(scores.view({windows / n, n, heads, places, places}), each), each);
             scores = scores.view({windows, heads, places, places});
         }
-        const value mixed = t.matmul(dropout(t, "dropout", t.softmax(scores)), v).permute({0, 2, 1, 3});
+        const value mixed =
+            t.matmul(dropout(t, "dropout", t.softmax(scores), dropout_of::attention), v).permute({0, 2, 1, 3});
         return t.contiguous(mixed).view({windows, places, width});
     }
 };
 
 /// A linear layer and dropout.
-constexpr value project(const site& here, trace& t, literal type, std::int64_t in, std::int64_t out, const value& x) {
+constexpr value project(const site& here, trace& t, literal type, std::int64_t in, std::int64_t out, const value& x,
+                        dropout_of place = dropout_of::hidden) {
     const module_info output{.name = "output", .type = here.type(type)};
     t.enter(output);
-    return t.leave(output, dropout(t, "dropout", t.call("dense", linear{in, out, true}, x)));
+    return t.leave(output, dropout(t, "dropout", t.call("dense", linear{in, out, true}, x), place));
 }
 
 /// `torch.roll` of rows and columns.
@@ -136,7 +138,7 @@ private:
         t.enter(attention);
         t.enter(self);
         h = t.leave(self, self_attention{here, dims}.describe(t, h, shifted ? &mask : nullptr));
-        h = t.leave(attention, project(here, t, "SelfOutput", width, width, h));
+        h = t.leave(attention, project(here, t, "SelfOutput", width, width, h, dropout_of::attention));
         const extents parted{batch, rows / window, columns / window, window, window, width};
         h = t.contiguous(h.view(parted).transpose(2, 3)).view({batch, rows, columns, width});
         if (shifted) h = roll(t, h);
@@ -224,6 +226,9 @@ constexpr value base(const site& here, trace& t) {
     return dims.head == head_kind::none ? x : pooled;
 }
 
+inline constexpr dropout_key dropout_rates[]{{dropout_of::hidden, "hidden_dropout_prob"},
+                                             {dropout_of::attention, "attention_probs_dropout_prob"}};
+
 }  // namespace swinv2_detail
 
 /// Cosine attention within windows that every other block shifts, in stages.
@@ -266,6 +271,7 @@ inline constexpr architecture swinv2{
     .describe = describe_swinv2,
     .read = read_swinv2,
     .own = swinv2_detail::keys,
+    .drops = swinv2_detail::dropout_rates,
     .rotated = rotation::none,
     .heads = {head_kind::none, head_kind::image_classification},
     .defaults = image_defaults(activation::gelu),

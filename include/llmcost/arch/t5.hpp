@@ -19,6 +19,10 @@ inline constexpr own_key keys[]{
 };
 inline constexpr own_key umt5_keys[]{keys[0], keys[1], keys[2], {.otherwise = 1, .value = own_value::computed}};
 
+inline constexpr dropout_key dropout_rates[]{{dropout_of::hidden, "dropout_rate", 0.1},
+                                             {dropout_of::attention, "dropout_rate", 0.1},
+                                             {dropout_of::classifier, "classifier_dropout"}};
+
 constexpr value normed(trace& t, literal name, literal prefix, const value& x) {
     return t.call(name, norm<norm_kind::rms_float_variance>{x.dim(-1), {prefix, "LayerNorm"}}, x);
 }
@@ -185,7 +189,7 @@ constexpr value describe_scores(const site& here, trace& t, value x) {
     switch (here.dims.head) {
         case head_kind::token_classification: {
             const linear labels{here.dims.hidden_size, here.dims.num_labels, true};
-            return t.call("classifier", head_linear{labels}, dropout(t, "dropout", x));
+            return t.call("classifier", head_linear{labels}, dropout(t, "dropout", x, dropout_of::classifier));
         }
         case head_kind::sequence_classification: {
             const classification_head labels{here.dims.hidden_size, here.dims.num_labels, here.type("ClassificationHead")};
@@ -247,6 +251,7 @@ inline constexpr architecture t5{
     .describe = describe_t5,
     .read = read_t5,
     .own = t5_detail::keys,
+    .drops = t5_detail::dropout_rates,
     .rotated = rotation::none,
     .heads = {head_kind::none, head_kind::conditional_generation, head_kind::encoder, head_kind::sequence_classification,
               head_kind::token_classification, head_kind::question_answering},

@@ -98,6 +98,7 @@ inline constexpr architecture tapas = [](architecture a) {
     a.heads = {head_kind::none, head_kind::masked_lm, head_kind::sequence_classification};
     a.names.base = "tapas";
     a.defaults.max_position_embeddings = 1024, a.defaults.type_vocab_size = 0, a.defaults.head = head_kind::masked_lm;
+    a.drops = headless_encoder_dropout;
     return a;
 }(bert);
 

@@ -37,9 +37,10 @@ constexpr void declare_cross_attention(const site& here, trace& t, const value& 
 
 /// Norms follow the residual sums.
 constexpr value layer(const site& here, trace& t, const value& x) {
-    const value h = normed(here, t, "self_attn_layer_norm", t.add(x, mixed(here, t, x)));
+    const value h = normed(here, t, "self_attn_layer_norm", add_dropped_residual(here, t, x, mixed(here, t, x)));
     declare_cross_attention(here, t, h);
-    return normed(here, t, "final_layer_norm", t.add(h, xglm_detail::feed_in_layer(here, t, h)));
+    const value f = xglm_detail::feed_in_layer(here, t, h);
+    return normed(here, t, "final_layer_norm", add_dropped_residual(here, t, h, f));
 }
 
 constexpr value embed(const site& here, trace& t) {
@@ -53,7 +54,7 @@ constexpr value embed(const site& here, trace& t) {
                              ? t.call("embed_positions", learned, extents{load.batch, load.sequence})
                              : t.call("embed_positions", table, load.batch, load.sequence);
     const value x = t.add(words, places);
-    return here.dims.own[norms_words] ? normed(here, t, "layernorm_embedding", x) : x;
+    return drop(t, here.dims.own[norms_words] ? normed(here, t, "layernorm_embedding", x) : x, dropout_of::hidden);
 }
 
 constexpr value decoder(const site& here, trace& t) {
@@ -72,6 +73,11 @@ constexpr void read(config_view config, sizes& s) {
     s.own[padding] = config.non_negative("pad_token_id", 1);
 }
 
+inline constexpr dropout_key dropout_rates[]{{dropout_of::hidden, "dropout", 0.1},
+                                             {dropout_of::attention, "attention_dropout"},
+                                             {dropout_of::inner, "activation_dropout"},
+                                             {dropout_of::drawn, "decoder_layerdrop"}};
+
 }  // namespace trocr_detail
 
 // transformers/models/trocr: configuration_trocr.py, modeling_trocr.py; a decoder whose encoder is another model
@@ -84,6 +90,7 @@ inline constexpr architecture trocr = [](architecture a) {
     a.keys[2] = {"num_hidden_layers", "decoder_layers", key_rule::standard_first};
     a.keys[3] = {"intermediate_size", "decoder_ffn_dim", key_rule::written_only};
     a.defaults.vocab_size = 50265, a.defaults.num_hidden_layers = 12, a.defaults.max_position_embeddings = 512;
+    a.drops = trocr_detail::dropout_rates;
     return a;
 }(xglm);
 

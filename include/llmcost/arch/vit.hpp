@@ -16,6 +16,9 @@ inline constexpr own_key keys[]{
     {.otherwise = 1, .value = own_value::computed},  // in front of the patches: none, a class, and one to distill
 };
 
+inline constexpr dropout_key dropout_rates[]{{dropout_of::hidden, "hidden_dropout_prob"},
+                                             {dropout_of::attention, "attention_probs_dropout_prob"}};
+
 }  // namespace vit_detail
 
 /// `nn.Conv2d` over patches: (B, channels, height, width) -> (B, width, rows, columns).
@@ -201,6 +204,7 @@ inline constexpr architecture vit{
     .describe = describe_vit,
     .read = read_vit,
     .own = vit_detail::keys,
+    .drops = vit_detail::dropout_rates,
     .rotated = rotation::none,
     .heads = {head_kind::none, head_kind::image_classification, head_kind::masked_image},
     .names = {.base = "vit"},

@@ -76,7 +76,7 @@ constexpr value encoder(const site& here, trace& t) {
         const value sound = t.input({load.batch, here.dims.own[mels], 2 * length});
         value x = t.unary(op::gelu, t.call("conv1", convolution_1d{here.dims.own[mels], width, 3, 1, 1}, sound));
         x = t.unary(op::gelu, t.call("conv2", convolution_1d{width, width, 3, 2, 1}, x)).permute({0, 2, 1});
-        x = t.add(x, frozen_table(t, length, width));
+        x = drop(t, t.add(x, frozen_table(t, length, width)), dropout_of::hidden);
         const stack_sizes dims = encoder_stack_of(here);
         const shared_values nothing;
         for (repetition layer = t.repeat(here.dims.encoder.num_hidden_layers, x); layer.next();)

@@ -31,7 +31,7 @@ constexpr value attend_in_one_batch(const site& here, trace& t, const value& x, 
             if (holds) scores = t.maximum(scores, t.constant({}));
             scores = scores.view({batch * heads, sequence, length});
         }
-        found = t.bmm(t.softmax(scores), v).view({batch, heads, sequence, d});
+        found = t.bmm(drop(t, t.softmax(scores), dropout_of::attention), v).view({batch, heads, sequence, d});
     }
     return join(here, t, t.reshape(found.transpose(1, 2), {batch, sequence, width}));
 }
@@ -44,12 +44,14 @@ constexpr value feed_in_layer(const site& here, trace& t, const value& x) {
     const std::int64_t width = here.dims.hidden_size, inner = here.dims.intermediate_size;
     value h = t.call("fc1", of_feed_forward<linear>{{width, inner, true}}, x);
     h = t.call("activation_fn", of_feed_forward<activation_module>{{here.dims.hidden_act}}, h);
-    return t.call("fc2", of_feed_forward<linear>{{inner, width, true}}, h);
+    return t.call("fc2", of_feed_forward<linear>{{inner, width, true}}, drop(t, h, dropout_of::inner));
 }
 
 constexpr value layer(const site& here, trace& t, const value& x) {
-    const value middle = t.add(x, mixed(here, t, normed(here, t, "self_attn_layer_norm", x)));
-    return t.add(middle, feed_in_layer(here, t, normed(here, t, "final_layer_norm", middle)));
+    const value a = mixed(here, t, normed(here, t, "self_attn_layer_norm", x));
+    const value middle = add_dropped_residual(here, t, x, a);
+    const value f = feed_in_layer(here, t, normed(here, t, "final_layer_norm", middle));
+    return add_dropped_residual(here, t, middle, f);
 }
 
 /// Rows of a table of sines and cosines, one for each new position.
@@ -74,7 +76,8 @@ constexpr value embed(const site& here, trace& t) {
     const value words = embed_words_scaling(here, t);
     t.positions(held, load.past + load.sequence);
     const sinusoids table{held + 2, width, here.type("SinusoidalPositionalEmbedding")};
-    return t.add(words, t.call("embed_positions", table, std::int64_t{1}, load.sequence));
+    const value x = t.add(words, t.call("embed_positions", table, std::int64_t{1}, load.sequence));
+    return drop(t, x, dropout_of::hidden);
 }
 
 constexpr void read(config_view config, sizes& s) {
@@ -83,6 +86,11 @@ constexpr void read(config_view config, sizes& s) {
     if (config.boolean("add_cross_attention", false))
         fail_unsupported(config, "add_cross_attention", "no row describes this type with cross-attention");
 }
+
+inline constexpr dropout_key dropout_rates[]{{dropout_of::hidden, "dropout", 0.1},
+                                             {dropout_of::attention, "attention_dropout", 0.1},
+                                             {dropout_of::inner, "activation_dropout"},
+                                             {dropout_of::drawn, "layerdrop"}};
 
 }  // namespace xglm_detail
 
@@ -103,6 +111,7 @@ inline constexpr architecture xglm = [](architecture a) {
     a.defaults.hidden_act = activation::gelu, a.defaults.tie_word_embeddings = true;
     a.defaults.attention_bias = a.defaults.output_bias = true;
     a.keys[7] = no_key_value_heads;
+    a.drops = xglm_detail::dropout_rates;
     return a;
 }(shared_decoder);
 

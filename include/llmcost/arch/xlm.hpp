@@ -38,7 +38,8 @@ struct attention {
             value scores = t.matmul(t.div(q), k.transpose(2, 3));
             t.in_place(op::where, scores);
             const value seen = t.to(t.softmax(t.to(scores, dtype::float32)), q.type);
-            mixed = t.contiguous(t.matmul(seen, v).transpose(1, 2)).view({batch, sequence, width});
+            mixed = t.contiguous(t.matmul(drop(t, seen, dropout_of::attention), v).transpose(1, 2))
+                        .view({batch, sequence, width});
         }
         return t.call("out_lin", linear{width, width, true}, mixed);
     }
@@ -53,7 +54,7 @@ struct feed_forward {
     constexpr value describe(trace& t, const value& x) const {
         const std::int64_t width = here.dims.hidden_size, inner = here.dims.intermediate_size;
         const value h = activated(t, t.call("lin1", linear{width, inner, true}, x));
-        return t.call("lin2", linear{inner, width, true}, h);
+        return drop(t, t.call("lin2", linear{inner, width, true}, h), dropout_of::hidden);
     }
 
 private:
@@ -85,6 +86,7 @@ constexpr value embed(const site& here, trace& t) {
         (void)t.call("lang_embeddings", embedding{here.dims.own[languages], width}, extents{batch, sequence});
     }
     value x = t.call("layer_norm_emb", norm<norm_kind::layer>{width}, t.add(words, places));
+    x = drop(t, x, dropout_of::hidden);
     mask_padding(t, x);
     return x;
 }
@@ -97,7 +99,8 @@ constexpr value base(const site& here, trace& t) {
         const std::int64_t i = layer.index();
         site within = here;
         within.kind = layer.kind();
-        x = t.call({"layer_norm1", i}, norms, t.add(x, t.call({"attentions", i}, attention{within}, x)));
+        const value a = drop(t, t.call({"attentions", i}, attention{within}, x), dropout_of::hidden);
+        x = t.call({"layer_norm1", i}, norms, t.add(x, a));
         x = t.call({"layer_norm2", i}, norms, t.add(x, t.call({"ffns", i}, feed_forward{within}, x)));
         mask_padding(t, x);
     }
@@ -152,6 +155,11 @@ constexpr void read_flaubert(config_view config, sizes& s) {
         fail_unsupported(config, "pre_norm", "the reference fails where norms stand in front of blocks");
 }
 
+inline constexpr dropout_key dropout_rates[]{{dropout_of::hidden, "dropout", 0.1},
+                                             {dropout_of::attention, "attention_dropout", 0.1},
+                                             {dropout_of::classifier, "dropout", 0.1},
+                                             {dropout_of::drawn, "layerdrop"}};
+
 }  // namespace xlm_detail
 
 // transformers/models/xlm: configuration_xlm.py, modeling_xlm.py
@@ -169,6 +177,7 @@ inline constexpr architecture xlm = [](architecture a) {
     a.defaults.vocab_size = 30145, a.defaults.hidden_size = 2048, a.defaults.num_hidden_layers = 12;
     a.defaults.num_attention_heads = 16, a.defaults.max_position_embeddings = 512, a.defaults.tie_word_embeddings = true;
     a.keys[5] = no_key_value_heads;
+    a.drops = xlm_detail::dropout_rates;
     return a;
 }(shared_encoder);
 

@@ -78,7 +78,7 @@ struct attention {
             const value places = shifted(t, einsum(t, "ibnd,jbnd->bnij", t.add(q, at_places), r));
             value scores = t.mul(t.add(t.add(contents, places)));  // no segments: a zero
             if (here.shared->mask.rank != 0) scores = t.sub(scores, t.mul(here.shared->mask.permute({2, 3, 0, 1})));
-            const value seen = dropout(t, "dropout", t.softmax(scores));
+            const value seen = dropout(t, "dropout", t.softmax(scores), dropout_of::attention);
             mixed = einsum(t, "bnij,jbnd->ibnd", seen, v);
         }
         const value out = dropout(t, "dropout", einsum(t, "ibnd,hnd->ibh", mixed, wo));
@@ -146,6 +146,8 @@ constexpr void read(config_view config, sizes& s) {
     if (how.projects && how.to_labels) fail_value(config, "summary_proj_to_labels", "false");
 }
 
+inline constexpr dropout_key dropout_rates[]{{dropout_of::hidden, "dropout", 0.1}, {dropout_of::attention, "dropout", 0.1}};
+
 }  // namespace xlnet_detail
 
 // transformers/models/xlnet: configuration_xlnet.py, modeling_xlnet.py
@@ -165,6 +167,7 @@ inline constexpr architecture xlnet = [](architecture a) {
     a.defaults.num_hidden_layers = 24, a.defaults.num_attention_heads = 16, a.defaults.hidden_act = activation::gelu;
     a.defaults.tie_word_embeddings = true;
     a.keys[6] = no_key_value_heads;
+    a.drops = xlnet_detail::dropout_rates;
     return a;
 }(shared_encoder);
 

@@ -101,6 +101,7 @@ inline constexpr architecture yoso = [](architecture a) {
     a.attend = yoso_detail::attend, a.embed = yoso_detail::embed, a.prepare = yoso_detail::prepare, a.names.base = "yoso";
     a.defaults.vocab_size = 50265, a.defaults.max_position_embeddings = 4096, a.defaults.type_vocab_size = 1;
     a.defaults.hidden_act = activation::gelu;
+    a.drops = headless_encoder_dropout;
     return a;
 }(nystromformer);
 

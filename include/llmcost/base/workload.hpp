@@ -31,10 +31,11 @@ struct workload {
     dtype weights = dtype::unspecified;
     dtype activations = dtype::unspecified;
     dtype cache = dtype::unspecified;
-    bool training = false;  ///< one training step: autograd keeps what backward needs, no cache
-    bool typed = false;     ///< tensors have the workload's types, as in training; else all count as float32
-    bool on_cpu = false;    ///< of a training step: norms keep statistics as PyTorch's CPU kernels do
-    bool autocast = false;  ///< products of 32 bits are made in bfloat16 (`torch.autocast`)
+    bool training = false;       ///< one training step: autograd keeps what backward needs, no cache
+    bool typed = false;          ///< tensors have the workload's types, as in training; else all count as float32
+    bool on_cpu = false;         ///< of a training step: norms keep statistics as PyTorch's CPU kernels do
+    bool keeps_dropout = false;  ///< of a training step: the configuration's rates hold, else nothing is dropped
+    bool autocast = false;       ///< products of 32 bits are made in bfloat16 (`torch.autocast`)
     attention_implementation implementation = attention_implementation::eager;
 
     /// Whether every number is within its bounds.

@@ -92,9 +92,9 @@ struct gelu_module {
     constexpr value describe(trace& t, const value& x) const { return t.unary(op::gelu, x); }
 };
 
-/// A module that hands on what it is given: dropout outside of training, `nn.Identity`.
+/// A module that hands on what it is given: `nn.Identity`.
 struct identity {
-    literal named = "Dropout";
+    literal named = "Identity";
 
     static constexpr role what = role::none;
     static constexpr bool leaf = true;
@@ -102,8 +102,31 @@ struct identity {
     constexpr value describe(trace&, const value& x) const { return x; }
 };
 
+/// `F.dropout` as the CPU executes it in training: a mask as large as x, drawn and divided in place, times x.
+///
+/// Nothing is kept but the mask, which has the type of x (ATen's Dropout.cpp, `_dropout_impl`). Drawing it costs nothing.
+constexpr value drop(trace& t, const value& x, dropout_of place) {
+    if (!t.drops(place)) return x;
+    value mask = t.zeros_like(x);
+    t.in_place(op::div, mask);
+    return t.mul(x, mask);
+}
+
+/// The module around it, which outside of training hands on what it is given.
+struct dropout_module {
+    dropout_of place = dropout_of::hidden;
+    literal named = "Dropout";
+
+    static constexpr role what = role::none;
+    static constexpr bool leaf = true;
+    [[nodiscard]] constexpr class_name type() const { return {"", named}; }
+    constexpr value describe(trace& t, const value& x) const { return drop(t, x, place); }
+};
+
 /// Calls a dropout module.
-constexpr value dropout(trace& t, literal name, const value& x) { return t.call(name, identity{}, x); }
+constexpr value dropout(trace& t, literal name, const value& x, dropout_of place = dropout_of::hidden) {
+    return t.call(name, dropout_module{place}, x);
+}
 
 namespace detail {
 consteval bool activation_table_is_in_order() {

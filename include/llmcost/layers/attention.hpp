@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include <llmcost/layers/activation.hpp>
 #include <llmcost/trace/trace.hpp>
 
 namespace llmcost {
@@ -121,7 +122,32 @@ struct score_options {
     std::int64_t beside = 0;       ///< keys behind those of the context, which every query sees
 };
 
-/// `scaled_dot_product_attention` of the same, causal or over everything: scores stay inside, their log-sum-exp is kept.
+/// `scaled_dot_product_attention` as PyTorch's CPU executes it where probabilities are dropped: product by product, in
+/// float32; their mask is kept beside them and what is left of them.
+///
+/// Source: ATen's transformers/attention.cpp, `_scaled_dot_product_attention_math`; no autocast reaches its inside.
+constexpr value attention_by_parts(trace& t, const value& wide_q, const value& wide_k, const value& wide_v,
+                                   const context& c) {
+    const value q = t.narrowed(wide_q), k = t.narrowed(wide_k), v = t.narrowed(wide_v);
+    workload inside = t.load();
+    inside.autocast = false;
+    const recorder::workload_guard as_float{t, inside};
+    const auto widened = [&](const value& x) { return t.to(x, dtype::float32); };
+    const value queries = t.mul(widened(q)), wide_keys = widened(k), wide_values = widened(v);
+    const value mask = c.causal ? t.constant({c.sequence, c.length()}) : value{};
+    const std::int64_t groups = q.dim(1) / k.dim(1);
+    const value keys = repeat_kv(t, wide_keys, groups), values = repeat_kv(t, wide_values, groups);
+    value scores = t.matmul(queries, t.mul(keys.transpose(2, 3)));
+    if (c.causal) scores = t.add(scores, mask);
+    const value seen = drop(t, t.softmax(scores), dropout_of::attention);
+    if (q.type != dtype::float32) {  // handed out, and read by nobody
+        const recorder::off_loss_guard unread{t};
+        (void)t.to(seen, q.type);
+    }
+    return t.contiguous(t.to(t.matmul(seen, values), q.type).transpose(1, 2));
+}
+
+/// The same where nothing is dropped, causal or over everything: scores stay inside, their log-sum-exp is kept.
 ///
 /// Backward makes five products (torch/utils/flop_counter.py, `sdpa_backward_flop_count`).
 constexpr value attention_in_one_call(trace& t, const value& wide_q, const value& wide_k, const value& wide_v,
@@ -130,6 +156,7 @@ constexpr value attention_in_one_call(trace& t, const value& wide_q, const value
     // kernels of engines do all of it in one call; PyTorch's own, whose savings backward reads, does not
     if (t.training() && (how.soft_cap || how.bias != nullptr || how.sinks != nullptr || windowed))
         report_description("scaled_dot_product_attention has no scores to change and no window: eager is described");
+    if (t.drops(dropout_of::attention)) return attention_by_parts(t, wide_q, wide_k, wide_v, c);
     value q = t.narrowed(wide_q), k = t.narrowed(wide_k), v = t.narrowed(wide_v);
     const count pairs = count(q.elements / static_cast<std::uint64_t>(q.dim(3))) * count(k.dim(2));
     const count d(q.dim(3)), width(v.dim(3));
@@ -184,6 +211,7 @@ constexpr value eager_attention(trace& t, const value& q, const value& k, const 
     } else {
         scores = how.float_softmax ? t.to(t.softmax(t.to(scores, dtype::float32)), q.type) : t.softmax(scores);
     }
+    scores = drop(t, scores, dropout_of::attention);
     return t.contiguous(t.matmul(scores, values).transpose(1, 2));
 }
 

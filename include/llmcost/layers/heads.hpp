@@ -23,9 +23,9 @@ struct classification_head {
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return named; }
     constexpr value describe(trace& t, const value& x) const {
-        value h = t.call("dense", linear{width, width, true}, dropout(t, "dropout", x));
+        value h = t.call("dense", linear{width, width, true}, dropout(t, "dropout", x, dropout_of::classifier));
         h = is_empty(act_name) ? activate(t, act, h) : t.call(act_name, activation_module{act}, h);
-        return t.call("out_proj", linear{width, labels, true}, dropout(t, "dropout", h));
+        return t.call("out_proj", linear{width, labels, true}, dropout(t, "dropout", h, dropout_of::classifier));
     }
 };
 

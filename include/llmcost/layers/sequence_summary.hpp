@@ -50,15 +50,17 @@ struct sequence_summary {
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return named; }
     constexpr value describe(trace& t, const value& x) const {
-        value h = t.call("first_dropout", passing(how.drops_first), summed(t, x));
+        value h = dropped(t, "first_dropout", how.drops_first, summed(t, x));
         const std::int64_t to = how.to_labels ? labels : width;
-        h = how.projects ? t.call("summary", linear{width, to, true}, h) : t.call("summary", passing(false), h);
-        h = how.activates ? t.call("activation", activation_module{how.act}, h) : t.call("activation", passing(false), h);
-        return t.call("last_dropout", passing(how.drops_last), h);
+        h = how.projects ? t.call("summary", linear{width, to, true}, h) : t.call("summary", identity{}, h);
+        h = how.activates ? t.call("activation", activation_module{how.act}, h) : t.call("activation", identity{}, h);
+        return dropped(t, "last_dropout", how.drops_last, h);
     }
 
 private:
-    [[nodiscard]] static constexpr identity passing(bool drops) { return {drops ? "Dropout" : "Identity"}; }
+    static constexpr value dropped(trace& t, literal name, bool drops, const value& x) {
+        return drops ? dropout(t, name, x, dropout_of::always) : t.call(name, identity{}, x);
+    }
     constexpr value summed(trace& t, const value& x) const {
         if (how.kind == summary_kind::mean) return t.mean(x, 1);
         if (how.kind == summary_kind::picked) {

@@ -11,6 +11,7 @@
 #include <llmcost/layers/moe.hpp>
 #include <llmcost/layers/norm.hpp>
 #include <llmcost/layers/rotary.hpp>
+#include <llmcost/model/dropout_key.hpp>
 #include <llmcost/model/sizes.hpp>
 #include <llmcost/trace/trace.hpp>
 
@@ -163,6 +164,7 @@ struct architecture {
     void (*read)(config_view, sizes&) = nullptr;        ///< keys that the shared reader does not know
     void (*read_whole)(config_view, model&) = nullptr;  ///< of a model that holds others: what it says of itself
     own_keys own{};                                     ///< sizes that only this family has
+    dropout_keys drops{};                               ///< rates of dropout; none: the walk does not say where it drops
     component_row text{};                               ///< the text model of one that holds others; else it is one itself
     component_row beside[most_components]{};            ///< what else it holds
     understood_kinds kinds{};                           ///< of layers, which the walk tells apart
@@ -209,6 +211,8 @@ struct model {
 
     /// The row whose sizes `dims` are.
     [[nodiscard]] constexpr const architecture& text_row() const noexcept { return text != nullptr ? *text : *kind; }
+    /// Whether its walk says where it drops something in training.
+    [[nodiscard]] constexpr bool describes_dropout() const noexcept;
     /// Walks one forward pass through a trace; gives what it returns, of which a loss is made.
     constexpr value forward(trace& t) const;
     /// The same; a training step goes back from the sum of what it returns.
@@ -263,7 +267,13 @@ constexpr value describe_within(const module_info& m, source_part part, const si
     return t.leave(m, part(here, t));
 }
 
-constexpr value model::forward(trace& t) const { return kind->describe({*this, *kind, dims}, t); }
+constexpr bool model::describes_dropout() const noexcept { return is_empty(kind->text.key) && kind->drops.described(); }
+constexpr value model::forward(trace& t) const {
+    if (t.load().keeps_dropout && (!describes_dropout() || dims.drops.has(dropout_of::drawn)))
+        report_description("no walk describes what this model drops in training");
+    const trace::dropout_guard rates{t, dims.drops.with(dropout_of::always)};
+    return kind->describe({*this, *kind, dims}, t);
+}
 constexpr void model::describe(trace& t) const { t.gradient_arrives(forward(t)); }
 
 }  // namespace llmcost

@@ -8,6 +8,7 @@
 #include <llmcost/base/string_ref.hpp>
 #include <llmcost/layers/activation.hpp>
 #include <llmcost/model/own_key.hpp>
+#include <llmcost/trace/dropout.hpp>
 #include <llmcost/trace/layer_plan.hpp>
 
 namespace llmcost {
@@ -160,6 +161,7 @@ struct sizes {
     delta_sizes delta{};
     encoder_sizes encoder{};
     vision_sizes vision{};
+    dropout_set drops{};
     own_sizes own{};  ///< what only this family has, by its `own_key` table
     layer_plan layers{};
     friend constexpr bool operator==(const sizes&, const sizes&) = default;

@@ -8,6 +8,7 @@
 #include <llmcost/base/string_ref.hpp>
 #include <llmcost/model/architecture.hpp>
 #include <llmcost/reading/config.hpp>
+#include <llmcost/reading/dropout.hpp>
 #include <llmcost/reading/keys.hpp>
 #include <llmcost/reading/layer_types.hpp>
 #include <llmcost/reading/rope.hpp>
@@ -159,6 +160,7 @@ constexpr sizes read_sizes(const architecture& row, config_view config, bool is_
     s.mlp_bias = k.boolean("mlp_bias", s.mlp_bias);
     s.type = detail::read_dtype(config);
     s.head = is_part ? head_kind::none : detail::read_head(row, config);
+    read_dropout(config, row, s.head, s.drops);
     s.quantized = config.optional_object("quantization_config").has_value();
     s.num_labels = detail::read_labels(k, s.num_labels);
     if (s.head == head_kind::token_classification && !config.boolean("token_classification_bias", true))

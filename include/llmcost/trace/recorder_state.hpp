@@ -5,11 +5,13 @@
 #include <cstdint>
 
 #include <llmcost/base/workload.hpp>
+#include <llmcost/trace/dropout.hpp>
 #include <llmcost/trace/leaf_policy.hpp>
 #include <llmcost/trace/ledger.hpp>
 #include <llmcost/trace/listener.hpp>
 #include <llmcost/trace/scope.hpp>
 #include <llmcost/trace/selection.hpp>
+#include <llmcost/trace/value_guard.hpp>
 
 namespace llmcost {
 
@@ -36,6 +38,14 @@ public:
     constexpr void saves_gradients() const {
         if (listener_ != nullptr && idle_ == 0) listener_->saves_gradients();
     }
+    /// Whether this pass drops something there.
+    [[nodiscard]] constexpr bool drops(dropout_of place) const noexcept {
+        return load_.keeps_dropout && load_.training && drops_.has(place);
+    }
+    /// While it lives, these rates are above zero: those of the model that is walked.
+    struct dropout_guard : value_guard<dropout_set> {
+        constexpr dropout_guard(recorder_state& r, dropout_set now) noexcept : value_guard(r.drops_, now) {}
+    };
     /// The type that activations have: the workload's, float32 where it leaves it open.
     [[nodiscard]] constexpr dtype activation_type() const noexcept {
         return (load_.training || load_.typed) && load_.activations != dtype::unspecified ? load_.activations
@@ -86,6 +96,7 @@ protected:
     leaf_policy* policy_ = nullptr;
     region_edges* edges_ = nullptr;
     scope_selection selection_;
+    dropout_set drops_{};
     ledger sums_{};
     count times_{1};
     int idle_ = 0;

@@ -80,7 +80,8 @@ constexpr value describe_head(const site& here, trace& t, const value& x) {
             return t.gather(all, {x.dim(0), labels});
         }
         case head_kind::token_classification:
-            return t.call(here.row.names.token_classifier, head_linear{{x.dim(-1), labels, true}}, dropout(t, "dropout", x));
+            return t.call(here.row.names.token_classifier, head_linear{{x.dim(-1), labels, true}},
+                          dropout(t, "dropout", x, dropout_of::classifier));
         case head_kind::question_answering: return answer_scores(t, x);
         default: return describe_word_scores(here, t, x);
     }
@@ -119,6 +120,17 @@ inline constexpr understood_kinds attention_kinds = [] {
     return k;
 }();
 
+/// Rates of a decoder that drops probabilities only, and what is in front of a classifier of tokens.
+///
+/// Source: transformers/modeling_layers.py, `GenericForTokenClassification`.
+inline constexpr dropout_key decoder_dropout[]{{dropout_of::attention, "attention_dropout"},
+                                               {dropout_of::classifier, "hidden_dropout", 0.1},
+                                               {dropout_of::classifier, "classifier_dropout", as_before}};
+
+/// The same with noise on what routers read (Mixtral).
+inline constexpr dropout_key noisy_router_dropout[]{
+    decoder_dropout[0], decoder_dropout[1], decoder_dropout[2], {dropout_of::drawn, "router_jitter_noise"}};
+
 /// The parts of a decoder as Llama has them: where every row begins that is put together from the shared ones.
 inline constexpr architecture shared_decoder{
     .describe = describe_decoder,
@@ -130,6 +142,7 @@ inline constexpr architecture shared_decoder{
     .attend = attend,
     .feed = feed_forward,
     .residual = add_residual,
+    .drops = decoder_dropout,
     .kinds = attention_kinds,
 };
 

@@ -56,7 +56,7 @@ constexpr value look_up_dividing(trace& t, const value& q, const value& k, const
     value scores = t.div(t.matmul(q, k.transpose(2, 3), sparse ? reach.where.visible_pairs() : 0));
     if (bias != nullptr) t.in_place(op::add, scores, *bias);
     if (reach.where.causal && !sparse) scores = t.add(scores, reach.mask);
-    const value mixed = t.matmul(dropout(t, "dropout", t.softmax(scores)), v).permute({0, 2, 1, 3});
+    const value mixed = t.matmul(dropout(t, "dropout", t.softmax(scores), dropout_of::attention), v).permute({0, 2, 1, 3});
     return t.contiguous(mixed).view({q.dim(0), q.dim(2), q.dim(1) * v.dim(3)});
 }
 

@@ -175,7 +175,8 @@ struct encoder_heads {
 
 /// Dropout and scores of labels.
 constexpr value classify(const site& here, trace& t, std::int64_t labels, const value& x) {
-    return t.call("classifier", head_linear{{here.dims.hidden_size, labels, true}}, dropout(t, "dropout", x));
+    return t.call("classifier", head_linear{{here.dims.hidden_size, labels, true}},
+                  dropout(t, "dropout", x, dropout_of::classifier));
 }
 /// Labels of whole sequences from their first states.
 constexpr value classify_first_state(const site& here, trace& t, const value& x, activation act = activation::tanh,
@@ -284,6 +285,15 @@ constexpr value describe_encoder(const site& here, trace& t, const encoder_heads
     return t.leave(whole, t.returns(out.first, heads.score(here, t, out)));
 }
 
+/// Rates of BERT and its relatives.
+inline constexpr dropout_key encoder_dropout[]{{dropout_of::hidden, "hidden_dropout_prob", 0.1},
+                                               {dropout_of::attention, "attention_probs_dropout_prob", 0.1},
+                                               {dropout_of::classifier, "classifier_dropout", as_hidden}};
+
+/// The same of relatives whose heads have no rate of their own.
+inline constexpr dropout_key headless_encoder_dropout[]{
+    encoder_dropout[0], encoder_dropout[1], {dropout_of::classifier, "hidden_dropout_prob", 0.1}};
+
 /// The parts of an encoder as BERT has them: where its relatives begin.
 inline constexpr architecture shared_encoder{
     .base = encode,
@@ -291,6 +301,7 @@ inline constexpr architecture shared_encoder{
     .prepare = all_or_before,
     .layer = bert_layer,
     .attend = attend_as_bert,
+    .drops = encoder_dropout,
     .rotated = rotation::none,
     .names = {.layers = "layer", .layer_type = "Layer"},
 };

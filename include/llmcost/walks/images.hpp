@@ -31,13 +31,26 @@ namespace llmcost {
     return dims.own[at + static_cast<std::size_t>(stage)];
 }
 
-/// A module that drops what a block adds in training, or where its rate is zero hands it on.
-struct drop_path_module : identity {
+/// A module that drops what a block adds for some of the images in training, or where its rate is zero hands it on.
+///
+/// Source: transformers/models/swin/modeling_swin.py, `SwinDropPath`; drawing costs nothing.
+struct drop_path_module {
     literal prefix;
+    bool drops;
+    bool always_named = false;  ///< of this class where its rate is zero, too
 
-    constexpr drop_path_module(literal of, bool drops) noexcept
-        : identity{drops ? "DropPath" : "Identity"}, prefix(drops ? of : "") {}
-    [[nodiscard]] constexpr class_name type() const { return {prefix, named}; }
+    static constexpr role what = role::none;
+    static constexpr bool leaf = true;
+    [[nodiscard]] constexpr class_name type() const {
+        return drops || always_named ? class_name{prefix, "DropPath"} : class_name{"", "Identity"};
+    }
+    constexpr value describe(trace& t, const value& x) const {
+        if (!drops || !t.drops(dropout_of::always)) return x;
+        extents each{x.dim(0)};
+        while (each.rank < x.rank) each.size[each.rank++] = 1;
+        const value kept = t.unary(op::compare, t.add(t.constant(each, x.type)));
+        return t.mul(t.div(x), kept);
+    }
 };
 
 /// The images of a workload: one for each batch entry.

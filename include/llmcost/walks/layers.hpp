@@ -27,6 +27,10 @@ constexpr value dropped(trace& t, literal name, const value& x) { return is_empt
 constexpr value add_residual(const site&, trace& t, const value& around, const value& through) {
     return t.add(around, through);
 }
+/// x + h, of which something is dropped.
+constexpr value add_dropped_residual(const site&, trace& t, const value& around, const value& through) {
+    return t.add(around, drop(t, through, dropout_of::hidden));
+}
 /// x + h · constant.
 constexpr value add_scaled_residual(const site&, trace& t, const value& around, const value& through) {
     return t.add(around, t.mul(through));

@@ -58,6 +58,12 @@ struct stack_style {
     stack_part encoder = nullptr;                 ///< none: as BART
 };
 
+/// Rates of BART and its relatives.
+inline constexpr dropout_key stack_dropout[]{
+    {dropout_of::hidden, "dropout", 0.1},      {dropout_of::attention, "attention_dropout"},
+    {dropout_of::inner, "activation_dropout"}, {dropout_of::classifier, "classifier_dropout"},
+    {dropout_of::drawn, "encoder_layerdrop"},  {dropout_of::drawn, "decoder_layerdrop"}};
+
 /// A table of learned positions with so many rows in front of the first token's.
 struct position_table : embedding {
     constexpr position_table(const site& here, std::int64_t ahead, literal named = "LearnedPositionalEmbedding")
@@ -151,14 +157,15 @@ constexpr value stack_attention_block(const site& here, trace& t, const stack_st
         out = source != nullptr ? t.call(name, cross_attention{sizes}, h, *source, where, mask, no_bias)
                                 : t.call(name, sequence_attention{sizes}, h, h, where, mask, no_bias);
     }
-    const value sum = t.add(x, out);
+    const value sum = t.add(x, drop(t, out, dropout_of::hidden));
     return style.norm_first ? sum : stack_norm(t, norm_name, sum);
 }
 
 constexpr value stack_feed_forward(trace& t, bool norm_first, const stack_sizes& s, const value& x) {
     value h = norm_first ? stack_norm(t, "final_layer_norm", x) : x;
     h = t.call("activation_fn", activation_module{s.act}, t.call("fc1", linear{s.width, s.inner, true}, h));
-    const value sum = t.add(x, t.call("fc2", linear{s.inner, s.width, true}, h));
+    h = t.call("fc2", linear{s.inner, s.width, true}, drop(t, h, dropout_of::inner));
+    const value sum = t.add(x, drop(t, h, dropout_of::hidden));
     return norm_first ? sum : stack_norm(t, "final_layer_norm", sum);
 }
 
@@ -221,6 +228,7 @@ constexpr value describe_encoder_stack(const site& here, trace& t, const stack_s
     if (style.scale == word_scale::stack || style.scale == word_scale::encoder_only) x = t.mul(x);
     x = t.add(x, style.positions(here, t, length, false));
     if (!is_empty(style.norm_embedding)) x = stack_norm(t, style.norm_embedding, x);
+    x = drop(t, x, dropout_of::hidden);
     shared_values made;
     if (style.prepare != nullptr) style.prepare(here, t, false, made);
     const stack_sizes dims = encoder_stack_of(here);
@@ -253,6 +261,7 @@ constexpr value describe_decoder_module(const site& here, trace& t, const stack_
     if (style.norm_words_only) x = stack_norm(t, style.norm_embedding, x);
     x = t.add(x, places);
     if (!style.norm_words_only && !is_empty(style.norm_embedding)) x = stack_norm(t, style.norm_embedding, x);
+    x = drop(t, x, dropout_of::hidden);
     shared_values made;
     if (style.prepare != nullptr) style.prepare(here, t, true, made);
     const stack_sizes dims = decoder_stack_of(here);
