@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include <llmcost/memory/training_step.hpp>
+
+// FLOPs of a training step as papers count them, which MFU and HFU are ratios of.
+namespace llmcost {
+
+/// Whose count of FLOPs.
+enum class flops_convention : std::uint8_t {
+    exact,    ///< FlopCounterMode's of forward and backward as they are executed
+    palm,     ///< (6 N + 12 L H Q T) for each token, N all parameters (arXiv 2204.02311, appendix B)
+    nanogpt,  ///< the same, N without a table of positions (nanoGPT's model.py, `estimate_mfu`)
+    megatron  ///< 72 B s l h² (1 + s / 6h + V / 12 l h), with layers made again 96 (…V / 16…) (arXiv 2205.05198, 2104.04473)
+};
+inline constexpr std::size_t flops_conventions = 4;
+inline constexpr std::string_view flops_convention_names[flops_conventions]{"exact", "palm", "nanogpt", "megatron"};
+
+/// FLOPs of a step: those that the model needs, and those that the hardware executes, what is made again included.
+struct step_flops {
+    std::string_view undefined{};  ///< why a convention says nothing of this step; empty: it does
+    count model{};
+    count hardware{};
+    bool tells_hardware = true;  ///< false: it has no rule for layers that are made again
+
+    [[nodiscard]] constexpr bool defined() const noexcept { return undefined.empty(); }
+};
+
+namespace detail {
+
+/// Why formulas for dense decoders say nothing of a step; empty where they do.
+[[nodiscard]] inline std::string_view formulas_fail(const model& m, const training_run& run) noexcept {
+    const sizes& d = m.dims;
+    if (d.vocab_size == 0) return "it reads no tokens";
+    if (m.text != nullptr) return "it holds other models beside its text";
+    if (d.encoder.num_hidden_layers > 0) return "it has two stacks that read different tokens";
+    if (d.moe.num_experts > 0) return "not every parameter meets every token";
+    if (d.num_attention_heads == 0) return "it has no attention heads";
+    if (d.layers.has(mixer_kind::recurrent, d.num_hidden_layers)) return "not every layer attends";
+    if (count(run.memory.trainable) != run.counted.params) return "not every parameter is trained";
+    return {};
+}
+
+}  // namespace detail
+
+/// FLOPs of a training step by each convention: of all its passes, on one device.
+[[nodiscard]] inline std::array<step_flops, flops_conventions> step_flops_of(const model& m, const workload& load,
+                                                                             const training_plan& plan,
+                                                                             const training_run& run) {
+    std::array<step_flops, flops_conventions> out;
+    step_flops& exact = out[static_cast<std::size_t>(flops_convention::exact)];
+    const count passes(static_cast<std::uint64_t>(plan.step.accumulation));
+    exact.model = passes * (run.counted.torch_flops + run.counted.backward_torch_flops);
+    exact.hardware = exact.model + passes * count(run.memory.recomputed_flops);
+    const bool again = plan.step.recompute != recomputation::none;
+    const bool all_again =
+        plan.step.recompute == recomputation::full && plan.step.recomputed_layers >= m.dims.num_hidden_layers;
+    const std::string_view why = detail::formulas_fail(m, run);
+    for (step_flops& each : out)
+        if (&each != &exact) each.undefined = why;
+    if (!why.empty()) return out;
+
+    const auto of = [](std::int64_t n) { return count(static_cast<std::uint64_t>(n)); };
+    const count s = of(load.sequence), tokens = passes * of(load.batch) * s, layers = of(m.dims.num_hidden_layers);
+    const count width = of(m.dims.hidden_size), heads = of(m.dims.num_attention_heads) * of(m.dims.head_dim);
+    const auto per_token = [&](flops_convention which, count parameters) {
+        step_flops& f = out[static_cast<std::size_t>(which)];
+        f.model = f.hardware = tokens * (count(6) * parameters + count(12) * layers * heads * s);
+        f.tells_hardware = !again;
+    };
+    per_token(flops_convention::palm, run.counted.params);
+    per_token(flops_convention::nanogpt, run.counted.params - count(run.positions));
+    step_flops& megatron = out[static_cast<std::size_t>(flops_convention::megatron)];
+    const count products = tokens * layers * width * width, scores = tokens * s * layers * width;
+    const count head = count(6) * tokens * width * of(m.dims.vocab_size);
+    megatron.model = count(72) * products + count(12) * scores + head;
+    megatron.hardware = all_again ? count(96) * products + count(16) * scores + head : megatron.model;
+    megatron.tells_hardware = !again || all_again;
+    return out;
+}
+
+}  // namespace llmcost
