@@ -80,6 +80,42 @@ TEST_CASE("a step is told with its schedule, and executes all of its passes") {
     CHECK(has(printed("train --shards 2 --fsdp" + small), "one of 2 devices, FSDP"));
 }
 
+TEST_CASE("FLOPs of a training step are told by every convention, and as shares of a peak") {
+    const auto step = answered_with("train --batch 2 --sequence 64 --recompute full --config " +
+                                    config_of("openai-community__gpt2") + " --device h100_sxm --step-seconds 0.5");
+    const auto& all = step["utilisation"]["conventions"];
+    // GPT-2: 124,439,808 parameters, 786,432 of them positions; 12 layers of 12 heads of 64
+    const std::int64_t tokens = 128, scores = std::int64_t{12} * 12 * 768 * 64;
+    CHECK(all["palm"]["model_flops"] == tokens * (6 * std::int64_t{124'439'808} + scores));
+    CHECK(all["nanogpt"]["model_flops"] == tokens * (6 * std::int64_t{123'653'376} + scores));
+    CHECK(all["palm"]["hardware_flops"] == nullptr);
+    const std::int64_t head = 6 * tokens * 768 * 50257, products = tokens * 12 * 768 * 768;
+    CHECK(all["megatron"]["model_flops"] == 72 * products + tokens * scores + head);
+    CHECK(all["megatron"]["hardware_flops"] == 96 * products + tokens * scores / 3 * 4 + head);
+    const auto& exact = all["exact"];
+    CHECK(exact["model_flops"].get<std::int64_t>() < exact["hardware_flops"].get<std::int64_t>());
+    CHECK(exact["hardware_flops"] ==
+          step["torch_flops"]["forward"].get<std::int64_t>() + step["torch_flops"]["backward"].get<std::int64_t>());
+    CHECK(exact["mfu"].get<double>() == doctest::Approx(exact["model_flops"].get<double>() / 0.5 / 67e12));
+    const auto mamba = answered_with("train --config " + config_of("state-spaces__mamba-130m-hf") + " --sequence 16");
+    CHECK(mamba["utilisation"]["conventions"]["palm"]["model_flops"] == nullptr);
+    CHECK(mamba["utilisation"]["conventions"]["palm"]["why"] == "it has no attention heads");
+    CHECK(has(printed("train --adapter lora" + small), "palm      not defined: not every parameter is trained"));
+}
+
+TEST_CASE("what is not described of a training step is refused") {
+    const std::string images = " --config " + config_of("facebook__levit-128");
+    CHECK(has(refused("train --dropout keep" + images), "keep: where 'levit' drops something is not described yet"));
+    CHECK(has(refused("train --dropout keep --set layerdrop=0.1 --config " + config_of("facebook__opt-125m")),
+              "draws which layers run"));
+    CHECK(has(refused("train --loss fused --precision bf16-mixed" + small), "--loss: fused: what a fused loss casts"));
+    CHECK(has(refused("train --loss fused" + images), "only a decoder under a language model's head"));
+    CHECK(has(refused("train --precision fp8-mixed --adapter lora" + small), "adapters beside layers of float8"));
+    CHECK(has(refused("train --step-seconds 1" + small), "--step-seconds: needs --device"));
+    CHECK(answered_with("train --precision fp16-mixed" + small)["peak"] ==
+          answered_with("train --precision bf16-mixed" + small)["peak"]);
+}
+
 TEST_CASE("wrong questions about memory are refused") {
     CHECK(refused("train --optimizer adamm" + small) ==
           "llmcost: --optimizer: no optimizer 'adamm'; nearest: adam, adamw\n");

@@ -21,8 +21,8 @@ struct recording {
     std::string configuration, changes, words, numbers;
 };
 
-std::vector<recording> recordings() {
-    std::ifstream in(LLMCOST_TEST_DIR "/memory/recordings.txt");
+std::vector<recording> recordings(const std::string& file) {
+    std::ifstream in(LLMCOST_TEST_DIR "/memory/" + file);
     std::vector<recording> all;
     for (std::string line; std::getline(in, line);) {
         if (line.starts_with('#')) continue;
@@ -50,12 +50,13 @@ training_run run_recorded(const recording& r, const model& m) {
     workload load;
     training_plan plan;
     std::istringstream words(r.words);
-    std::string optimizer, adapter, recompute, precision, attention, loss;
-    words >> load.batch >> load.sequence >> optimizer >> adapter >> recompute >> precision >> attention >> loss;
-    load.weights = load.activations = precision == "bf16" ? dtype::bfloat16 : dtype::float32;
+    std::string optimizer, adapter, recompute, precision, attention, loss, dropout;
+    words >> load.batch >> load.sequence >> optimizer >> adapter >> recompute >> precision >> attention >> loss >> dropout;
+    load.keeps_dropout = dropout == "keep";
+    load.weights = load.activations = precision == "bf16" || precision == "fp8-mixed" ? dtype::bfloat16 : dtype::float32;
     load.autocast = precision == "bf16-mixed", load.on_cpu = true;
     load.implementation = attention == "sdpa" ? attention_implementation::sdpa : attention_implementation::eager;
-    plan.loss = loss == "sum" ? training_loss::sum : training_loss::labels;
+    plan.loss = loss == "sum" ? training_loss::sum : loss == "fused" ? training_loss::fused : training_loss::labels;
     plan.adapts = with_usual_targets(cli::detail::read_adapter(adapter), std::string_view(m.text_row().model_type));
     plan.step.optimizer = find_optimizer(optimizer);
     plan.step.recompute = recompute == "full" ? recomputation::full : recomputation::none;
@@ -80,11 +81,7 @@ private:
     std::istringstream in_;
 };
 
-}  // namespace
-
-TEST_CASE("a training step holds what PyTorch's memory tracker saw") {
-    const std::vector<recording> all = recordings();
-    REQUIRE(all.size() == 68);
+void check_recordings(const std::vector<recording>& all) {
     for (const recording& r : all) {
         INFO(r.configuration << " " << r.changes << r.words);
         const training_run run = run_recorded(r, read_recorded(r));
@@ -111,6 +108,20 @@ TEST_CASE("a training step holds what PyTorch's memory tracker saw") {
             expected.same("OPT", (*moment)[memory_category::optimizer]);
         }
     }
+}
+
+}  // namespace
+
+TEST_CASE("a training step holds what PyTorch's memory tracker saw") {
+    const std::vector<recording> all = recordings("recordings.txt");
+    REQUIRE(all.size() == 68);
+    check_recordings(all);
+}
+
+TEST_CASE("the same with dropout kept, a fused loss and products of float8") {
+    const std::vector<recording> all = recordings("recordings_options.txt");
+    REQUIRE(all.size() == 16);
+    check_recordings(all);
 }
 
 }  // namespace llmcost

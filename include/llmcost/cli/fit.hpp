@@ -144,6 +144,7 @@ inline std::string fit_page(const read_subject& read, const workload& load, cons
     const read_subject read = io.read(given, io);
     check_encoder(read.subject, {.base = load});
     detail::settle_adapter(plan, read.subject);
+    if (training) detail::check_training(given, read.subject, load, plan);
     if (!training) detail::note_on_weights(read, io);
     const model& subject = read.subject;
     const maybe<count> bytes = detail::bytes_of_weights(read);

@@ -22,9 +22,11 @@ namespace option {
 
 // clang-format off
 inline constexpr option_row
-    precision      {"--precision", value_kind::choice, "fp32|bf16|bf16-mixed", "of weights and activations (fp32)"},
+    precision      {"--precision", value_kind::choice, "fp32|bf16|bf16-mixed|fp16-mixed|fp8-mixed", "of weights and activations (fp32)"},
     implementation {"--attention-implementation", value_kind::choice, "eager|sdpa", "scores written out, or one fused call"},
-    loss           {"--loss",      value_kind::choice, "labels|sum", "the model's own, or the sum of what it returns"},
+    loss           {"--loss",      value_kind::choice, "labels|sum|fused", "the model's own, the sum of what it returns, or head and loss in one"},
+    dropout        {"--dropout",   value_kind::choice, "0|keep", "nothing is dropped, or the configuration's rates hold"},
+    step_seconds   {"--step-seconds", value_kind::text, "S", "a step took so long: MFU and HFU on --device"},
     adapter        {"--adapter",   value_kind::text,   "WORD", "none, lora:r=16,targets=q_proj+v_proj ..."};
 // clang-format on
 
@@ -90,10 +92,51 @@ inline workload training_workload(const arguments& given) {
     load.sequence = given.number(option::sequence, 1024);
     load.encoder_sequence = given.number(option::encoder_sequence, 0, 0);
     const int precision = given.choice(option::precision);
-    load.weights = load.activations = precision == 1 ? dtype::bfloat16 : dtype::float32;
-    load.autocast = precision == 2, load.on_cpu = true;
+    const bool narrow = precision == precision_bf16 || precision == precision_fp8_mixed;
+    load.weights = load.activations = narrow ? dtype::bfloat16 : dtype::float32;
+    load.autocast = precision == precision_bf16_mixed || precision == precision_fp16_mixed, load.on_cpu = true;
+    load.keeps_dropout = given.choice(option::dropout) == 1;
     load.implementation = static_cast<attention_implementation>(given.choice(option::implementation));
     return load;
+}
+/// Refuses what no walk says of dropout: rates are never taken for 0 silently.
+inline void check_dropout(const model& m, const workload& load) {
+    if (!load.keeps_dropout) return;
+    const std::string type = in_quotes(std::string_view(m.kind->model_type));
+    if (!m.describes_dropout())
+        refuse("--dropout", "keep: where " + type + " drops something is not described yet; 0 leaves all of it out");
+    if (m.dims.drops.has(dropout_of::drawn))
+        refuse("--dropout",
+               "keep: this configuration draws which layers run, makes noise on routers or drops everything, "
+               "so that no two steps are alike; 0 leaves all of it out");
+}
+/// Refuses a fused loss where it is not what Liger puts in the place of head and loss.
+inline void check_fused_loss(const model& m, const workload& load, const training_plan& plan) {
+    if (plan.loss != training_loss::fused) return;
+    const auto no = [](const char* why) { refuse("--loss", std::string("fused: ") + why); };
+    if (load.autocast) no("what a fused loss casts under autocast is not described");
+    if (m.dims.head != head_kind::causal_lm || m.dims.encoder.num_hidden_layers > 0)
+        no("only a decoder under a language model's head has one");
+    if (m.text_row().finish != nullptr) no("this model changes its scores behind the head");
+}
+/// Refuses what no recording and no source says of a step.
+inline void check_training(const arguments& given, const model& m, const workload& load, const training_plan& plan) {
+    check_dropout(m, load);
+    check_fused_loss(m, load, plan);
+    if (given.choice(option::precision) == precision_fp8_mixed && plan.adapts.kind != adapter_kind::none)
+        refuse("--precision", "fp8-mixed: adapters beside layers of float8 are not described");
+}
+/// How long a step took, and where.
+inline step_time read_step_time(const arguments& given, int precision) {
+    step_time out;
+    if (!given.has(option::step_seconds)) return out;
+    out.seconds = read_real("--step-seconds", given.text(option::step_seconds), 1e-9, 1e9);
+    const device* const on = given.has(option::device) ? find_device(given.text(option::device)) : nullptr;
+    if (on == nullptr) refuse("--step-seconds", "needs --device, whose peak MFU is a share of");
+    const dtype type = precisions[precision].products;
+    out.peak = on->peak(type), out.of = printable(on->title), out.type = type;
+    if (out.peak <= 0) refuse("--step-seconds", "the datasheet of " + out.of + " says no peak of " + name_of(type));
+    return out;
 }
 /// Gives an adapter that names no modules those that PEFT would take.
 inline void settle_adapter(training_plan& plan, const model& m) {
@@ -114,8 +157,16 @@ inline void settle_adapter(training_plan& plan, const model& m) {
     const read_subject read = io.read(given, io);
     check_encoder(read.subject, {.base = load});
     detail::settle_adapter(plan, read.subject);
-    const detail::trained t{
-        read, load, plan, std::string(given.text(option::adapter, "none")), room, train(read.subject, load, plan)};
+    detail::check_training(given, read.subject, load, plan);
+    const int precision = given.choice(option::precision);
+    const detail::trained t{read,
+                            load,
+                            plan,
+                            precision,
+                            std::string(given.text(option::adapter, "none")),
+                            room,
+                            detail::read_step_time(given, precision),
+                            train(read.subject, load, plan)};
     if (plan.step.recompute == recomputation::selective && !t.run.knows_attention)
         refuse("--recompute", "selective makes attention again, and this model's is not known to be one");
     if (plan.adapts.kind != adapter_kind::none && t.run.memory.trainable == 0)
@@ -127,13 +178,13 @@ inline void settle_adapter(training_plan& plan, const model& m) {
 }
 
 /// How a model is trained.
-inline constexpr std::array training_options =
-    joined(std::array{option::optimizer, option::adapter, option::precision, option::implementation, option::loss},
-           schedule_options);
+inline constexpr std::array training_options = joined(
+    std::array{option::optimizer, option::adapter, option::precision, option::implementation, option::loss, option::dropout},
+    schedule_options);
 
 inline constexpr std::array train_options =
     joined(model_options, std::array{option::batch, option::sequence, option::encoder_sequence}, training_options,
-           std::array{option::format}, titled("Memory", room_options), help_option);
+           std::array{option::step_seconds, option::format}, titled("Memory", room_options), help_option);
 
 inline constexpr std::array<example_row, 4> train_examples{{
     {"llmcost train --model meta-llama/Llama-3.2-1B --batch 4 --sequence 512", "full fine-tuning with AdamW"},

@@ -15,18 +15,54 @@
 #include <llmcost/cli/subject.hpp>
 #include <llmcost/cli/tables.hpp>
 #include <llmcost/memory/training_step.hpp>
+#include <llmcost/memory/utilisation.hpp>
 #include <llmcost/report/json_report.hpp>
 
 // The answers of `llmcost train`: a page with bars, a table, JSON.
 namespace llmcost::cli::detail {
+
+/// Choices of `--precision`.
+enum precision_choice : int {
+    precision_fp32,
+    precision_bf16,
+    precision_bf16_mixed,
+    precision_fp16_mixed,
+    precision_fp8_mixed
+};
+
+struct precision_row {
+    std::string_view name;
+    dtype products;            ///< whose peak MFU is a share of
+    std::string_view meaning;  ///< of names that do not say it
+};
+inline constexpr precision_row precisions[]{
+    {"fp32", dtype::float32, ""},
+    {"bf16", dtype::bfloat16, ""},
+    {"bf16-mixed", dtype::bfloat16, ""},
+    {"fp16-mixed", dtype::float16, "fp16-mixed: autocast and a GradScaler, whose 12 bytes are left out"},
+    {"fp8-mixed", dtype::float8_e4m3fn,
+     "fp8-mixed: weights in bf16, products of layers but the head in fp8 (torchao); casts pass and are left out"}};
+
+/// How long a step was measured to take, and the peak of the device in FLOP/s; 0: nobody said.
+struct step_time {
+    double seconds = 0;
+    double peak = 0;
+    std::string of{};
+    dtype type = dtype::unspecified;
+
+    [[nodiscard]] bool measured() const noexcept { return seconds > 0; }
+    [[nodiscard]] double share(count flops) const noexcept { return static_cast<double>(flops) / (seconds * peak); }
+};
 
 /// How a model was asked to be trained, and what came of it.
 struct trained {
     const read_subject& read;
     workload load;
     training_plan plan;
+    int precision;
     std::string adapter_words;
     room_asked room;
+    step_time took;
     training_run run;
 
     [[nodiscard]] count needed() const { return count(run.memory.peak.bytes.total); }
@@ -85,11 +121,13 @@ inline constexpr std::string_view category_words[memory_categories]{
                                                                       : " x " + grouped(count(t.load.sequence)) + " tokens");
     std::vector<std::string> parts{"A training step of " + inputs, std::string(t.plan.step.optimizer->name)};
     if (t.plan.adapts.kind != adapter_kind::none) parts.push_back(t.adapter_words);
-    parts.emplace_back(t.load.autocast ? "bf16-mixed" : t.load.weights == dtype::bfloat16 ? "bf16" : "fp32");
+    parts.emplace_back(precisions[t.precision].name);
     parts.emplace_back(t.load.implementation == attention_implementation::sdpa ? "sdpa" : "eager attention");
     for (std::string& words : schedule_words(t.plan.step)) parts.push_back(std::move(words));
     if (t.read.subject.dims.quantized) parts.emplace_back("quantization_config not applied");
     if (t.plan.loss == training_loss::sum) parts.emplace_back("loss: sum");
+    if (t.plan.loss == training_loss::fused) parts.emplace_back("loss: fused");
+    if (t.load.keeps_dropout) parts.emplace_back("dropout kept");
     return wrapped(parts, 80);
 }
 
@@ -128,6 +166,31 @@ inline constexpr std::string_view category_words[memory_categories]{
     return out;
 }
 
+/// FLOPs of the step by every convention, and where a time was measured what share of the peak they are.
+[[nodiscard]] inline std::string utilisation_lines(const trained& t) {
+    const auto all = step_flops_of(t.read.subject, t.load, t.plan, t.run);
+    const auto share = [&](count flops) { return t.took.measured() ? formatted("%.1f %%", 100 * t.took.share(flops)) : ""; };
+    std::string out = "FLOPs of a step";
+    if (t.took.measured())
+        out += " and their share of " + formatted("%.5g s", t.took.seconds) + " at " +
+               formatted("%.5g", t.took.peak * 1e-12) + " TFLOP/s (" + t.took.of + ", " + std::string(name_of(t.took.type)) +
+               ")";
+    out += "\n  " + left("", 10) + right("model", 9) + (t.took.measured() ? right("MFU", 9) : "") + right("hardware", 11) +
+           (t.took.measured() ? right("HFU", 9) : "") + '\n';
+    for (std::size_t i = 0; i < flops_conventions; ++i) {
+        const step_flops& f = all[i];
+        out += "  " + left(flops_convention_names[i], 10);
+        if (!f.defined()) {
+            out += "not defined: " + std::string(f.undefined) + '\n';
+            continue;
+        }
+        out += right(scaled(f.model), 9) + (t.took.measured() ? right(share(f.model), 9) : "");
+        if (f.tells_hardware) out += right(scaled(f.hardware), 11) + (t.took.measured() ? right(share(f.hardware), 9) : "");
+        out += '\n';
+    }
+    return out;
+}
+
 [[nodiscard]] inline std::string train_page(const trained& t) {
     const memory_timeline& m = t.run.memory;
     std::string out = t.read.found.who.name + "\n" + train_title(t) + "\n";
@@ -140,13 +203,42 @@ inline constexpr std::string_view category_words[memory_categories]{
     if (m.offloaded > 0) parts.push_back("in the host's memory " + in_bytes(count(m.offloaded)));
     parts.push_back("torch FLOPs forward " + scaled(t.forward_flops()) + ", backward " + scaled(t.backward_flops()));
     parts.push_back("the optimizer's FLOPs " + scaled(m.optimizer_step.add + m.optimizer_step.mult));
-    return out + wrapped(parts, 80) + line_on_room(t.room, t.needed());
+    out += wrapped(parts, 80) + utilisation_lines(t);
+    if (const std::string_view meaning = precisions[t.precision].meaning; !meaning.empty())
+        out += std::string(meaning) + '\n';
+    return out + line_on_room(t.room, t.needed());
 }
 
 inline void put_memory(json_writer& json, std::string_view key, const memory_bytes& b) {
     json.key(key).object().member("total", count(b.total));
     for (std::size_t i = 0; i < memory_categories; ++i) json.member(memory_category_names[i], count(b.of[i]));
     json.end_object();
+}
+
+/// FLOPs of the step by every convention; what one says nothing of is null, and `why` tells.
+inline void put_utilisation(json_writer& json, const trained& t) {
+    const auto all = step_flops_of(t.read.subject, t.load, t.plan, t.run);
+    json.key("utilisation").object().key("step_seconds");
+    t.took.measured() ? json.value(t.took.seconds) : json.null();
+    json.key("peak_flops");
+    t.took.measured() ? json.value(t.took.peak) : json.null();
+    json.key("conventions").object();
+    for (std::size_t i = 0; i < flops_conventions; ++i) {
+        const step_flops& f = all[i];
+        const auto put = [&](std::string_view flops, std::string_view share, bool told, count n) {
+            json.key(flops);
+            told ? json.value(n) : json.null();
+            json.key(share);
+            told&& t.took.measured() ? json.value(t.took.share(n)) : json.null();
+        };
+        json.key(flops_convention_names[i]).object();
+        put("model_flops", "mfu", f.defined(), f.model);
+        put("hardware_flops", "hfu", f.defined() && f.tells_hardware, f.hardware);
+        json.key("why");
+        f.defined() ? json.null() : json.value(f.undefined);
+        json.end_object();
+    }
+    json.end_object().end_object();
 }
 
 [[nodiscard]] inline std::string train_json(const trained& t) {
@@ -176,6 +268,7 @@ inline void put_memory(json_writer& json, std::string_view key, const memory_byt
         json.end_object();
     }
     json.end_array();
+    put_utilisation(json, t);
     put_room(json, t.room, t.needed());
     json.end_object();
     return json.text() + "\n";
