@@ -170,7 +170,8 @@ inline constexpr model olmo_2_7b{&arch::olmo2, {
 inline constexpr model gpt2{&arch::gpt2, {
     .vocab_size = 50257, .hidden_size = 768, .intermediate_size = 3072, .num_hidden_layers = 12,
     .num_attention_heads = 12, .num_key_value_heads = 12, .head_dim = 64, .rotary_dim = 64,
-    .max_position_embeddings = 1024, .hidden_act = activation::gelu_new, .tie_word_embeddings = true}};
+    .max_position_embeddings = 1024, .hidden_act = activation::gelu_new, .tie_word_embeddings = true,
+    .drops = dropout_set{}.with(dropout_of::hidden).with(dropout_of::embeddings).with(dropout_of::attention)}};
 
 // facebook/opt-125m
 inline constexpr model opt_125m{&arch::opt, {
@@ -178,6 +179,7 @@ inline constexpr model opt_125m{&arch::opt, {
     .num_attention_heads = 12, .num_key_value_heads = 12, .head_dim = 64, .rotary_dim = 64,
     .max_position_embeddings = 2048, .embedding_size = 768, .hidden_act = activation::relu, .type = dtype::float16,
     .tie_word_embeddings = true, .attention_bias = true, .output_bias = true, .mlp_bias = true,
+    .drops = dropout_set{}.with(dropout_of::hidden),
     .own = own_sizes{}.with(arch::opt_detail::norm_affine, 1).with(arch::opt_detail::final_norm, 1)}};
 
 // tiiuae/falcon-7b
@@ -199,7 +201,8 @@ inline constexpr model bert_base_uncased{&arch::bert, {
     .vocab_size = 30522, .hidden_size = 768, .intermediate_size = 3072, .num_hidden_layers = 12,
     .num_attention_heads = 12, .num_key_value_heads = 12, .head_dim = 64, .rotary_dim = 64,
     .max_position_embeddings = 512, .type_vocab_size = 2, .hidden_act = activation::gelu,
-    .head = head_kind::masked_lm, .tie_word_embeddings = true}};
+    .head = head_kind::masked_lm, .tie_word_embeddings = true,
+    .drops = dropout_set{}.with(dropout_of::hidden).with(dropout_of::attention).with(dropout_of::classifier)}};
 
 // google-t5/t5-small
 inline constexpr model t5_small{&arch::t5, {
@@ -207,6 +210,7 @@ inline constexpr model t5_small{&arch::t5, {
     .num_attention_heads = 8, .num_key_value_heads = 8, .head_dim = 64, .rotary_dim = 64,
     .hidden_act = activation::relu, .head = head_kind::conditional_generation, .tie_word_embeddings = true,
     .encoder = {.num_hidden_layers = 6},
+    .drops = dropout_set{}.with(dropout_of::hidden).with(dropout_of::attention),
     .own = own_sizes{}.with(arch::t5_detail::buckets, 32).with(arch::t5_detail::scales_output, 1)}};
 
 // google/vit-base-patch16-224

@@ -68,6 +68,7 @@ constexpr meaning meanings[]{
     {"minicpm3", "scale_emb", "-1 0.5 -9223372036854775808 1000000000000000000 1e18", "a factor of embeddings"}};
 
 bool means_something(std::string_view type, std::string_view key, std::string_view value) {
+    if (value == "0.5" && key.find("drop") != std::string_view::npos) return true;  // a rate
     return std::ranges::any_of(meanings, [&](const meaning& m) {
         return m.type == type && has_listed(m.keys, key) && has_listed(m.values, value);
     });
