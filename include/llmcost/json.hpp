@@ -42,6 +42,9 @@ namespace llmcost {
     throw error(code_of(problem.problem()), std::move(where), std::string(problem.message()));
 }
 
+/// What a JSON object is expected to configure.
+enum class config_subject : bool { model, adapter };
+
 /// A configuration that was read, with the characters that its nodes look at. Copies share the characters.
 ///
 /// Views of it are valid until `set`, assignment or the end of its life; moving the document keeps them valid.
@@ -105,7 +108,8 @@ private:
         return std::string(out.put(text, detail::escaping::plain, detail::longest_echo).view());
     }
 
-    friend config_document parse_config(std::string_view text, std::string name, const config_limits& limits);
+    friend config_document parse_config(std::string_view text, std::string name, const config_limits& limits,
+                                        config_subject subject);
 
     std::string name_;
     config_limits limits_;
@@ -118,9 +122,10 @@ private:
 /// Throws `error` with `bad_value` and a place, `name:line:column` or `name: pointer`: what is not JSON, a duplicated key, a
 /// text that is no object, or one beyond the limits. A file of another kind, such as weights, a page or a tokenizer's
 /// settings, is told by its first bytes or its keys: the error says what it is and what is expected.
-[[nodiscard]] inline config_document parse_config(std::string_view text, std::string name,
-                                                  const config_limits& limits = {}) {
-    detail::refuse_foreign(detail::foreign_file(text), name);
+[[nodiscard]] inline config_document parse_config(std::string_view text, std::string name, const config_limits& limits = {},
+                                                  config_subject subject = config_subject::model) {
+    const bool of_model = subject == config_subject::model;
+    detail::refuse_foreign(detail::foreign_file(text), name, of_model);
     detail::parsed_json parsed = detail::parse_json(text, name, limits);
     const config_view root{parsed.nodes, 0};
     if (!root.is_object()) {
@@ -130,12 +135,13 @@ private:
             throw_error(problem, name);
         }
     }
-    detail::refuse_foreign(detail::foreign_object(root), name);
+    detail::refuse_foreign(of_model ? detail::foreign_object(root) : detail::foreign_adapter(root), name, of_model);
     return {std::move(name), limits, std::move(parsed)};
 }
 
 /// Reads a configuration from a stream, such as the standard input; never more of it than the limit.
-[[nodiscard]] inline config_document read_config_file(std::istream& in, std::string name, const config_limits& limits = {}) {
+[[nodiscard]] inline config_document read_config_file(std::istream& in, std::string name, const config_limits& limits = {},
+                                                      config_subject subject = config_subject::model) {
     constexpr std::size_t block = 65536;
     std::string text;
     const std::unique_ptr<char[]> here(new char[block]);
@@ -144,21 +150,22 @@ private:
         const bool first = text.empty();
         text.append(here.get(), static_cast<std::size_t>(in.gcount()));
         // no more is read of weights
-        if (first) detail::refuse_foreign(detail::foreign_file(text), name);
+        if (first) detail::refuse_foreign(detail::foreign_file(text), name, subject == config_subject::model);
     }
     if (in.bad()) throw error(errc::io, std::move(name), "cannot be read");
-    return parse_config(text, std::move(name), limits);
+    return parse_config(text, std::move(name), limits, subject);
 }
 
 /// Reads a configuration file, or the `config.json` of a folder. Throws `error` with `io` where there is none or it cannot
 /// be read, else as `parse_config`.
-[[nodiscard]] inline config_document read_config_file(const std::string& path, const config_limits& limits = {}) {
+[[nodiscard]] inline config_document read_config_file(const std::string& path, const config_limits& limits = {},
+                                                      config_subject subject = config_subject::model) {
     const std::optional<std::string> file = detail::config_file_at(path);
     if (!file) throw error(errc::io, path, detail::without_config(path));
     errno = 0;
     std::ifstream in(*file, std::ios::binary);
     if (!in) throw error(errc::io, *file, "cannot be opened: " + std::generic_category().message(errno == 0 ? EIO : errno));
-    return read_config_file(in, *file, limits);
+    return read_config_file(in, *file, limits, subject);
 }
 
 }  // namespace llmcost

@@ -34,7 +34,10 @@ asked_step asked_of(const std::string& words, const model& m) {
     const std::vector<std::string_view> views(texts.begin(), texts.end());
     const cli::arguments given("train", cli::train_options, views);
     asked_step out{cli::detail::training_workload(given), cli::detail::read_training_plan(given)};
-    cli::detail::settle_adapter(out.plan, m);
+    cli::asked_adapter adapter = cli::read_adapter(given);
+    std::ostringstream notes;
+    cli::settle_adapter(adapter, given, m, notes);
+    out.plan.adapts = adapter.file.adapts;
     return out;
 }
 memory_timeline trained(const model& m, const std::string& words) {

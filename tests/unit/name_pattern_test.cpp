@@ -28,7 +28,10 @@ TEST_CASE("expressions mean what Python's re means by them") {
     CHECK(begins("^(?:a|b|)c", "bc", false) == 1);
     CHECK(begins("x|", "abc", false) == 1);
     CHECK(begins("", "abc", true) == 0);
-    for (const char* bad : {"*.self_attn", "(a", "a)", "[a", "a**", "(?!mlp).*", R"(\b)", R"((a)\1)", "a{1000}", "a\\"})
+    CHECK(begins(R"(.*\bmlp\b)", "layers.mlp.up", false) == 1);
+    CHECK(begins(R"(.*\bmlp\b)", "layers.my_mlp.up", false) == 0);
+    CHECK(begins(R"(\b)", "a", false) == 1);
+    for (const char* bad : {"*.self_attn", "(a", "a)", "[a", "a**", "(?!mlp).*", R"(\B)", R"((a)\1)", "a{1000}", "a\\"})
         CHECK(begins(bad, "a", false) == -1);
     CHECK(begins(std::string(513, 'a'), "a", false) == -1);
     CHECK(begins("((a{64}){64}){64}", "a", false) == -1);

@@ -96,6 +96,8 @@ inline std::vector<suggestion> training_suggestions(const model& m, const worklo
     }
     if (plan.adapts.kind == adapter_kind::none) {
         p.adapts.kind = adapter_kind::lora, p.adapts.rank = 16, p.adapts.all_linear = true;
+        std::string missing;
+        p.adapts = with_fused_experts(std::move(p.adapts), std::string_view(m.kind->model_type), missing);
         offer("--adapter lora:r=16,targets=all-linear", load, p);
         p.step.recompute = recomputation::full, w.weights = w.activations = dtype::bfloat16;
         offer("--adapter lora:r=16,targets=all-linear --precision bf16 --recompute full", w, p);
@@ -141,9 +143,11 @@ inline std::string fit_page(const read_subject& read, const workload& load, cons
         if (training && given.has(o)) refuse(o.name, "means nothing with --training");
     workload load = training ? detail::training_workload(given) : detail::memory_workload(given);
     training_plan plan = detail::read_training_plan(given);
+    asked_adapter adapter = read_adapter(given);
     const read_subject read = io.read(given, io);
     check_encoder(read.subject, {.base = load});
-    detail::settle_adapter(plan, read.subject);
+    settle_adapter(adapter, given, read.subject, io.err);
+    plan.adapts = adapter.file.adapts;
     if (training) detail::check_training(given, read.subject, load, plan);
     if (!training) detail::note_on_weights(read, io);
     const model& subject = read.subject;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <llmcost/cli/adapter_option.hpp>
 #include <llmcost/cli/question.hpp>
 #include <llmcost/cli/room.hpp>
 #include <llmcost/cli/schedule_options.hpp>
@@ -26,64 +27,18 @@ inline constexpr option_row
     implementation {"--attention-implementation", value_kind::choice, "eager|sdpa", "scores written out, or one fused call"},
     loss           {"--loss",      value_kind::choice, "labels|sum|fused", "the model's own, the sum of what it returns, or head and loss in one"},
     dropout        {"--dropout",   value_kind::choice, "0|keep", "nothing is dropped, or the configuration's rates hold"},
-    step_seconds   {"--step-seconds", value_kind::text, "S", "a step took so long: MFU and HFU on --device"},
-    adapter        {"--adapter",   value_kind::text,   "WORD", "none, lora:r=16,targets=q_proj+v_proj ..."};
+    step_seconds   {"--step-seconds", value_kind::text, "S", "a step took so long: MFU and HFU on --device"};
 // clang-format on
 
 }  // namespace option
 
 namespace detail {
 
-/// `lora:r=16,targets=q_proj+v_proj`: a kind, and what PEFT's configuration says of it.
-inline adapter read_adapter(std::string_view text) {
-    constexpr std::string_view where = "--adapter";
-    const std::size_t colon = text.find(':');
-    const std::string_view kind = text.substr(0, colon);
-    adapter out;
-    constexpr std::pair<std::string_view, adapter_kind> kinds[]{
-        {"none", adapter_kind::none},    {"lora", adapter_kind::lora}, {"rslora", adapter_kind::lora},
-        {"dora", adapter_kind::dora},    {"ia3", adapter_kind::ia3},   {"prompt", adapter_kind::prompt},
-        {"bitfit", adapter_kind::bitfit}};
-    const auto known = std::ranges::find(kinds, kind, &std::pair<std::string_view, adapter_kind>::first);
-    if (known == std::end(kinds)) {
-        nearest_names near(kind);
-        for (const auto& k : kinds) near.offer(k.first);
-        refuse(where, "no adapter " + in_quotes(kind) + near.hint_or_all());
-    }
-    out.kind = known->second;
-    std::string_view rest = colon == std::string_view::npos ? std::string_view{} : text.substr(colon + 1);
-    while (!rest.empty()) {
-        const std::size_t comma = rest.find(',');
-        const std::string_view part = rest.substr(0, comma), key = part.substr(0, part.find('='));
-        const std::string_view value = key.size() < part.size() ? part.substr(key.size() + 1) : std::string_view{};
-        rest.remove_prefix(comma == std::string_view::npos ? rest.size() : comma + 1);
-        if (key == "r")
-            out.rank = read_number(where, value, 1);
-        else if (key == "n")
-            out.tokens = read_number(where, value, 1);
-        else if (key == "targets" && value == "all-linear")
-            out.all_linear = true;
-        else if (key == "targets")
-            out.targets = split_list(value, '+');
-        else if (key == "feedforward")
-            out.feedforward = split_list(value, '+');
-        else if (key == "save")
-            out.saved = split_list(value, '+');
-        else if (key == "bias" && (value == "none" || value == "all" || value == "lora_only"))
-            out.bias = value == "all" ? adapter_bias::all : value == "none" ? adapter_bias::none : adapter_bias::lora_only;
-        else
-            refuse(where,
-                   "expected r=, n=, targets=, feedforward=, save= or bias=none|all|lora_only; found " + in_quotes(part));
-    }
-    return out;
-}
-
 /// How a command line asks for a model to be trained.
 inline training_plan read_training_plan(const arguments& given) {
     training_plan plan;
     plan.step = read_schedule(given, given.choice(option::precision) == 1);
     plan.loss = static_cast<training_loss>(given.choice(option::loss));
-    plan.adapts = read_adapter(given.text(option::adapter, "none"));
     return plan;
 }
 inline workload training_workload(const arguments& given) {
@@ -138,39 +93,32 @@ inline step_time read_step_time(const arguments& given, int precision) {
     if (out.peak <= 0) refuse("--step-seconds", "the datasheet of " + out.of + " says no peak of " + name_of(type));
     return out;
 }
-/// Gives an adapter that names no modules those that PEFT would take.
-inline void settle_adapter(training_plan& plan, const model& m) {
-    const std::string_view type(m.text_row().model_type);
-    plan.adapts = with_usual_targets(plan.adapts, type);
-    if (plan.adapts.needs_targets())
-        refuse("--adapter",
-               "PEFT has no usual modules for " + in_quotes(type) + ": say targets=NAME+NAME or targets=all-linear");
-}
 
 }  // namespace detail
 
 /// What `llmcost train` prints.
 [[nodiscard]] inline answered train_answer(const arguments& given, const program& io) {
     training_plan plan = detail::read_training_plan(given);
+    asked_adapter adapter = read_adapter(given);
     const workload load = detail::training_workload(given);
     const room_asked room = read_room(given);
     const read_subject read = io.read(given, io);
     check_encoder(read.subject, {.base = load});
-    detail::settle_adapter(plan, read.subject);
+    settle_adapter(adapter, given, read.subject, io.err);
+    plan.adapts = adapter.file.adapts;
     detail::check_training(given, read.subject, load, plan);
     const int precision = given.choice(option::precision);
     const detail::trained t{read,
                             load,
                             plan,
                             precision,
-                            std::string(given.text(option::adapter, "none")),
+                            adapter.words,
                             room,
                             detail::read_step_time(given, precision),
                             train(read.subject, load, plan)};
     if (plan.step.recompute == recomputation::selective && !t.run.knows_attention)
         refuse("--recompute", "selective makes attention again, and this model's is not known to be one");
-    if (plan.adapts.kind != adapter_kind::none && t.run.memory.trainable == 0)
-        refuse("--adapter", "found none of its modules in this model: " + detail::joined_words(plan.adapts.targets));
+    if (!adapter.none() && t.run.memory.trainable == 0) refuse("--adapter", "trains nothing of this model");
     const auto format = static_cast<output_format>(given.choice(option::format));
     const exit_code code = code_of(room, t.needed());
     if (format == output_format::json) return {detail::train_json(t), code};

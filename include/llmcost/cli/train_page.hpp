@@ -84,12 +84,6 @@ inline constexpr std::string_view category_words[memory_categories]{
     return std::string(std::max<std::size_t>(1, static_cast<std::size_t>(share * static_cast<double>(columns) + 0.5)), '#');
 }
 
-[[nodiscard]] inline std::string joined_words(const std::vector<std::string>& words) {
-    std::string out;
-    for (const std::string& w : words) out += (out.empty() ? "" : ", ") + w;
-    return out;
-}
-
 /// What of a schedule is not usual, in words.
 [[nodiscard]] inline std::vector<std::string> schedule_words(const training_schedule& s) {
     std::vector<std::string> out;

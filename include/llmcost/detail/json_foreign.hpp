@@ -139,11 +139,20 @@ inline std::optional<foreign_kind> foreign_object(config_view root) {
     return std::nullopt;
 }
 
-/// Throws what a file is and what is expected, where it is a known kind of another.
-inline void refuse_foreign(const std::optional<foreign_kind>& kind, std::string_view name) {
+/// What a JSON object is that configures no adapter; nothing where it may be an adapter_config.json.
+inline std::optional<foreign_kind> foreign_adapter(config_view root) {
+    if (root.find("peft_type")) return std::nullopt;
+    if (root.find("model_type")) return foreign_kind{"the configuration of a model", {}};
+    return foreign_object(root);
+}
+
+/// Throws what a file is and what is expected, where it is a known kind of another; `of_model`: the configuration of a
+/// model is, else that of an adapter.
+inline void refuse_foreign(const std::optional<foreign_kind>& kind, std::string_view name, bool of_model) {
     if (kind)
         throw error(errc::bad_value, std::string(name),
-                    "this is " + std::string(kind->what) + "; " + std::string(kind->instead));
+                    "this is " + std::string(kind->what) + "; " +
+                        (of_model ? std::string(kind->instead) : "expected the adapter_config.json of an adapter (PEFT)"));
 }
 
 /// Says that a folder has no config.json, and names what it has.

@@ -81,9 +81,13 @@ constexpr value eager_mask(trace& t, const context& c, std::int64_t batch) {
 /// A window leaves its last window − 1 positions in the cache (transformers/cache_utils.py, `DynamicSlidingWindowLayer`).
 /// A training step asks for no cache, but of heads that cannot be asked.
 constexpr value update_cache(trace& t, const value& fresh, const context& c) {
-    if (t.training() && !t.drops_cache()) return fresh;
+    const extents sizes{fresh.dim(0), fresh.dim(1), c.past, fresh.dim(3)};
+    if (t.training() && !t.drops_cache()) {
+        value past;
+        const bool remembers = c.past > 0 && t.policy() != nullptr && t.policy()->remembers(t, sizes, past);
+        return remembers ? t.cat({past, fresh}, 2) : fresh;
+    }
     const recorder::fused_guard appended{t, {.kind = fused_kind::cache}};
-    extents sizes{fresh.dim(0), fresh.dim(1), c.past, fresh.dim(3)};
     const value all = c.past > 0 ? t.cat({trace::buffer(sizes), fresh}, 2) : t.cat({fresh}, 2);
     const bool cut = c.window > 1 && all.dim(2) > c.window - 1;
     t.cache(cut ? all.slice(2, c.window - 1) : all);

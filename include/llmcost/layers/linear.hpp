@@ -64,7 +64,7 @@ struct embedding {
         leaf_policy* const policy = t.policy();
         const value x = t.gather(weight, policy == nullptr ? to : policy->looks_up(rows, to));
         const value found = scaled ? t.mul(x) : x;
-        return policy == nullptr ? found : policy->looked_up(t, rows, found);
+        return policy == nullptr ? found : policy->looked_up(t, weight, scaled, found);
     }
     /// The module alone, for others that are tied to it.
     constexpr void declare(trace& t, literal name) const {

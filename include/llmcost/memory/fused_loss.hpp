@@ -13,6 +13,22 @@ class head_policy final : public leaf_policy {
 public:
     head_policy(std::int64_t words, leaf_policy* other) : other_(other), words_(words) {}
 
+    void begin() override {
+        if (other_ != nullptr) other_->begin();
+    }
+    [[nodiscard]] workload works_on(const workload& load) override {
+        return other_ != nullptr ? other_->works_on(load) : load;
+    }
+    [[nodiscard]] value weighs(trace& t, literal name, const value& own, bool tied) override {
+        return other_ != nullptr ? other_->weighs(t, name, own, tied) : own;
+    }
+    [[nodiscard]] value convolved(trace& t, const value& x, const value& weight, const convolution_steps& how,
+                                  const value& y) override {
+        return other_ != nullptr ? other_->convolved(t, x, weight, how, y) : y;
+    }
+    [[nodiscard]] bool remembers(trace& t, const extents& sizes, value& past) override {
+        return other_ != nullptr && other_->remembers(t, sizes, past);
+    }
     void enter(const module_info& m) override {
         if (other_ != nullptr) other_->enter(m);
     }
@@ -31,8 +47,8 @@ public:
     [[nodiscard]] extents looks_up(std::int64_t rows, const extents& ids) override {
         return other_ != nullptr ? other_->looks_up(rows, ids) : ids;
     }
-    [[nodiscard]] value looked_up(trace& t, std::int64_t rows, const value& found) override {
-        return other_ != nullptr ? other_->looked_up(t, rows, found) : found;
+    [[nodiscard]] value looked_up(trace& t, const value& table, bool scaled, const value& found) override {
+        return other_ != nullptr ? other_->looked_up(t, table, scaled, found) : found;
     }
     /// The weight, (words, width); none where the head has a bias or is something else.
     [[nodiscard]] const value* weight() const noexcept { return found_ ? &weight_ : nullptr; }

@@ -53,7 +53,8 @@ public:
                 into[s] = true;
                 const state& of = states_[s];
                 const bool passes = of.kind == step::fork || (of.kind == step::begin && at == 0) ||
-                                    (of.kind == step::end && at == name.size());
+                                    (of.kind == step::end && at == name.size()) ||
+                                    (of.kind == step::edge && is_word(name, at) != (at > 0 && is_word(name, at - 1)));
                 if (passes) open.push_back(of.next);
                 if (of.kind == step::fork) open.push_back(of.other);
             }
@@ -77,7 +78,7 @@ public:
 
 private:
     using letters = std::bitset<256>;
-    enum class step : std::uint8_t { accept, letter, fork, begin, end };
+    enum class step : std::uint8_t { accept, letter, fork, begin, end, edge };
     struct state {
         step kind = step::accept;
         std::uint32_t next = 0;
@@ -89,6 +90,12 @@ private:
 
     class builder;
 
+    /// Whether a name has a letter of words at a place.
+    [[nodiscard]] static bool is_word(std::string_view name, std::size_t at) {
+        if (at >= name.size()) return false;
+        const char c = name[at];
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    }
     /// What every name that it means begins with; a dot stands for any letter.
     [[nodiscard]] static std::string_view prefix_of(std::string_view text) {
         std::size_t n = 0;
@@ -120,7 +127,7 @@ public:
     }
 
 private:
-    enum class part_kind : std::uint8_t { nothing, letter, begin, end, both, either, repeated };
+    enum class part_kind : std::uint8_t { nothing, letter, begin, end, edge, both, either, repeated };
     struct part {
         part_kind kind = part_kind::nothing;
         std::uint32_t a = 0, b = 0;
@@ -207,6 +214,7 @@ private:
         if (c == '*' || c == '+' || c == '?') return fail();
         if (c == '^') return put({.kind = part_kind::begin});
         if (c == '$') return put({.kind = part_kind::end});
+        if (c == '\\' && eat('b')) return put({.kind = part_kind::edge});
         part p{.kind = part_kind::letter};
         if (c == '.')
             p.letters.set().reset('\n');
@@ -273,6 +281,7 @@ private:
             case part_kind::letter: return make({step::letter, next, 0, p.letters});
             case part_kind::begin: return make({step::begin, next, 0, {}});
             case part_kind::end: return make({step::end, next, 0, {}});
+            case part_kind::edge: return make({step::edge, next, 0, {}});
             case part_kind::both: return emit(p.a, emit(p.b, next));
             case part_kind::either: {
                 const std::uint32_t left = emit(p.a, next), right = emit(p.b, next);

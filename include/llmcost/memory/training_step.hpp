@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include <llmcost/analysis/counts.hpp>
-#include <llmcost/memory/adapter.hpp>
+#include <llmcost/memory/adapter_policy.hpp>
 #include <llmcost/memory/fused_loss.hpp>
 #include <llmcost/memory/label_loss.hpp>
 #include <llmcost/memory/timeline.hpp>
@@ -28,7 +28,7 @@ struct training_plan {
 struct training_run {
     figures counted{};  ///< of the pass, its loss left out
     memory_timeline memory{};
-    std::int64_t adapted = 0;     ///< modules that the adapter found
+    std::vector<std::string> adapted{};  ///< paths of what the adapter found
     std::uint64_t positions = 0;  ///< parameters in tables of positions
     bool knows_attention = false;
 };
@@ -69,21 +69,20 @@ constexpr value loss_behind(const model& m, trace& t, const value& scores, train
 [[nodiscard]] inline tape record_tape(const model& m, workload load, const training_plan& plan, training_run& told) {
     load.training = true;
     if (plan.loss == training_loss::fused) load.head = logits::none;
-    if (plan.adapts.kind == adapter_kind::prompt) load.sequence += plan.adapts.tokens;
     const storage_types types = types_of(m, load);
     const bool adapted = plan.adapts.kind != adapter_kind::none;
     tape out;
     detail::tape_listener ear{out};
-    adapter_policy policy{plan.adapts, m.dims.vocab_size, adapted && plan.step.recompute == recomputation::full};
+    adapter_policy policy{plan.adapts, m, adapted && plan.step.recompute == recomputation::full};
     trace t{resolved(load, types), &ear};
     const bool fused = plan.loss == training_loss::fused;
     head_policy head{m.dims.vocab_size, adapted ? &policy : nullptr};
-    t.follow(fused ? static_cast<leaf_policy*>(&head) : adapted ? &policy : nullptr);
-    const value scores = m.forward(t);
-    told.counted = whole_figures_of(t.sums(), types), told.adapted = policy.matched();
+    model trained = m;
+    trained.policy = fused ? static_cast<leaf_policy*>(&head) : adapted ? &policy : nullptr;
+    const value scores = trained.forward(t);
+    told.counted = whole_figures_of(t.sums(), types), told.adapted = policy.adapted();
     for (const tape_parameter& p : out.parameters)
         if (detail::is_table_of_positions(p, m.dims.max_position_embeddings)) told.positions += p.elements;
-    t.follow(nullptr);
     if (fused) return record_fused_loss(out, ear, t, head, scores, types, told), out;
     out.returned = ear.tensor_of(scores);
     out.loss = ear.tensor_of(loss_behind(m, t, scores, plan.loss));

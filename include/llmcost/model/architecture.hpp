@@ -208,6 +208,7 @@ struct model {
     const architecture* text = nullptr;  ///< whose sizes `dims` are, where that is another row than `kind`
     own_sizes own{};                     ///< by the table of `kind`, where `text` is another row
     components beside{};                 ///< in the order of the row's
+    leaf_policy* policy = nullptr;       ///< what is changed at its leaves; it outlives the model
 
     /// The row whose sizes `dims` are.
     [[nodiscard]] constexpr const architecture& text_row() const noexcept { return text != nullptr ? *text : *kind; }
@@ -272,6 +273,10 @@ constexpr value model::forward(trace& t) const {
     if (t.load().keeps_dropout && (!describes_dropout() || dims.drops.has(dropout_of::drawn)))
         report_description("no walk describes what this model drops in training");
     const trace::dropout_guard rates{t, dims.drops.with(dropout_of::always)};
+    if (policy == nullptr) return kind->describe({*this, *kind, dims}, t);
+    policy->begin();
+    const recorder::policy_guard changed{t, policy};
+    const recorder::workload_guard asked{t, policy->works_on(t.load())};
     return kind->describe({*this, *kind, dims}, t);
 }
 constexpr void model::describe(trace& t) const { t.gradient_arrives(forward(t)); }

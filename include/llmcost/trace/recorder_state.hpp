@@ -52,8 +52,7 @@ public:
                                                                                           : dtype::float32;
     }
 
-    /// Lets a policy change what happens at leaf modules from here on.
-    constexpr void follow(leaf_policy* policy) noexcept { policy_ = policy; }
+    /// What changes what happens at leaf modules; null: nothing does.
     [[nodiscard]] constexpr leaf_policy* policy() const noexcept { return policy_; }
 
     // ---- regions

@@ -47,6 +47,15 @@ public:
         return out;
     }
 
+    // ---- parameters
+
+    /// Declares a parameter, and gives what the module reads of it; `used` of `of` equal parts meet one token (experts).
+    constexpr value param(literal name, extents sizes, std::int64_t used = 1, std::int64_t of = 1) {
+        return weighed(name, tensor_calls::param(name, sizes, used, of), false);
+    }
+    /// The same of a parameter whose tensor another module has named before.
+    constexpr value tied(literal name, extents sizes) { return weighed(name, tensor_calls::tied(name, sizes), true); }
+
     /// What a model hands out: its head's scores, or the hidden states where the workload wants no logits.
     [[nodiscard]] constexpr const value& returns(const value& hidden, const value& scores) const noexcept {
         return load().head == logits::none ? hidden : scores;
@@ -135,22 +144,9 @@ public:
     /// The same with a padding of its own for each dimension.
     constexpr value convolution_padded(const value& x, const value& weight, bool bias, std::int64_t groups,
                                        std::int64_t stride, const extents& padding, std::int64_t dilation = 1) {
-        if (is_wide(x, weight))
-            return convolution_padded(narrowed(x), narrowed(weight), bias, groups, stride, padding, dilation);
-        if (weight.dim(0) < 1 || stride < 1) report_description("convolution: no results or no stride");
-        extents to{x.dim(0), weight.dim(0)};
-        for (int i = 2; i < x.rank; ++i) {
-            const std::int64_t padded = x.size[i] + 2 * padding.size[i - 2], reach = dilation * (weight.size[i] - 1) + 1;
-            if (padded < reach) report_description("convolution: the kernel is larger than its input");
-            to.size[to.rank++] = (padded - reach) / stride + 1;
-        }
-        value out = dense(to, x.type);
-        const value* const in[2] = {&x, &weight};
-        const count work = count(out.elements) * count(weight.elements / static_cast<std::uint64_t>(weight.dim(0)));
-        record(bias ? op::convolution_bias : op::convolution, work, count(out.elements), out, in, 2);
-        // torch/utils/flop_counter.py, conv_backward_flop: a grouped weight's gradient is counted as if it had no groups
-        if (weight.requires_grad) backward_torch_flops(work * count(2 * (groups - 1)));
-        return out;
+        const convolution_steps how{groups, stride, dilation, padding};
+        const value y = convolve(x, weight, bias, how);
+        return policy() == nullptr ? y : policy()->convolved(*this, x, weight, how, y);
     }
 
     /// A tensor of 32 bits in bfloat16, where autocast makes products so.
@@ -167,6 +163,27 @@ public:
     }
 
 private:
+    constexpr value weighed(literal name, const value& own, bool is_tied) {
+        return policy() == nullptr ? own : policy()->weighs(*this, name, own, is_tied);
+    }
+    constexpr value convolve(const value& x, const value& weight, bool bias, const convolution_steps& how) {
+        if (is_wide(x, weight)) return convolve(narrowed(x), narrowed(weight), bias, how);
+        if (weight.dim(0) < 1 || how.stride < 1) report_description("convolution: no results or no stride");
+        extents to{x.dim(0), weight.dim(0)};
+        for (int i = 2; i < x.rank; ++i) {
+            const std::int64_t padded = x.size[i] + 2 * how.padding.size[i - 2],
+                               reach = how.dilation * (weight.size[i] - 1) + 1;
+            if (padded < reach) report_description("convolution: the kernel is larger than its input");
+            to.size[to.rank++] = (padded - reach) / how.stride + 1;
+        }
+        value out = dense(to, x.type);
+        const value* const in[2] = {&x, &weight};
+        const count work = count(out.elements) * count(weight.elements / static_cast<std::uint64_t>(weight.dim(0)));
+        record(bias ? op::convolution_bias : op::convolution, work, count(out.elements), out, in, 2);
+        // torch/utils/flop_counter.py, conv_backward_flop: a grouped weight's gradient is counted as if it had no groups
+        if (weight.requires_grad) backward_torch_flops(work * count(2 * (how.groups - 1)));
+        return out;
+    }
     [[nodiscard]] constexpr bool is_wide(const value& a, const value& b) const noexcept {
         return load().autocast && (a.type == dtype::float32 || b.type == dtype::float32);
     }

@@ -1,0 +1,218 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <filesystem>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <llmcost/cli/arguments.hpp>
+#include <llmcost/cli/subject.hpp>
+#include <llmcost/json.hpp>
+#include <llmcost/memory/adapter_match.hpp>
+#include <llmcost/memory/read_adapter.hpp>
+
+// `--adapter`: PEFT's configuration as a file, or a few words in its place.
+namespace llmcost::cli {
+
+namespace option {
+
+inline constexpr option_row adapter{"--adapter", value_kind::file, "FILE", "adapter_config.json of PEFT, or lora:r=16"};
+
+}  // namespace option
+
+/// An adapter that a command line asks for.
+struct asked_adapter {
+    adapter_file file{};
+    std::string words = "none";  ///< printable
+    bool is_file = false;
+
+    [[nodiscard]] bool none() const noexcept { return file.adapts.kind == adapter_kind::none; }
+};
+
+namespace detail {
+
+/// A word for a kind of adapter.
+struct adapter_word {
+    std::string_view word;
+    adapter_kind kind;
+};
+inline constexpr adapter_word adapter_words[]{{"none", adapter_kind::none},        {"lora", adapter_kind::lora},
+                                              {"rslora", adapter_kind::lora},      {"dora", adapter_kind::dora},
+                                              {"ia3", adapter_kind::ia3},          {"prompt", adapter_kind::prompt},
+                                              {"ptuning", adapter_kind::p_tuning}, {"prefix", adapter_kind::prefix},
+                                              {"ln", adapter_kind::norms},         {"bitfit", adapter_kind::bitfit}};
+
+/// `0-7+12`: numbers of layers.
+inline std::vector<std::int64_t> read_layer_numbers(std::string_view text) {
+    constexpr std::string_view where = "--adapter: layers";
+    constexpr std::int64_t most = 100'000;
+    std::vector<std::int64_t> out;
+    for (const std::string& part : split_list(text, '+')) {
+        const std::size_t dash = part.find('-');
+        const std::int64_t first = read_number(where, std::string_view(part).substr(0, dash), 0, most);
+        const std::int64_t last =
+            dash == std::string::npos ? first : read_number(where, std::string_view(part).substr(dash + 1), first, most);
+        for (std::int64_t n = first; n <= last; ++n) out.push_back(n);
+    }
+    if (out.empty()) refuse(where, "expected numbers of layers as 0-7+12, found " + in_quotes(text));
+    return out;
+}
+
+/// One `key=value` of an adapter's words.
+inline void read_adapter_word(std::string_view part, adapter& out, double& alpha) {
+    constexpr std::string_view where = "--adapter";
+    const std::string_view key = part.substr(0, part.find('='));
+    const std::string_view value = key.size() < part.size() ? part.substr(key.size() + 1) : std::string_view{};
+    const auto names = [&] {
+        std::vector<std::string> list = split_list(value, '+');
+        if (list.empty() || value.ends_with('+') ||
+            std::ranges::any_of(list, [](const std::string& name) { return name.empty(); }))
+            refuse(where, "expected " + std::string(key) + "=NAME+NAME, found " + in_quotes(part));
+        return list;
+    };
+    if (key == "r")
+        out.rank = read_number(where, value, 1);
+    else if (key == "alpha")
+        alpha = read_real(where, value, 0, 1e9);
+    else if (key == "n")
+        out.tokens = read_number(where, value, 1);
+    else if (key == "hidden")
+        out.hidden = read_number(where, value, 1);
+    else if (key == "targets" && value == "all-linear")
+        out.all_linear = true;
+    else if (key == "targets")
+        out.targets.endings = names();
+    else if (key == "exclude")
+        out.excluded.endings = names();
+    else if (key == "feedforward")
+        out.feedforward.endings = names();
+    else if (key == "save")
+        out.saved = names();
+    else if (key == "params")
+        out.parameters = names();
+    else if (key == "layers")
+        out.layers = read_layer_numbers(value);
+    else if (key == "bias" && (value == "none" || value == "all" || value == "lora_only"))
+        out.bias = value == "all" ? adapter_bias::all : value == "none" ? adapter_bias::none : adapter_bias::lora_only;
+    else
+        refuse(where,
+               "expected r=, alpha=, n=, hidden=, targets=, exclude=, layers=, feedforward=, save=, params= or "
+               "bias=none|all|lora_only; found " +
+                   in_quotes(part));
+}
+
+/// `lora:r=16,targets=q_proj+v_proj`: a kind, and what PEFT's configuration says of it.
+inline adapter read_adapter_words(const adapter_word& kind, std::string_view rest) {
+    adapter out;
+    out.kind = kind.kind;
+    double alpha = -1;
+    while (!rest.empty()) {
+        const std::size_t comma = rest.find(',');
+        read_adapter_word(rest.substr(0, comma), out, alpha);
+        rest.remove_prefix(comma == std::string_view::npos ? rest.size() : comma + 1);
+    }
+    const auto rank = static_cast<double>(out.rank);
+    out.unit_scale = kind.word == "rslora" ? alpha * alpha == rank : alpha == rank;
+    if (out.all_linear && !out.layers.empty())
+        refuse("--adapter", "PEFT takes layers= beside names of targets alone, not beside all-linear");
+    return out;
+}
+
+/// PEFT's configuration at a path, a file or the folder that holds it.
+inline adapter_file read_adapter_file(std::string_view text) {
+    const std::filesystem::path path{std::string(text)};
+    std::error_code none;
+    const bool folder = std::filesystem::is_directory(path, none);
+    const std::string file = folder ? (path / "adapter_config.json").string() : path.string();
+    if (folder && !std::filesystem::exists(file, none))
+        throw error(errc::io, printable(text), "a folder without an adapter_config.json");
+    return read_config_file(file, {}, config_subject::adapter).read_with([](config_view root) {
+        return read_adapter(root);
+    });
+}
+
+/// What `--adapter` says.
+inline asked_adapter read_adapter_option(std::string_view text) {
+    asked_adapter out;
+    out.words = printable(text);
+    const std::size_t colon = text.find(':');
+    const std::string_view kind = text.substr(0, colon);
+    const auto known = std::ranges::find(adapter_words, kind, &adapter_word::word);
+    if (known != std::end(adapter_words)) {
+        out.file.adapts =
+            read_adapter_words(*known, colon == std::string_view::npos ? std::string_view{} : text.substr(colon + 1));
+        return out;
+    }
+    std::error_code none;
+    const bool is_path = text.ends_with(".json") || text.find('/') != std::string_view::npos || text.starts_with('.');
+    if (is_path || std::filesystem::exists(std::string(text), none)) {
+        out.file = read_adapter_file(text), out.is_file = true;
+        return out;
+    }
+    nearest_names near(kind);
+    for (const adapter_word& k : adapter_words) near.offer(k.word);
+    refuse("--adapter", "no adapter " + in_quotes(kind) + ", and no file of that name" + near.hint_or_all());
+}
+
+/// `name` without its revision, in small letters.
+inline std::string plain_model_name(std::string_view name) {
+    std::string out(name.substr(0, name.find('@')));
+    for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    return out;
+}
+
+/// Gives an adapter its modules in a model, and refuses one that the model has no place for; notes go to `notes`.
+inline void settle_adapter(asked_adapter& asked, const model& m, std::ostream& notes) {
+    adapter& of = asked.file.adapts;
+    if (asked.none()) return;
+    constexpr std::string_view where = "--adapter";
+    const std::string_view type(m.kind->model_type);
+    of = with_usual_targets(std::move(of), type);
+    if (of.needs_targets())
+        refuse(where, "PEFT has no usual modules for " + in_quotes(type) + ": say targets=NAME+NAME" +
+                          (of.kind == adapter_kind::norms ? "" : " or targets=all-linear"));
+    std::string missing;
+    of = with_fused_experts(std::move(of), type, missing);
+    if (!missing.empty())
+        refuse(where, "experts of " + in_quotes(type) + " have two of their matrices in one, " + missing +
+                          ", and the adapter names one of them");
+    const adapter_match found = match_adapter(of, m);
+    if (!found.problem.empty()) refuse(where, printable(found.problem));
+    const bool nothing = found.adapted.empty() && of.kind != adapter_kind::bitfit;
+    for (const std::string& name : found.unmatched) {
+        nearest_names near(name);
+        for (const std::string& known : found.names) near.offer(known);
+        const std::string text = "no module of this model is called " + in_quotes(name) + near.hint("");
+        if (nothing || !asked.is_file) refuse(where, text);
+        notes << "llmcost: --adapter: " << text << '\n';
+    }
+    if (nothing) refuse(where, "no module of this model is one that the adapter names");
+}
+
+/// Says where an adapter was made for another model than `name`.
+inline void note_on_base(const asked_adapter& asked, std::string_view name, std::ostream& notes) {
+    const std::string& base = asked.file.base;
+    if (base.empty() || name.empty() || plain_model_name(base) == plain_model_name(name)) return;
+    notes << "llmcost: --adapter: it was made for " << printable(base) << ", not for " << printable(name) << '\n';
+}
+
+}  // namespace detail
+
+/// The adapter that a command line asks for; it has no place in a model yet.
+[[nodiscard]] inline asked_adapter read_adapter(const arguments& given) {
+    return detail::read_adapter_option(given.text(option::adapter, "none"));
+}
+
+/// Gives it its place in a model; notes go to `notes`.
+inline void settle_adapter(asked_adapter& asked, const arguments& given, const model& m, std::ostream& notes) {
+    detail::note_on_base(asked, given.text(option::model), notes);
+    detail::settle_adapter(asked, m, notes);
+}
+
+}  // namespace llmcost::cli

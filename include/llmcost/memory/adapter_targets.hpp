@@ -1,0 +1,171 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <llmcost/memory/adapter.hpp>
+
+// Which modules PEFT adapts where a configuration names none, or names them as they were called before Transformers 5.
+namespace llmcost {
+
+/// The modules that PEFT adapts where its configuration names none, by `model_type`; IA3 scales the inputs of the last.
+///
+/// Source: peft/utils/constants.py.
+struct usual_targets {
+    std::string_view model_type;
+    std::string_view lora;  ///< ends of paths, parted by blanks
+    std::string_view ia3;
+    std::string_view feedforward;  ///< of IA3's
+};
+/// The same of LN tuning.
+struct usual_norms {
+    std::string_view model_type;
+    std::string_view norms;
+};
+// clang-format off
+inline constexpr usual_targets usual_targets_of_types[]{
+    {"bart",        "q_proj v_proj",                     "q_proj v_proj fc2",                   "fc2"},
+    {"bert",        "query value",                       "key value output.dense",              "output.dense"},
+    {"bloom",       "query_key_value",                   "query_key_value mlp.dense_4h_to_h",   "mlp.dense_4h_to_h"},
+    {"codegen",     "qkv_proj",                          "",                                    ""},
+    {"deberta-v2",  "query_proj value_proj",             "key_proj value_proj output.dense",    "output.dense"},
+    {"electra",     "query value",                       "",                                    ""},
+    {"falcon",      "query_key_value",                   "query_key_value dense_4h_to_h",       "dense_4h_to_h"},
+    {"gemma",       "q_proj v_proj",                     "q_proj v_proj down_proj",             "down_proj"},
+    {"gemma2",      "q_proj v_proj",                     "q_proj v_proj down_proj",             "down_proj"},
+    {"gemma3_text", "q_proj v_proj",                     "q_proj v_proj down_proj",             "down_proj"},
+    {"gpt2",        "c_attn",                            "c_attn mlp.c_proj",                   "mlp.c_proj"},
+    {"gpt_bigcode", "c_attn",                            "c_attn mlp.c_proj",                   "mlp.c_proj"},
+    {"gpt_neo",     "q_proj v_proj",                     "q_proj v_proj c_proj",                "c_proj"},
+    {"gpt_neox",    "query_key_value",                   "query_key_value dense_4h_to_h",       "dense_4h_to_h"},
+    {"gptj",        "q_proj v_proj",                     "q_proj v_proj fc_out",                "fc_out"},
+    {"layoutlm",    "query value",                       "",                                    ""},
+    {"llama",       "q_proj v_proj",                     "k_proj v_proj down_proj",             "down_proj"},
+    {"llama4",      "q_proj v_proj",                     "q_proj v_proj down_proj",             "down_proj"},
+    {"mistral",     "q_proj v_proj",                     "k_proj v_proj down_proj",             "down_proj"},
+    {"mixtral",     "q_proj v_proj",                     "k_proj v_proj w2",                    "w2"},
+    {"mpt",         "Wqkv",                              "",                                    ""},
+    {"mt5",         "q v",                               "k v wi_1",                            ""},
+    {"nemotron_h",  "q_proj k_proj v_proj o_proj",       "",                                    ""},
+    {"opt",         "q_proj v_proj",                     "q_proj k_proj fc2",                   "fc2"},
+    {"phi",         "q_proj v_proj fc1 fc2",             "q_proj v_proj fc2",                   "fc2"},
+    {"qwen2",       "q_proj v_proj",                     "q_proj v_proj down_proj",             "down_proj"},
+    {"qwen3",       "q_proj v_proj",                     "q_proj v_proj down_proj",             "down_proj"},
+    {"roberta",     "query value",                       "key value output.dense",              "output.dense"},
+    {"rwkv",        "key value receptance output",       "",                                    ""},
+    {"stablelm",    "q_proj v_proj",                     "",                                    ""},
+    {"t5",          "q v",                               "k v wo",                              "wo"},
+    {"xlm-roberta", "query value",                       "",                                    ""},
+};
+inline constexpr usual_norms usual_norms_of_types[]{
+    {"bart",        "self_attn_layer_norm encoder_attn_layer_norm final_layer_norm"},
+    {"bloom",       "input_layernorm post_attention_layernorm ln_f"},
+    {"falcon",      "input_layernorm post_attention_layernorm ln_f"},
+    {"gemma",       "input_layernorm post_attention_layernorm norm"},
+    {"gemma2",      "input_layernorm post_attention_layernorm pre_feedforward_layernorm post_feedforward_layernorm norm"},
+    {"gemma3_text", "input_layernorm post_attention_layernorm pre_feedforward_layernorm post_feedforward_layernorm norm"},
+    {"gpt2",        "ln_1 ln_2 ln_f"},
+    {"gptj",        "ln_1 ln_f"},
+    {"llama",       "input_layernorm post_attention_layernorm norm"},
+    {"mistral",     "input_layernorm post_attention_layernorm norm"},
+    {"mt5",         "layer_norm final_layer_norm"},
+    {"phi",         "input_layernorm final_layernorm"},
+    {"qwen2",       "post_attention_layernorm"},
+    {"qwen3",       "post_attention_layernorm"},
+    {"t5",          "layer_norm final_layer_norm"},
+};
+
+/// Types whose experts were linear layers: `w1`, `w2` and `w3`, and those with names of projections.
+///
+/// Source: peft/utils/transformers_weight_conversion.py, `_MOE_TARGET_MODULE_MAPPING`.
+inline constexpr std::string_view types_with_numbered_experts[]{
+    "minimax", "minimax_m2", "mixtral"
+};
+inline constexpr std::string_view types_with_named_experts[]{
+    "afmoe", "beam", "cohere2_moe", "deepseek_v2", "deepseek_v3", "deepseek_v32", "dots1", "ernie4_5_moe",
+    "exaone_moe", "flex_olmo", "glm4_moe", "glm4_moe_lite", "glm4v_moe", "glm_moe_dsa", "hunyuan_v1_moe",
+    "longcat_flash", "mellum", "olmoe", "qwen3_moe", "qwen3_next", "solar_open"
+};
+// clang-format on
+
+/// What a linear layer of experts or a router became: a parameter.
+struct former_module {
+    std::string_view name;
+    std::string_view parameter;
+    bool fused = false;  ///< together with another one, whose rank is added
+};
+inline constexpr former_module numbered_experts[]{
+    {"gate", "gate.weight"}, {"w1", "gate_up_proj", true}, {"w3", "gate_up_proj", true}, {"w2", "down_proj"}};
+inline constexpr former_module named_experts[]{{"gate", "gate.weight"},
+                                               {"gate_proj", "gate_up_proj", true},
+                                               {"up_proj", "gate_up_proj", true},
+                                               {"down_proj", "down_proj"}};
+
+namespace detail {
+
+/// The modules of a type that became parameters, four of them; null where none did.
+[[nodiscard]] inline const former_module* former_modules_of(std::string_view model_type) {
+    const auto has = [&](const auto& types) { return std::ranges::find(types, model_type) != std::end(types); };
+    if (has(types_with_numbered_experts)) return numbered_experts;
+    return has(types_with_named_experts) ? named_experts : nullptr;
+}
+inline constexpr std::size_t former_module_kinds = std::size(numbered_experts);
+
+}  // namespace detail
+
+/// The adapter with PEFT's usual targets where it names none; as it was where PEFT knows none of this type.
+[[nodiscard]] inline adapter with_usual_targets(adapter a, std::string_view model_type) {
+    if (!a.needs_targets()) return a;
+    if (a.kind == adapter_kind::norms) {
+        for (const usual_norms& t : usual_norms_of_types)
+            if (t.model_type == model_type) a.targets.endings = split_list(t.norms, ' ');
+        return a;
+    }
+    for (const usual_targets& t : usual_targets_of_types) {
+        if (t.model_type != model_type) continue;
+        a.targets.endings = split_list(a.kind == adapter_kind::ia3 ? t.ia3 : t.lora, ' ');
+        if (a.kind == adapter_kind::ia3 && a.feedforward.empty()) a.feedforward.endings = split_list(t.feedforward, ' ');
+    }
+    return a;
+}
+
+/// The adapter with names of experts' linear layers as the parameters that they became; `missing` is the name of one that
+/// is fused with others that are not named.
+///
+/// Source: peft/utils/transformers_weight_conversion.py, `_convert_peft_config_moe`.
+[[nodiscard]] inline adapter with_fused_experts(adapter a, std::string_view model_type, std::string& missing) {
+    const former_module* const former = detail::former_modules_of(model_type);
+    if (former == nullptr || !a.is_low_rank() || a.targets.expression) return a;
+    std::vector<std::string> kept;
+    std::size_t fused = 0;
+    const auto rename = [&](std::string_view target) {
+        for (std::size_t i = 0; i < detail::former_module_kinds; ++i) {
+            if (!module_names::is_end(target, former[i].name)) continue;
+            fused += former[i].fused ? 1 : 0;
+            const std::string parameter(former[i].parameter);
+            if (std::ranges::find(a.parameters, parameter) == a.parameters.end()) a.parameters.push_back(parameter);
+            return true;
+        }
+        return false;
+    };
+    if (a.all_linear) {
+        for (std::size_t i = 0; i < detail::former_module_kinds; ++i) {
+            (void)rename(former[i].name);
+            a.excluded.endings.emplace_back(former[i].name);
+        }
+    }
+    for (std::string& target : a.targets.endings)
+        if (!rename(target)) kept.push_back(std::move(target));
+    a.targets.endings = std::move(kept);
+    if (fused == 1) missing = "gate_up_proj";
+    if (fused > 1) a.ranks.push_back({*path_expression::parse(".*\\.gate_up_proj"), 2 * a.rank});
+    return a;
+}
+
+}  // namespace llmcost

@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <llmcost/memory/name_pattern.hpp>
+
+namespace llmcost {
+
+/// An expression that a whole path matches (`re.fullmatch`), what looks ahead in front of it taken apart:
+/// `^(?!.*vision).*(q_proj|v_proj)$`.
+class path_expression {
+public:
+    /// Nothing for a text that `name_pattern` cannot read.
+    [[nodiscard]] static std::optional<path_expression> parse(std::string_view text) {
+        path_expression out;
+        std::string_view rest = text;
+        if (rest.starts_with('^')) rest.remove_prefix(1);
+        while (rest.starts_with("(?!") || rest.starts_with("(?=")) {
+            const std::size_t end = closing(rest);
+            const auto ahead = name_pattern::parse(rest.substr(3, end - std::min(end, std::size_t{3})));
+            if (end == rest.size() || !ahead) return {};
+            out.ahead_.push_back({*ahead, rest[2] == '!'});
+            rest.remove_prefix(end + 1);
+        }
+        auto whole = name_pattern::parse("(?:" + std::string(rest) + ")$");
+        if (!whole) return {};
+        out.whole_.push_back(std::move(*whole));
+        return out;
+    }
+    [[nodiscard]] bool matches(std::string_view path) const {
+        return whole_.front().begins(path, false) &&
+               std::ranges::all_of(ahead_, [&](const looking& l) { return l.pattern.begins(path, false) != l.refuses; });
+    }
+
+private:
+    struct looking {
+        name_pattern pattern;
+        bool refuses;
+    };
+    /// Where the parenthesis that a text begins with is closed; its end where it is not.
+    [[nodiscard]] static std::size_t closing(std::string_view text) {
+        int open = 0;
+        for (std::size_t i = 0; i < text.size(); ++i) {
+            if (text[i] == '\\')
+                ++i;
+            else if (text[i] == '(')
+                ++open;
+            else if (text[i] == ')' && --open == 0)
+                return i;
+        }
+        return text.size();
+    }
+
+    std::vector<looking> ahead_;
+    std::vector<name_pattern> whole_;  ///< one
+};
+
+/// Modules as PEFT's configurations name them: by the ends of their paths, or by one expression for all of a path.
+struct module_names {
+    std::vector<std::string> endings{};
+    std::optional<path_expression> expression{};
+
+    [[nodiscard]] bool empty() const noexcept { return endings.empty() && !expression; }
+    [[nodiscard]] bool names(std::string_view path) const {
+        return (expression && expression->matches(path)) ||
+               std::ranges::any_of(endings, [&](const std::string& end) { return is_end(path, end); });
+    }
+    /// Whether a path is a name, or ends with it behind a dot.
+    [[nodiscard]] static bool is_end(std::string_view path, std::string_view name) {
+        return path == name ||
+               (path.size() > name.size() && path.ends_with(name) && path[path.size() - name.size() - 1] == '.');
+    }
+    /// Whether a path has a name among its segments, or a few of them in a row.
+    [[nodiscard]] static bool is_part(std::string_view path, std::string_view name) {
+        for (std::size_t at = path.find(name); at != std::string_view::npos; at = path.find(name, at + 1)) {
+            const std::size_t end = at + name.size();
+            if ((at == 0 || path[at - 1] == '.') && (end == path.size() || path[end] == '.')) return true;
+        }
+        return false;
+    }
+};
+
+}  // namespace llmcost
