@@ -132,10 +132,10 @@ TEST_CASE("wrong questions about memory are refused") {
     CHECK(has(refused("train --master-weights" + small), "--master-weights: weights are in 32 bits"));
     CHECK(has(refused("train --gradient-dtype bf16" + small), "--gradient-dtype: gradients of weights in 32 bits"));
     CHECK(has(refused("train --optimizer galore:rank=0" + small), "--optimizer: expected a whole number from 1"));
-    CHECK(has(refused("train --adapter lra" + small), "--adapter: no adapter 'lra'; nearest: lora"));
+    CHECK(has(refused("train --adapter lra" + small), "--adapter: no adapter 'lra', and no file of that name; nearest: lora"));
     CHECK(has(refused("train --adapter lora:r=0" + small), "--adapter: expected a whole number from 1"));
     CHECK(has(refused("train --adapter lora:rank=8" + small), "found 'rank=8'"));
-    CHECK(has(refused("train --adapter lora:targets=nothing" + small), "found none of its modules in this model: nothing"));
+    CHECK(has(refused("train --adapter lora:targets=nothing" + small), "no module of this model is called 'nothing'"));
     CHECK(has(refused("train --adapter lora --config " + config_of("state-spaces__mamba-130m-hf")), "say targets="));
     CHECK(has(refused("train --batch 0" + small), "--batch: expected a whole number from 1"));
     CHECK(has(refused("memory --memory 24XB" + small), "expected a size like 24GB, 80GiB or 24G"));

@@ -159,6 +159,7 @@ inline std::string provenance(const question& q, const roles_read& read) {
     const workload& load = q.work.base;
     std::vector<std::string> parts{q.who.source};
     for (const std::string& set : q.overrides) parts.push_back("with " + set);
+    if (!q.adapter.empty()) parts.push_back("adapter " + q.adapter);
     parts.emplace_back(load.attention == attention_scores::full ? "eager, full scores" : "causal: visible scores only");
     parts.emplace_back("FLOPs = ADD + MULT");
     parts.emplace_back(load.head == logits::all    ? "all logits"

@@ -206,6 +206,7 @@ inline std::string job_report(const question& q, const roles_read& roles) {
     json_writer more;
     more.object();
     detail::write_weights(more, q);
+    if (!q.adapter.empty()) more.member("adapter", q.adapter);
     detail::write_roles(more, roles);
     if (!q.asked.empty()) detail::write_query(more, q);
     more.end_object();

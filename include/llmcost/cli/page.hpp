@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <ostream>
 #include <span>
 #include <string>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include <llmcost/base/version.hpp>
+#include <llmcost/cli/adapter_option.hpp>
 #include <llmcost/cli/answers.hpp>
 #include <llmcost/cli/command.hpp>
 #include <llmcost/cli/front_page.hpp>
@@ -28,7 +30,7 @@ inline constexpr std::array page_options =
     joined(model_options, std::array{option::batch,       option::sequence, option::past,         option::encoder_sequence,
                                      option::requests,    option::input,    option::output,       option::logits,
                                      option::attention,   option::dtype,    option::quantization, option::activation_dtype,
-                                     option::cache_dtype, option::training, option::format,       option::scopes,
+                                     option::cache_dtype, option::training, option::adapter,    option::format,       option::scopes,
                                      option::tensors,     option::tree,     option::depth,        option::unused,
                                      option::color,       option::no_color, option::completion,   option::man,
                                      option::help,        option::version});
@@ -138,15 +140,20 @@ inline std::string unused_keys_text(const std::vector<unused_key>& keys, output_
     if (!args.has(option::model) && !args.has(option::config))
         for (const std::string_view word : args.words()) refuse_command(io.commands, word);
     (void)read_job(args);  // what is wrong with the options is said before anything is read or downloaded
+    asked_adapter adapter = read_adapter(args);
     const bool color = wants_color(args, io);
     several_table several(args, io, understand);
     if (io.read_each(args, io, several)) return several.answer();
-    const read_subject read = io.read(args, io);
+    read_subject read = io.read(args, io);
     const found_config& found = read.found;
     if (args.has(option::unused))
         return detail::unused_keys_text(read.unused, static_cast<output_format>(args.choice(option::format)));
     if (!read.stored.note.empty()) io.err << "llmcost: " << read.stored.note << '\n';
+    settle_adapter(adapter, args, read.subject, io.err);
+    std::optional<adapter_policy> policy;
+    if (!adapter.none()) read.subject.policy = &policy.emplace(adapter.file.adapts, read.subject);
     question q = understand(args, read, io.commands);
+    if (policy) q.adapter = adapter.words;
     q.color = color;
     q.declines_cache = read.declines_cache;
     q.mtp_layers = read.mtp_layers;

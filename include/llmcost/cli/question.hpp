@@ -36,6 +36,7 @@ struct question {
     stored_subject stored{};               ///< weights that are not all of one type
     std::int64_t mtp_layers = 0;           ///< multi-token prediction layers that no figure has
     std::vector<std::string> overrides{};  ///< what `--set` changed, printable
+    std::string adapter{};                 ///< what stands beside the model's layers, printable; empty: nothing
     std::vector<phase> phases{};
 };
 

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <llmcost/cli/adapter_option.hpp>
 #include <llmcost/cli/question.hpp>
 #include <llmcost/cli/row_problem.hpp>
 #include <llmcost/cli/subject.hpp>
@@ -52,7 +53,7 @@ public:
     }
 
     void put(const read_subject& read) override {
-        for (const option_row& o : {option::scopes, option::tensors, option::tree, option::unused, option::training})
+        for (const option_row& o : {option::scopes, option::tensors, option::tree, option::unused, option::training, option::adapter})
             if (args_.has(o)) refuse(o.name, "is of one model; several are a table");
         const question q = understand_(args_, read, io_.commands);
         const figures f = read_scope(q, list_).total.front();

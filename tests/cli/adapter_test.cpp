@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include "program.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+// `--adapter`: files and folders of PEFT, words in their place, what is noted and what is refused.
+namespace llmcost::testing {
+namespace {
+
+const std::string small = " --config " + config_of("meta-llama__Llama-3.2-1B") + " --set num_hidden_layers=2 --sequence 32";
+
+/// A folder with an adapter_config.json in it, while it lives.
+class adapter_folder {
+public:
+    explicit adapter_folder(const std::string& text)
+        : path_(std::filesystem::temp_directory_path() / "llmcost_adapter_test") {
+        std::filesystem::create_directories(path_);
+        std::ofstream(file()) << text;
+    }
+    ~adapter_folder() { std::filesystem::remove_all(path_); }
+    adapter_folder(const adapter_folder&) = delete;
+    adapter_folder& operator=(const adapter_folder&) = delete;
+    [[nodiscard]] std::string path() const { return path_.string(); }
+    [[nodiscard]] std::string file() const { return (path_ / "adapter_config.json").string(); }
+
+private:
+    std::filesystem::path path_;
+};
+
+}  // namespace
+
+TEST_CASE("an adapter's file, its folder and the same in words are one adapter") {
+    const adapter_folder folder(
+        R"({"peft_type": "LORA", "r": 16, "lora_alpha": 32, "target_modules": ["q_proj", "v_proj"], "inference_mode": true,
+            "layers_to_transform": [1], "base_model_name_or_path": "meta-llama/Llama-3.2-1B"})");
+    const auto peak = [](const std::string& adapter) {
+        const auto json = nlohmann::json::parse(printed("train" + small + " --format json --adapter " + adapter));
+        return json["peak"].dump() + json["trainable"].dump();
+    };
+    CHECK(peak(folder.file()) == peak("lora:r=16,alpha=32,targets=q_proj+v_proj,layers=1"));
+    CHECK(peak(folder.path()) ==
+          peak("lora:r=16,targets=q_proj+v_proj,exclude=layers.0.self_attn.q_proj+layers.0.self_attn.v_proj"));
+}
+
+TEST_CASE("the front page counts what an adapter adds") {
+    const auto totals = [](const std::string& more) {
+        return nlohmann::json::parse(printed(small.substr(1) + " --format json" + more))["totals"];
+    };
+    const auto base = totals(""), adapted = totals(" --adapter lora:r=4,targets=q_proj");
+    const std::int64_t rows = 32, layers = 2, width = 2048, rank = 4;
+    const auto more = [&](const char* what) { return adapted[what].get<std::int64_t>() - base[what].get<std::int64_t>(); };
+    CHECK(more("params") == layers * rank * (width + width));
+    CHECK(more("mult") == layers * (rows * rank * (width + width) + rows * width));  // two products, and a scale
+    CHECK(more("add") == layers * (rows * rank * (width - 1) + rows * width * (rank - 1) + rows * width));  // and a sum
+    CHECK(has(printed(small.substr(1) + " --adapter lora:r=4,targets=q_proj"), "adapter lora:r=4,targets=q_proj"));
+    CHECK(has(printed(small.substr(1) + " --adapter lora:r=4,targets=q_proj --tree params"), "lora_A"));
+}
+
+TEST_CASE("a frozen base keeps less for backward and has no gradients of weights") {
+    const auto training = [](const std::string& more) {
+        return nlohmann::json::parse(printed(small.substr(1) + " --format json --training" + more))["training"];
+    };
+    const auto full = training(""), adapted = training(" --adapter lora:r=4,targets=q_proj");
+    CHECK(adapted["saved_bytes"].get<std::int64_t>() < full["saved_bytes"].get<std::int64_t>());
+    CHECK(adapted["torch_flops"]["backward"].get<std::int64_t>() < full["torch_flops"]["backward"].get<std::int64_t>());
+}
+
+TEST_CASE("what no adapter can be is refused, and what is likely a mistake is told") {
+    const std::string train = "train" + small + " --adapter ";
+    CHECK(has(refused(train + "lora:r=-3"), "--adapter: expected a whole number from 1"));
+    CHECK(has(refused(train + "lora:r=99999"), "no room for a rank of 99999"));
+    CHECK(has(refused(train + "lora:targets=q_porj"), "no module of this model is called 'q_porj'; nearest: q_proj"));
+    CHECK(has(refused(train + "lora:targets=q_proj+"), "expected targets=NAME+NAME"));
+    CHECK(has(refused(train + "lora:layers=9-1,targets=q_proj"), "--adapter: layers: expected a whole number from 9"));
+    CHECK(has(refused(train + "lora:layers=7,targets=q_proj"), "no module of this model is one that the adapter names"));
+    CHECK(has(refused(train + "lora:targets=all-linear,layers=1"), "not beside all-linear"));
+    CHECK(has(refused(train + "lorra"), "no adapter 'lorra', and no file of that name; nearest: lora"));
+    CHECK(has(refused(train + "missing.json", {}, 3), "missing.json: cannot be opened"));
+    CHECK(has(refused("train --config " + config_of("google__gemma-2-2b-it") + " --adapter ln:targets=all-linear"),
+              "--adapter: "));
+    const adapter_folder other(R"({"peft_type": "LORA", "target_modules": ["q_proj", "c_attn"]})");
+    const outcome got = llmcost_line(train + other.file());
+    CHECK(got.code == 0);
+    CHECK(got.err == "llmcost: --adapter: no module of this model is called 'c_attn'\n");
+    const adapter_folder bad(R"({"peft_type": "LORA", "rank": 8})");
+    CHECK(has(refused(train + bad.file(), {}, 3), "/rank: no key of this kind of adapter"));
+    CHECK(has(refused("--config " + bad.file(), {}, 3), "this is the configuration of an adapter (PEFT)"));
+}
+
+}  // namespace llmcost::testing
