@@ -60,10 +60,6 @@ public:
     struct workload_guard : value_guard<workload> {
         constexpr workload_guard(recorder& r, const workload& load) noexcept : value_guard(r.load_, load) {}
     };
-    /// While it lives, a policy changes what happens at leaf modules; null: none does.
-    struct policy_guard : value_guard<leaf_policy*> {
-        constexpr policy_guard(recorder& r, leaf_policy* policy) noexcept : value_guard(r.policy_, policy) {}
-    };
     /// While it lives, nothing asks for gradients (`torch.no_grad`).
     struct no_grad_guard : value_guard<bool> {
         constexpr explicit no_grad_guard(recorder& r, bool on = true) noexcept : value_guard(r.grad_, r.grad_ && !on) {}
@@ -105,23 +101,18 @@ public:
 
     /// Declares a parameter; `used` of `of` equal parts meet one token (experts).
     constexpr value param(literal name, extents sizes, std::int64_t used = 1, std::int64_t of = 1) {
-        if (policy_ != nullptr && policy_->copies()) {
-            (void)frozen(name, sizes);
-            return added_param(name, sizes, activation_type(), used, of);
-        }
+        const bool copies = policy_ != nullptr && policy_->copies();
+        if (copies) (void)frozen(name, sizes);
+        const bool trains = copies || policy_ == nullptr || policy_->trains(name);
+        return trains ? added_param(name, sizes, activation_type(), used, of) : frozen(name, sizes, used, of);
+    }
+    /// Declares a parameter that gradients do not train (`requires_grad=False`).
+    constexpr value frozen(literal name, extents sizes, std::int64_t used = 1, std::int64_t of = 1) {
         value v = dense(sizes, activation_type());
-        v.requires_grad = policy_ == nullptr || policy_->trains(name);
-        if (v.requires_grad) wants_gradient(v, parameter_times_);
         declared(name, v, count(used), count(of));
         return v;
     }
-    /// Declares a parameter that gradients do not train (`requires_grad=False`).
-    constexpr value frozen(literal name, extents sizes) {
-        value v = dense(sizes, activation_type());
-        declared(name, v, count(1), count(1));
-        return v;
-    }
-    /// Declares a parameter that a policy adds.
+    /// Declares a parameter that gradients train, of whatever type.
     constexpr value added_param(literal name, extents sizes, dtype type, std::int64_t used = 1, std::int64_t of = 1) {
         value v = dense(sizes, type);
         v.requires_grad = true;

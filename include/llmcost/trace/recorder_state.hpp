@@ -52,7 +52,10 @@ public:
                                                                                           : dtype::float32;
     }
 
-    /// What changes what happens at leaf modules; null: nothing does.
+    /// While it lives, a policy changes what happens at leaf modules; null: none does.
+    struct policy_guard : value_guard<leaf_policy*> {
+        constexpr policy_guard(recorder_state& r, leaf_policy* policy) noexcept : value_guard(r.policy_, policy) {}
+    };
     [[nodiscard]] constexpr leaf_policy* policy() const noexcept { return policy_; }
 
     // ---- regions
