@@ -99,7 +99,7 @@ private:
         const std::int32_t arrived = held(n.output).gradient;
         held(n.output).gradient = -1;
         made_.clear();
-        const std::uint64_t fetched = is_offloaded(n) ? n.saved_views + n.kept_besides : 0;
+        const std::uint64_t fetched = n.made_in_backward + (is_offloaded(n) ? n.saved_views + n.kept_besides : 0);
         if (fetched > 0) now_.add(category::temporaries, fetched), now_.look("copy");
         for (const tape_edge& e : n.inputs)
             made_.push_back(!e.wants_gradient ? -1

@@ -45,13 +45,14 @@ struct tape_edge {
 struct tape_node {
     op kind{};
     std::int32_t output = -1;
-    std::uint64_t output_bytes = 0;   ///< of the result alone, where it lies in a tensor that was there
-    std::uint64_t kept_besides = 0;   ///< bytes kept beside tensors, of all steps
-    std::uint64_t kept_integers = 0;  ///< the same of integers
-    std::uint64_t saved_views = 0;    ///< bytes of what it saves of `saved`, one by one
-    std::uint64_t torch_flops = 0;    ///< what FlopCounterMode says of it
-    std::int32_t region = -1;         ///< the checkpointed module that it is in; -1: none
-    std::int32_t core = -1;           ///< the core attention that it is in; -1: none
+    std::uint64_t output_bytes = 0;      ///< of the result alone, where it lies in a tensor that was there
+    std::uint64_t kept_besides = 0;      ///< bytes kept beside tensors, of all steps
+    std::uint64_t kept_integers = 0;     ///< the same of integers
+    std::uint64_t saved_views = 0;       ///< bytes of what it saves of `saved`, one by one
+    std::uint64_t torch_flops = 0;       ///< what FlopCounterMode says of it
+    std::uint64_t made_in_backward = 0;  ///< bytes that its backward makes for the moment
+    std::int32_t region = -1;            ///< the checkpointed module that it is in; -1: none
+    std::int32_t core = -1;              ///< the core attention that it is in; -1: none
     bool goes_back = false;
     bool in_place = false;
     bool own_backward = false;   ///< no operation: where a function's own backward begins
@@ -97,7 +98,8 @@ public:
     }
     void parameter(const recorder&, literal name, const value& v, bool tied) override {
         if (!names_.declared(path_of(name), v, tied).fresh) return;
-        out_.parameters.push_back({path_of(name), sizes_of(v), v.elements, bytes_of(v, v.elements), v.requires_grad, region()});
+        out_.parameters.push_back(
+            {path_of(name), sizes_of(v), v.elements, bytes_of(v, v.elements), v.requires_grad, region()});
         read_.push_back(false);
     }
     void parameter_again(const recorder&, literal name, const value& v) override { names_.called_again(path_of(name), v); }
@@ -221,7 +223,7 @@ private:
     int lists_ = 0;
     std::vector<bool> fused_;  ///< parts that are open: whether each is an attention
     int inside_core_ = 0;
-    std::vector<std::int32_t> tensor_of_;     ///< by storage
+    std::vector<std::int32_t> tensor_of_;  ///< by storage
     parameter_names names_;
     std::vector<bool> read_;
     std::vector<tape_edge> beside_;
