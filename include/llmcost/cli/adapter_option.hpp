@@ -16,6 +16,7 @@
 #include <llmcost/json.hpp>
 #include <llmcost/memory/adapter_match.hpp>
 #include <llmcost/memory/read_adapter.hpp>
+#include <llmcost/memory/read_quantization.hpp>
 
 // `--adapter`: PEFT's configuration as a file, or a few words in its place.
 namespace llmcost::cli {
@@ -31,6 +32,7 @@ struct asked_adapter {
     adapter_file file{};
     std::string words = "none";  ///< printable
     bool is_file = false;
+    bool quantizes = false;  ///< a base in 4 bits is asked for
 
     [[nodiscard]] bool none() const noexcept { return file.adapts.kind == adapter_kind::none; }
 };
@@ -42,11 +44,11 @@ struct adapter_word {
     std::string_view word;
     adapter_kind kind;
 };
-inline constexpr adapter_word adapter_words[]{{"none", adapter_kind::none},        {"lora", adapter_kind::lora},
-                                              {"rslora", adapter_kind::lora},      {"dora", adapter_kind::dora},
-                                              {"ia3", adapter_kind::ia3},          {"prompt", adapter_kind::prompt},
-                                              {"ptuning", adapter_kind::p_tuning}, {"prefix", adapter_kind::prefix},
-                                              {"ln", adapter_kind::norms},         {"bitfit", adapter_kind::bitfit}};
+inline constexpr adapter_word adapter_words[]{
+    {"none", adapter_kind::none},     {"lora", adapter_kind::lora},        {"qlora", adapter_kind::lora},
+    {"rslora", adapter_kind::lora},   {"dora", adapter_kind::dora},        {"ia3", adapter_kind::ia3},
+    {"prompt", adapter_kind::prompt}, {"ptuning", adapter_kind::p_tuning}, {"prefix", adapter_kind::prefix},
+    {"ln", adapter_kind::norms},      {"bitfit", adapter_kind::bitfit}};
 
 /// `0-7+12`: numbers of layers.
 inline std::vector<std::int64_t> read_layer_numbers(std::string_view text) {
@@ -145,6 +147,7 @@ inline asked_adapter read_adapter_option(std::string_view text) {
     const std::string_view kind = text.substr(0, colon);
     const auto known = std::ranges::find(adapter_words, kind, &adapter_word::word);
     if (known != std::end(adapter_words)) {
+        out.quantizes = kind == "qlora";
         out.file.adapts =
             read_adapter_words(*known, colon == std::string_view::npos ? std::string_view{} : text.substr(colon + 1));
         return out;
@@ -203,6 +206,28 @@ inline void note_on_base(const asked_adapter& asked, std::string_view name, std:
 }
 
 }  // namespace detail
+
+/// How the frozen weights beside an adapter are stored: as `quantization_config` or `qlora` says, where that is in 4 bits of
+/// bitsandbytes (by `qlora` nf4 with double quantisation). Without a method for every other format, and in 32 bits.
+[[nodiscard]] inline quantization base_of(const asked_adapter& asked, const read_subject& read, const workload& load) {
+    const bool in_16_bits = load.weights == dtype::bfloat16 && !load.autocast, stored = read.subject.dims.quantized;
+    if (asked.quantizes && !in_16_bits) refuse("--adapter", "qlora computes in bfloat16: needs --precision bf16");
+    const bool frozen = !asked.none() && asked.file.adapts.kind != adapter_kind::bitfit;
+    if (!frozen || !in_16_bits || (!asked.quantizes && !stored)) return {};
+    const auto plan = [](config_view root) { return read_quantization(root); };
+    quantization out = stored
+                           ? read.found.document.read_with(plan)
+                           : parse_config(R"({"quantization_config": {"quant_method": "bitsandbytes", "load_in_4bit": true,
+                                                 "bnb_4bit_quant_type": "nf4", "bnb_4bit_use_double_quant": true}})",
+                                          "qlora")
+                                 .read_with(plan);
+    const bool in_4_bits = out.method == "bitsandbytes" && out.groups.front().layout.bits == 4;
+    if (asked.quantizes && !in_4_bits)
+        refuse("--adapter", "qlora: this checkpoint is quantised by " + printable(out.method));
+    if (in_4_bits && asked.file.adapts.kind == adapter_kind::dora)
+        refuse("--adapter", "dora works out the norms of weights, and is described beside weights of 16 bits alone");
+    return in_4_bits ? out : quantization{};
+}
 
 /// The adapter that a command line asks for; it has no place in a model yet.
 [[nodiscard]] inline asked_adapter read_adapter(const arguments& given) {

@@ -149,6 +149,7 @@ inline std::string fit_page(const read_subject& read, const workload& load, cons
     settle_adapter(adapter, given, read.subject, io.err);
     plan.adapts = adapter.file.adapts;
     if (training) detail::check_training(given, read.subject, load, plan);
+    if (training) plan.base = base_of(adapter, read, load);
     if (!training) detail::note_on_weights(read, io);
     const model& subject = read.subject;
     const maybe<count> bytes = detail::bytes_of_weights(read);

@@ -107,6 +107,7 @@ inline step_time read_step_time(const arguments& given, int precision) {
     settle_adapter(adapter, given, read.subject, io.err);
     plan.adapts = adapter.file.adapts;
     detail::check_training(given, read.subject, load, plan);
+    plan.base = base_of(adapter, read, load);
     const int precision = given.choice(option::precision);
     const detail::trained t{read,
                             load,

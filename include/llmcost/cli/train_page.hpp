@@ -118,7 +118,8 @@ inline constexpr std::string_view category_words[memory_categories]{
     parts.emplace_back(precisions[t.precision].name);
     parts.emplace_back(t.load.implementation == attention_implementation::sdpa ? "sdpa" : "eager attention");
     for (std::string& words : schedule_words(t.plan.step)) parts.push_back(std::move(words));
-    if (t.read.subject.dims.quantized) parts.emplace_back("quantization_config not applied");
+    if (!t.plan.base.none()) parts.push_back("frozen weights as " + t.plan.base.method + " stores them");
+    if (t.read.subject.dims.quantized && t.plan.base.none()) parts.emplace_back("quantization_config not applied");
     if (t.plan.loss == training_loss::sum) parts.emplace_back("loss: sum");
     if (t.plan.loss == training_loss::fused) parts.emplace_back("loss: fused");
     if (t.load.keeps_dropout) parts.emplace_back("dropout kept");

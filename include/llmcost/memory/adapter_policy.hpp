@@ -134,7 +134,7 @@ public:
     }
     [[nodiscard]] extents looks_up(std::int64_t rows, const extents& ids) override {
         extents read = ids;
-        if (prompts(rows)) read.size[1] -= of_.tokens;
+        if (prompts(rows) && read.rank == 3) read.size[1] -= of_.tokens;
         return read;
     }
     [[nodiscard]] value looked_up(trace& t, const value& table, bool scaled, const value& found) override {
@@ -148,7 +148,7 @@ public:
         }
         if (of_.kind == adapter_kind::prefix && table.dim(0) == vocabulary_ && begins_ && prefix_.elements == 0)
             prefix_ = adapter_parts::prefix(t, of_, x, layers_, cached_);
-        if (prompts(table.dim(0))) {
+        if (prompts(table.dim(0)) && x.rank == 3) {
             met();
             x = t.cat({adapter_parts::prompt(t, of_, x, encodes_ && !of_.one_side), x}, 1);
         }

@@ -9,6 +9,7 @@
 #include <llmcost/memory/adapter_policy.hpp>
 #include <llmcost/memory/fused_loss.hpp>
 #include <llmcost/memory/label_loss.hpp>
+#include <llmcost/memory/quantized_base.hpp>
 #include <llmcost/memory/timeline.hpp>
 
 namespace llmcost {
@@ -21,6 +22,7 @@ enum class training_loss : std::uint8_t { labels, sum, fused };
 struct training_plan {
     training_loss loss = training_loss::labels;
     adapter adapts{};
+    quantization base{};  ///< how weights that are frozen are stored; without a method as all others
     training_schedule step{};
 };
 
@@ -104,7 +106,9 @@ constexpr value loss_behind(const model& m, trace& t, const value& scores, train
 /// Memory of a training step, exact for what PyTorch holds as a reference runs it.
 [[nodiscard]] inline training_run train(const model& m, const workload& load, training_plan plan) {
     training_run out;
-    const tape pass = record_tape(m, load, plan, out);
+    tape pass = record_tape(m, load, plan, out);
+    const dtype weights = types_of(m, load).weights;
+    if (!plan.base.none()) hold_quantized(pass, quantized_weights(m, plan.base, weights), weights);
     plan.step.inputs = integer_inputs(m, load, plan.loss);
     out.memory = timeline_of(pass, plan.step), out.knows_attention = pass.cores > 0;
     return out;
