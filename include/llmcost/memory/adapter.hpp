@@ -52,6 +52,7 @@ struct adapter {
     std::int64_t hidden = 0;   ///< width of the perceptron that makes a prompt; 0: the model's
     adapter_bias bias = adapter_bias::none;
     bool all_linear = false;
+    bool drops = false;        ///< `lora_dropout` is above zero
     bool second_bias = false;  ///< the second product has a bias (`lora_bias`)
     module_names targets{};
     module_names excluded{};

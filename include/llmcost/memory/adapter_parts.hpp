@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include <llmcost/layers/activation.hpp>
 #include <llmcost/memory/adapter.hpp>
 #include <llmcost/trace/trace.hpp>
 
@@ -35,22 +36,23 @@ private:
     t.returned(y);
     return y;
 }
-/// What an adapter reads: dropout is a module of its own, which gives back what it is given.
-[[nodiscard]] inline value read(trace& t, const value& x) {
-    const value in = t.to(x, dtype::float32);
-    const part_guard part{t, "lora_dropout", {"", "Identity"}};
+/// What an adapter reads: dropout is a module of its own, which may give back what it is given.
+[[nodiscard]] inline value read(trace& t, const value& x, const adapter& of) {
+    const value wide = t.to(x, dtype::float32);
+    const part_guard part{t, "lora_dropout", {"", of.drops ? "Dropout" : "Identity"}};
+    const value in = of.drops ? drop(t, wide, dropout_of::always) : wide;
     t.returned(in);
     return in;
 }
 
 /// LoRA beside a linear layer that read x and made y (lora/layer.py, `Linear.forward`).
-[[nodiscard]] inline value low_rank(trace& t, const value& x, const value& y, std::int64_t rank, bool bias) {
-    const value low = product(t, "lora_A", read(t, x), rank);
-    return t.to(t.add(y, t.mul(product(t, "lora_B", low, y.dim(-1), bias))), y.type);
+[[nodiscard]] inline value low_rank(trace& t, const adapter& of, const value& x, const value& y, std::int64_t rank) {
+    const value low = product(t, "lora_A", read(t, x, of), rank);
+    return t.to(t.add(y, t.mul(product(t, "lora_B", low, y.dim(-1), of.second_bias))), y.type);
 }
 /// The same beside a convolution (`_ConvNd.forward`): the second one's kernel is one wide.
-[[nodiscard]] inline value low_rank(trace& t, const value& x, const value& weight, const convolution_steps& how,
-                                    const value& y, std::int64_t rank, bool bias) {
+[[nodiscard]] inline value low_rank(trace& t, const adapter& of, const value& x, const value& weight,
+                                    const convolution_steps& how, const value& y, std::int64_t rank) {
     const class_name type{"", weight.rank == 3 ? "Conv1d" : "Conv2d"};
     const auto convolved = [&](literal name, const value& in, const extents& sizes, const convolution_steps& steps, bool b) {
         const part_guard part{t, name, type};
@@ -67,8 +69,8 @@ private:
     second.size[0] = weight.dim(0), second.size[1] = rank / how.groups;
     convolution_steps one{.groups = how.groups, .padding = how.padding};
     for (std::int64_t& side : one.padding.size) side = 0;
-    const value low = convolved("lora_A", read(t, x), first, {.stride = how.stride, .padding = how.padding}, false);
-    return t.to(t.add(y, t.mul(convolved("lora_B", low, second, one, bias))), y.type);
+    const value low = convolved("lora_A", read(t, x, of), first, {.stride = how.stride, .padding = how.padding}, false);
+    return t.to(t.add(y, t.mul(convolved("lora_B", low, second, one, of.second_bias))), y.type);
 }
 
 /// The low-rank product of the weights themselves, for their norm: worked out in every pass, gone back through by none.

@@ -105,8 +105,10 @@ public:
         }
         if (!of_.is_low_rank()) return y;
         const std::int64_t rank = rank_between(x.dim(-1), y.dim(-1));
+        if (of_.kind == adapter_kind::dora && of_.drops && t.drops(dropout_of::always))
+            report_description("DoRA multiplies anew what it drops, which is not described");
         if (of_.kind == adapter_kind::dora) return adapter_parts::decomposed(t, x, weight, turned, bias, y, rank);
-        return adapter_parts::low_rank(t, x, y, rank, of_.second_bias);
+        return adapter_parts::low_rank(t, of_, x, y, rank);
     }
     [[nodiscard]] value convolved(trace& t, const value& x, const value& weight, const convolution_steps& how,
                                   const value& y) override {
@@ -114,7 +116,7 @@ public:
         const recorder::policy_guard none{t, nullptr};
         const std::int64_t rank = rank_between(x.dim(1), weight.dim(0));
         if (of_.kind == adapter_kind::lora && rank % how.groups == 0 && how.dilation == 1)
-            return adapter_parts::low_rank(t, x, weight, how, y, rank, of_.second_bias);
+            return adapter_parts::low_rank(t, of_, x, weight, how, y, rank);
         refuse(of_.kind != adapter_kind::lora ? "is a convolution, of which LoRA alone is described"
                : how.dilation != 1            ? "is a dilated convolution, of which PEFT's LoRA has other sizes"
                                               : "has groups that do not divide the rank");

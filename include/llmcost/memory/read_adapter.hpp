@@ -55,7 +55,7 @@ inline constexpr adapter_key keys_of_lora[]{
     {"rank_pattern", adapter_key_use::read}, {"layers_to_transform", adapter_key_use::read},
     {"layers_pattern", adapter_key_use::read}, {"target_parameters", adapter_key_use::read},
     {"trainable_token_indices", adapter_key_use::read}, {"init_lora_weights", adapter_key_use::read},
-    {"alpha_pattern", adapter_key_use::nothing}, {"lora_dropout", adapter_key_use::nothing},
+    {"alpha_pattern", adapter_key_use::nothing}, {"lora_dropout", adapter_key_use::read},
     {"loftq_config", adapter_key_use::nothing}, {"eva_config", adapter_key_use::nothing},
     {"corda_config", adapter_key_use::nothing}, {"lora_ga_config", adapter_key_use::nothing},
     {"megatron_core", adapter_key_use::nothing}, {"runtime_config", adapter_key_use::nothing},
@@ -219,6 +219,9 @@ inline void read_lora(config_view root, adapter& out) {
     const double alpha = root.real("lora_alpha", 8), rank = static_cast<double>(out.rank);
     out.unit_scale = root.boolean("use_rslora", false) ? alpha * alpha == rank : alpha == rank;
     if (root.boolean("use_dora", false)) out.kind = adapter_kind::dora;
+    const double rate = root.real("lora_dropout", 0);
+    if (rate < 0 || rate > 1) fail_value(root, "lora_dropout", "a rate from 0 to 1");
+    out.drops = rate > 0;
     out.second_bias = root.boolean("lora_bias", false);
     if (out.second_bias && out.kind == adapter_kind::dora) fail_unsupported(root, "lora_bias", "PEFT takes none with DoRA");
     const std::string_view bias = root.string("bias", "none");
