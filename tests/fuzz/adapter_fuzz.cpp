@@ -15,7 +15,7 @@
 // training step.
 namespace {
 
-const std::vector<llmcost::model>& models() {
+const std::vector<llmcost::model>& adapted_models() {
     static const std::vector<llmcost::model> small = [] {
         std::vector<llmcost::model> out;
         for (
@@ -42,7 +42,7 @@ const std::vector<llmcost::model>& models() {
 // libFuzzer: clang++ -std=c++20 -g -O1 -fsanitize=fuzzer,address,undefined -Iinclude tests/fuzz/adapter_fuzz.cpp
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (size == 0) return 0;
-    const llmcost::model& subject = models()[(data[0] - std::size_t{'0'}) % models().size()];
+    const llmcost::model& subject = adapted_models()[(data[0] - std::size_t{'0'}) % adapted_models().size()];
     const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
     std::ostringstream notes;
     try {

@@ -54,7 +54,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     try {
         const llmcost::cli::arguments read("", llmcost::cli::page_options, args);
-        check(llmcost::cli::answer(llmcost::cli::understand(read, subject, {"small", "no configuration"})));
+        llmcost::cli::read_subject asked{.found = {llmcost::parse_config("{}", "small"), {"small", "no configuration"}}};
+        asked.subject = subject;
+        check(llmcost::cli::answer(llmcost::cli::understand(read, asked)));
     } catch (const llmcost::error& e) {
         check(llmcost::printable(e.what()));
     } catch (const llmcost::overflow_error&) {

@@ -69,13 +69,14 @@ public:
 
     void of(architecture& row) {
         auto& [model_type, prefix, describe, base, embed, prepare, layer, mix, recur, attend, feed, residual, finish, read,
-               read_whole, own, text, beside, kinds, norm, qk_norm, rotated, axes, feed_forward, masks, router, expert,
+               read_whole, own, drops, text, beside, kinds, norm, qk_norm, rotated, axes, feed_forward, masks, router, expert,
                shared_experts, rotary_per_mixer, joins_rotated, heads, names, keys, defaults] = row;
         (void)model_type;             // how a row is found
         (void)describe;               // the walk itself
         (void)recur;                  // no two families share one
         (void)read;                   // what it reads are sizes, which are changed by themselves
         (void)read_whole, (void)own;  // so are these
+        (void)drops;                  // rates, which recordings hold one by one
         (void)text, (void)beside;     // other rows
         (void)kinds;                  // a plan of others is refused
         (void)defaults;               // what a configuration leaves out: a test of their own
@@ -99,7 +100,8 @@ public:
                embedding_size, num_labels, hidden_act, type, head, tie_word_embeddings, attention_bias, output_bias,
                mlp_bias, is_decoder, add_cross_attention, head_bias, qk_norm, clips_qkv, frequencies, sliding_frequencies,
                rope_interleave, parallel_residual, looks_ahead, attention_soft_cap, logits_soft_cap, quantized, moe, mla,
-               ssm, delta, encoder, vision, own, layers] = dims;
+               ssm, delta, encoder, vision, drops, own, layers] = dims;
+        (void)drops;  // of training steps that keep dropout, whose rates are recorded one by one
         change("vocab_size", vocab_size), change("hidden_size", hidden_size), change("intermediate_size", intermediate_size);
         change("num_hidden_layers", num_hidden_layers), change("num_attention_heads", num_attention_heads);
         change("num_key_value_heads", num_key_value_heads), change("head_dim", head_dim), change("rotary_dim", rotary_dim);
