@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include <llmcost/memory/quantized_weights.hpp>
@@ -19,21 +22,54 @@ namespace llmcost {
     return out;
 }
 
+namespace detail {
+
+/// Sums the bytes of a walk's parameters by the roles of the modules that hold them.
+class part_listener final : public listener {
+public:
+    part_listener(const bytes_as_stored& stored, weight_parts& out) : stored_(stored), out_(out) {}
+
+    void enter(const recorder&, const module_info& m) override {
+        open_.push_back({path_.size(), m.what});
+        const std::string_view name = m.name;
+        if (!name.empty()) path_.append(path_.empty() ? "" : ".").append(name);
+        if (m.index >= 0) path_.append(path_.empty() ? "" : ".").append(std::to_string(m.index));
+    }
+    void leave(const recorder&, const module_info&) override {
+        path_.resize(open_.back().outside);
+        open_.pop_back();
+    }
+    void parameter(const recorder&, literal name, const value&, bool tied) override {
+        if (tied) return;
+        const auto bytes = static_cast<double>(stored_.of(path_.empty() ? std::string(name) : path_ + '.' + name).to_64());
+        if (inside(role::experts))
+            out_.routed += bytes;
+        else if (inside(role::embedding) || inside(role::head))
+            out_.kept += bytes;
+    }
+
+private:
+    struct open_module {
+        std::size_t outside;  ///< letters of the path around it
+        role what;
+    };
+    [[nodiscard]] bool inside(role what) const { return std::ranges::find(open_, what, &open_module::what) != open_.end(); }
+
+    const bytes_as_stored& stored_;
+    weight_parts& out_;
+    std::vector<open_module> open_;
+    std::string path_;
+};
+
+}  // namespace detail
+
 /// Bytes of weights by what serving tells apart.
 [[nodiscard]] inline weight_parts parts_as_stored(const model& m, const bytes_as_stored& stored) {
-    const model_listing listing = list_model(m, {.sequence = 1, .past = 0, .head = logits::all});
-    const std::vector<count> bytes = bytes_by_scope(stored, listing);
-    const auto scope = [&](std::ptrdiff_t i) -> const scope_figures& { return listing.scopes[static_cast<std::size_t>(i)]; };
     weight_parts out;
-    for (std::size_t i = 0; i < listing.scopes.size(); ++i) {
-        const role what = listing.scopes[i].what;
-        bool inside = false;  // of a module that has been counted
-        for (std::ptrdiff_t at = listing.scopes[i].parent; at >= 0; at = scope(at).parent)
-            inside = inside || scope(at).what == what;
-        if (inside) continue;
-        if (what == role::embedding || what == role::head) out.kept += static_cast<double>(bytes[i].to_64());
-        if (what == role::experts) out.routed += static_cast<double>(bytes[i].to_64());
-    }
+    detail::part_listener ear{stored, out};
+    const workload any{.sequence = 1, .past = 0, .head = logits::all};
+    trace t{resolved(any, types_of(m, any)), &ear};
+    m.describe(t);
     out.others = static_cast<double>(stored.total.to_64()) - out.kept - out.routed;
     return out;
 }

@@ -101,9 +101,9 @@ public:
 
     /// Declares a parameter; `used` of `of` equal parts meet one token (experts).
     constexpr value param(literal name, extents sizes, std::int64_t used = 1, std::int64_t of = 1) {
-        const bool copies = policy_ != nullptr && policy_->copies();
+        if (policy_ == nullptr) return added_param(name, sizes, activation_type(), used, of);
+        const bool copies = policy_->copies(), trains = copies || policy_->trains(name);
         if (copies) (void)frozen(name, sizes);
-        const bool trains = copies || policy_ == nullptr || policy_->trains(name);
         return trains ? added_param(name, sizes, activation_type(), used, of) : frozen(name, sizes, used, of);
     }
     /// Declares a parameter that gradients do not train (`requires_grad=False`).

@@ -51,10 +51,16 @@ public:
 
     /// Declares a parameter, and gives what the module reads of it; `used` of `of` equal parts meet one token (experts).
     constexpr value param(literal name, extents sizes, std::int64_t used = 1, std::int64_t of = 1) {
-        return weighed(name, tensor_calls::param(name, sizes, used, of), false);
+        value own = tensor_calls::param(name, sizes, used, of);
+        if (policy() != nullptr) own = policy()->weighs(*this, name, own, false);
+        return own;
     }
     /// The same of a parameter whose tensor another module has named before.
-    constexpr value tied(literal name, extents sizes) { return weighed(name, tensor_calls::tied(name, sizes), true); }
+    constexpr value tied(literal name, extents sizes) {
+        value own = tensor_calls::tied(name, sizes);
+        if (policy() != nullptr) own = policy()->weighs(*this, name, own, true);
+        return own;
+    }
 
     /// What a model hands out: its head's scores, or the hidden states where the workload wants no logits.
     [[nodiscard]] constexpr const value& returns(const value& hidden, const value& scores) const noexcept {
@@ -145,8 +151,9 @@ public:
     constexpr value convolution_padded(const value& x, const value& weight, bool bias, std::int64_t groups,
                                        std::int64_t stride, const extents& padding, std::int64_t dilation = 1) {
         const convolution_steps how{groups, stride, dilation, padding};
-        const value y = convolve(x, weight, bias, how);
-        return policy() == nullptr ? y : policy()->convolved(*this, x, weight, how, y);
+        value y = convolve(x, weight, bias, how);
+        if (policy() != nullptr) y = policy()->convolved(*this, x, weight, how, y);
+        return y;
     }
 
     /// A tensor of 32 bits in bfloat16, where autocast makes products so.
@@ -163,9 +170,6 @@ public:
     }
 
 private:
-    constexpr value weighed(literal name, const value& own, bool is_tied) {
-        return policy() == nullptr ? own : policy()->weighs(*this, name, own, is_tied);
-    }
     constexpr value convolve(const value& x, const value& weight, bool bias, const convolution_steps& how) {
         if (is_wide(x, weight)) return convolve(narrowed(x), narrowed(weight), bias, how);
         if (weight.dim(0) < 1 || how.stride < 1) report_description("convolution: no results or no stride");
