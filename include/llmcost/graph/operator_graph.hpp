@@ -72,6 +72,7 @@ struct graph_module {
     std::uint64_t parameters = 0;        ///< elements of its own, tied ones where they are named first
     std::vector<std::int32_t> owned{};   ///< those tensors
     std::vector<std::int32_t> again{};   ///< operations of later calls
+    std::vector<std::int32_t> calls{};   ///< where later calls begin
 };
 
 /// A forward pass as a graph: modules in the order of their first call, operations in the order of their execution.
@@ -108,6 +109,7 @@ public:
             made.first = made.end = here();
             out_.modules.push_back(std::move(made));
         }
+        if (!fresh) module(found->second).calls.push_back(here());
         open_.push_back(found->second);
         calls_.push_back({fresh, here()});
     }
