@@ -2,13 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "laws.hpp"
 
-#include <llmcost/graph/operator_graph.hpp>
+#include <llmcost/graph/cuts.hpp>
 
 #include <doctest/doctest.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
+#include <vector>
 
 using namespace llmcost;
 using namespace llmcost::testing;
@@ -24,6 +26,12 @@ llmcost::figures sum_of(const operator_graph& g) {
         all.backward_torch_flops += o.done.backward_torch_flops;
     }
     return all;
+}
+
+std::uint64_t elements_of(const std::vector<std::int64_t>& sizes) {
+    std::uint64_t n = 1;
+    for (const std::int64_t size : sizes) n *= static_cast<std::uint64_t>(size);
+    return n;
 }
 
 }  // namespace
@@ -49,5 +57,46 @@ TEST_CASE("operations of a graph execute what the model does, and every tensor t
             }
         CHECK(unknown == "");
         CHECK(g.returned >= 0);
+    });
+}
+
+TEST_CASE("parts of every size execute what the model does, and what they read is an edge or a parameter") {
+    for_all({few_workloads().front(), few_workloads()[1]}, [](const model& m, const workload& load) {
+        const operator_graph g = graph_of(m, load);
+        for (const graph_grain grain : {graph_grain{graph_level::module}, graph_grain{graph_level::layer},
+                                        graph_grain{graph_level::operation}, graph_grain{graph_level::module, 2}}) {
+            const part_graph p = parts_of(g, grain);
+            llmcost::count flops, parameters;
+            std::int32_t next = 0;
+            bool in_order = true;
+            std::vector<bool> held(g.tensors.size());
+            for (const graph_part& part : p.parts) {
+                in_order = in_order && part.first == next;
+                next = part.end, flops += part.done.torch_flops;
+                for (const std::int32_t t : part.parameters) held[static_cast<std::size_t>(t)] = true;
+            }
+            CHECK(in_order);
+            CHECK(next == static_cast<std::int32_t>(g.operations.size()));
+            CHECK(flops == g.total.torch_flops);
+            for (std::size_t t = 0; t < held.size(); ++t)
+                if (held[t]) parameters += llmcost::count(elements_of(g.tensors[t].sizes));
+            CHECK(parameters == g.total.params);
+            std::vector<std::set<std::int32_t>> reads(p.parts.size());
+            bool forward = true;
+            for (const part_edge& e : p.edges) {
+                forward = forward && e.from < e.to;
+                reads[static_cast<std::size_t>(e.to)].insert(e.tensor);
+            }
+            CHECK(forward);
+            bool complete = true;
+            for (std::size_t i = 0; i < p.parts.size(); ++i)
+                for (std::int32_t o = p.parts[i].first; o < p.parts[i].end; ++o)
+                    for (const graph_input& in : g.operations[static_cast<std::size_t>(o)].inputs) {
+                        const bool own = in.producer >= p.parts[i].first && in.producer < p.parts[i].end;
+                        const bool parameter = g.tensors[static_cast<std::size_t>(in.tensor)].origin == tensor_origin::parameter;
+                        complete = complete && (own || parameter || reads[i].contains(in.tensor));
+                    }
+            CHECK(complete);
+        }
     });
 }

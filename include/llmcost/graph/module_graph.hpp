@@ -1,0 +1,265 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <llmcost/graph/operator_graph.hpp>
+
+// A pass as a graph of parts: modules, layers or operations, with every tensor that goes from one to another.
+namespace llmcost {
+
+/// Which modules are parts: each layer of a list and each module without children outside of one (EdgeShard's "module"),
+/// each module without children (its "layer"), none: operations alone.
+enum class graph_level : std::uint8_t { module, layer, operation };
+
+/// The same as a question; a depth takes the place of the level: modules so many below the model, or without children.
+struct graph_grain {
+    graph_level level = graph_level::module;
+    int depth = 0;  ///< 0: by the level
+};
+
+/// What a part is: what was handed in, one call of a module, an operation outside of all of them, what the model gives out.
+enum class part_kind : std::uint8_t { input, module, operation, output };
+
+/// A part of a pass: consecutive operations.
+struct graph_part {
+    part_kind kind = part_kind::operation;
+    std::string name;                        ///< path of the module; of an operation its module's and its own
+    std::string type;                        ///< class name, or the operation
+    std::int32_t module = -1;                ///< of the operators' graph
+    std::int32_t first = 0, end = 0;         ///< operations, also of the operators' graph
+    std::vector<std::int32_t> parameters{};  ///< tensors that it reads, or owns and nobody reads; each once
+    std::uint64_t parameter_elements = 0, weight_bytes = 0;
+    std::uint64_t cache_bytes = 0;   ///< of what it makes, held after the run
+    std::uint64_t saved_bytes = 0;   ///< of what it makes, kept for backward
+    std::uint64_t output_bytes = 0;  ///< of what it makes and other parts read
+    std::uint64_t live_bytes = 0;    ///< at most during its operations: of all tensors that are still read, also its own
+    std::uint64_t bytes_read = 0, bytes_written = 0;
+    figures done{};  ///< primitives and FLOPs
+    double seconds = 0;
+};
+
+/// A tensor that goes from one part to a later one, in the sizes in which that reads it.
+struct part_edge {
+    std::int32_t from = 0, to = 0;
+    std::int32_t tensor = -1;    ///< of the operators' graph
+    std::int32_t producer = -1;  ///< the operation that made or wrote it; -1: it was handed in
+    std::vector<std::int64_t> sizes{};
+    dtype type = dtype::float32;
+    std::uint64_t bytes = 0;
+};
+
+/// Parts in the order of their execution, what was handed in at the front, what is given out at the end.
+struct part_graph {
+    std::vector<graph_part> parts;
+    std::vector<part_edge> edges;  ///< by their ends
+    bool timed = false;            ///< whether parts have seconds
+};
+
+namespace detail {
+
+template <class Row>
+[[nodiscard]] Row& at_place(std::vector<Row>& rows, std::int32_t i) {
+    return rows[static_cast<std::size_t>(i)];
+}
+template <class Row>
+[[nodiscard]] const Row& at_place(const std::vector<Row>& rows, std::int32_t i) {
+    return rows[static_cast<std::size_t>(i)];
+}
+template <class Row>
+[[nodiscard]] std::int32_t length_of(const std::vector<Row>& rows) {
+    return static_cast<std::int32_t>(rows.size());
+}
+
+/// Cuts a graph of operations into parts.
+class part_builder {
+public:
+    part_builder(const operator_graph& from, graph_grain grain) : from_(from) {
+        choose(grain);
+        cut();
+        connect();
+        own_what_nobody_reads();
+        weigh();
+        watch_memory();
+    }
+    [[nodiscard]] part_graph take() { return std::move(out_); }
+
+private:
+    /// The chosen module around every module; -1: none.
+    void choose(graph_grain grain) {
+        std::vector<bool> has_children(from_.modules.size());
+        for (const graph_module& m : from_.modules)
+            if (m.parent >= 0) has_children[static_cast<std::size_t>(m.parent)] = true;
+        for (std::size_t i = 0; i < from_.modules.size(); ++i) {
+            const graph_module& m = from_.modules[i];
+            const std::int32_t above = m.parent >= 0 ? at_place(chosen_, m.parent) : -1;
+            const bool by_level = grain.level == graph_level::module ? m.index >= 0 || !has_children[i]
+                                                                     : grain.level == graph_level::layer && !has_children[i];
+            const bool is_part = grain.depth > 0 ? m.depth == grain.depth || !has_children[i] : by_level;
+            chosen_.push_back(above >= 0 ? above : is_part ? static_cast<std::int32_t>(i) : -1);
+        }
+    }
+    void cut() {
+        std::vector<bool> call_begins(from_.operations.size() + 1);
+        for (std::size_t i = 0; i < from_.modules.size(); ++i)
+            if (chosen_[i] == static_cast<std::int32_t>(i))
+                for (const std::int32_t at : from_.modules[i].calls) call_begins[static_cast<std::size_t>(at)] = true;
+        add(part_kind::input, "Input", "Input", -1, 0);
+        for (std::int32_t i = 0; i < length_of(from_.operations); ++i) {
+            const graph_operation& o = at_place(from_.operations, i);
+            const std::int32_t module = o.module >= 0 ? at_place(chosen_, o.module) : -1;
+            const bool goes_on = module >= 0 && out_.parts.back().module == module &&
+                                 out_.parts.back().kind == part_kind::module && !call_begins[static_cast<std::size_t>(i)];
+            if (module >= 0 && !goes_on) {
+                const graph_module& m = at_place(from_.modules, module);
+                add(part_kind::module, m.path, m.type, module, i);
+            } else if (module < 0) {
+                const std::string path = o.module >= 0 ? at_place(from_.modules, o.module).path : std::string();
+                const std::string kind(price_of(o.kind).name);
+                add(part_kind::operation, path.empty() ? kind : path + "." + kind, kind, o.module, i);
+            }
+            out_.parts.back().end = i + 1;
+            part_of_.push_back(length_of(out_.parts) - 1);
+        }
+        add(part_kind::output, "Output", "Output", -1, length_of(from_.operations));
+    }
+    void add(part_kind kind, std::string name, std::string type, std::int32_t module, std::int32_t first) {
+        graph_part p;
+        p.kind = kind, p.name = std::move(name), p.type = std::move(type), p.module = module, p.first = p.end = first;
+        out_.parts.push_back(std::move(p));
+    }
+
+    void connect() {
+        std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t, std::vector<std::int64_t>>, part_edge> all;
+        const auto link = [&](std::int32_t from, std::int32_t to, const graph_input& in) {
+            all.try_emplace({from, to, in.tensor, in.producer, in.sizes},
+                            part_edge{from, to, in.tensor, in.producer, in.sizes, in.type, in.bytes});
+        };
+        for (std::int32_t i = 0; i < length_of(from_.operations); ++i) {
+            const std::int32_t here = at_place(part_of_, i);
+            for (const graph_input& in : at_place(from_.operations, i).inputs) {
+                if (at_place(from_.tensors, in.tensor).origin == tensor_origin::parameter) {
+                    own(here, in.tensor);
+                } else if (in.producer < 0) {
+                    link(0, here, in);
+                } else if (at_place(part_of_, in.producer) != here) {
+                    link(at_place(part_of_, in.producer), here, in);
+                }
+            }
+        }
+        if (from_.returned >= 0) {
+            const graph_tensor& t = at_place(from_.tensors, from_.returned);
+            graph_input given_out;
+            given_out.tensor = from_.returned, given_out.producer = t.producer;
+            given_out.sizes = t.sizes, given_out.type = t.type, given_out.bytes = t.bytes;
+            link(t.producer < 0 ? 0 : at_place(part_of_, t.producer), length_of(out_.parts) - 1, given_out);
+        }
+        for (auto& [key, edge] : all) out_.edges.push_back(std::move(edge));
+    }
+    void own(std::int32_t part, std::int32_t tensor) {
+        std::vector<std::int32_t>& mine = at_place(out_.parts, part).parameters;
+        if (std::ranges::find(mine, tensor) == mine.end()) mine.push_back(tensor);
+    }
+    /// What no operation reads lies where its module would have been executed.
+    void own_what_nobody_reads() {
+        for (const graph_module& m : from_.modules)
+            for (const std::int32_t tensor : m.owned)
+                if (at_place(from_.tensors, tensor).consumers.empty() && !part_of_.empty())
+                    own(at_place(part_of_, std::min(m.first, length_of(part_of_) - 1)), tensor);
+    }
+    void weigh() {
+        for (graph_part& p : out_.parts) {
+            for (const std::int32_t parameter : p.parameters) {
+                const graph_tensor& t = at_place(from_.tensors, parameter);
+                std::uint64_t elements = 1;
+                for (const std::int64_t n : t.sizes) elements *= static_cast<std::uint64_t>(n);
+                p.parameter_elements += elements, p.weight_bytes += t.bytes;
+            }
+            for (std::int32_t i = p.first; i < p.end; ++i) {
+                const graph_operation& o = at_place(from_.operations, i);
+                p.bytes_read += o.bytes_read, p.bytes_written += o.bytes_written;
+                for (const auto primitive : primitive_members<count>) p.done.*primitive += o.done.*primitive;
+                p.done.torch_flops += o.done.torch_flops;
+            }
+        }
+        for (const graph_tensor& t : from_.tensors) {
+            if (t.producer < 0) continue;
+            graph_part& maker = at_place(out_.parts, at_place(part_of_, t.producer));
+            if (t.is_cached) maker.cache_bytes += t.bytes;
+            if (t.is_saved) maker.saved_bytes += t.bytes;
+        }
+        std::map<std::pair<std::int32_t, std::int32_t>, bool> told;
+        for (const part_edge& e : out_.edges)
+            if (told.try_emplace({e.tensor, e.producer}, true).second)
+                at_place(out_.parts, e.from).output_bytes += at_place(from_.tensors, e.tensor).bytes;
+    }
+    /// A tensor lives from its making, or its first reading, to its last one; what the cache holds is told apart.
+    void watch_memory() {
+        const std::size_t n = from_.operations.size();
+        if (n == 0) return;
+        std::vector<std::uint64_t> comes(n), goes(n);
+        std::vector<std::int32_t> made(from_.tensors.size(), -1);
+        for (std::size_t i = n; i-- > 0;)
+            if (from_.operations[i].output >= 0)
+                at_place(made, from_.operations[i].output) = static_cast<std::int32_t>(i);
+        for (std::size_t i = 0; i < from_.tensors.size(); ++i) {
+            const graph_tensor& t = from_.tensors[i];
+            if (t.is_cached || t.origin == tensor_origin::parameter) continue;
+            const bool was_made = t.origin == tensor_origin::operation;
+            if (!was_made && t.consumers.empty()) continue;
+            const std::int32_t first = was_made ? made[i] : t.consumers.front();
+            if (first < 0) continue;
+            std::int32_t last = t.consumers.empty() ? first : std::max(first, t.consumers.back());
+            if (t.is_saved || static_cast<std::int32_t>(i) == from_.returned) last = static_cast<std::int32_t>(n) - 1;
+            at_place(comes, first) += t.bytes, at_place(goes, last) += t.bytes;
+        }
+        std::uint64_t live = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            live += comes[i];
+            graph_part& p = at_place(out_.parts, part_of_[i]);
+            p.live_bytes = std::max(p.live_bytes, live);
+            live -= goes[i];
+        }
+    }
+
+    const operator_graph& from_;
+    std::vector<std::int32_t> chosen_;   ///< by module
+    std::vector<std::int32_t> part_of_;  ///< by operation
+    part_graph out_;
+};
+
+}  // namespace detail
+
+/// The parts of a pass and what goes between them.
+///
+/// Every tensor that a part reads and did not make is an edge, a parameter of its own, or a parameter of another part, too.
+[[nodiscard]] inline part_graph parts_of(const operator_graph& from, graph_grain grain = {}) {
+    return detail::part_builder(from, grain).take();
+}
+
+/// Gives parts the seconds of their operations.
+inline void set_times(part_graph& g, const std::vector<double>& seconds_of_operations) {
+    for (graph_part& p : g.parts) {
+        p.seconds = 0;
+        for (std::int32_t i = p.first; i < p.end; ++i) p.seconds += detail::at_place(seconds_of_operations, i);
+    }
+    g.timed = true;
+}
+
+/// `2x9x2048` of a tensor's sizes; nothing of a number's.
+[[nodiscard]] inline std::string sizes_text(const std::vector<std::int64_t>& sizes, const char* between = "x") {
+    std::string out;
+    for (const std::int64_t n : sizes) out.append(out.empty() ? "" : between).append(std::to_string(n));
+    return out;
+}
+
+}  // namespace llmcost

@@ -1,0 +1,151 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include <llmcost/graph/cuts.hpp>
+
+// A pass over several devices in a row: each executes consecutive parts and hands what is read behind it to the next one.
+namespace llmcost {
+
+/// One of the devices: how long it takes for each part, and what it holds.
+struct stage_device {
+    std::vector<double> seconds{};       ///< of parts
+    std::vector<double> host_seconds{};  ///< of issuing them, which the device waits for where they are more
+    std::uint64_t memory = ~std::uint64_t{};
+};
+
+/// Consecutive parts on one device.
+struct graph_stage {
+    std::int32_t first = 0, end = 0;  ///< parts
+    std::uint64_t received = 0;       ///< bytes from the device before
+    double link_seconds = 0;          ///< for those
+    double seconds = 0;               ///< of its parts
+    std::uint64_t weights = 0, cache = 0;
+    std::uint64_t live = 0;  ///< at most, of other tensors, also of those that it only hands on
+
+    [[nodiscard]] double all_seconds() const noexcept { return link_seconds + seconds; }
+    [[nodiscard]] std::uint64_t memory() const noexcept { return weights + cache + live; }
+};
+
+/// A pass over several devices.
+struct graph_split {
+    std::vector<graph_stage> stages;  ///< empty: there is no way in which every device holds its part
+    double slowest = 0;               ///< seconds from one pass to the next, where passes follow each other
+    double together = 0;              ///< of one pass, through all devices
+};
+
+namespace detail {
+
+/// What consecutive parts are on a device, whatever the device.
+class stage_table {
+public:
+    stage_table(const operator_graph& from, const part_graph& g) : parts_(g.parts), crossing_(g.parts.size() + 1) {
+        for (const graph_cut& cut : cuts_of(from, g)) at_place(crossing_, cut.at) = cut.bytes;
+        std::map<std::int32_t, std::int32_t> last;
+        for (std::int32_t i = 0; i < length_of(g.parts); ++i) {
+            std::vector<weight>& own = weights_.emplace_back();
+            for (const std::int32_t tensor : at_place(g.parts, i).parameters) {
+                const auto [known, fresh] = last.try_emplace(tensor, i);
+                own.push_back({at_place(from.tensors, tensor).bytes, fresh ? -1 : known->second});
+                known->second = i;
+            }
+        }
+    }
+    /// Calls `visit(stage)` for ever more parts from `first` on, until it says no; seconds are those of a device.
+    template <class Visit>
+    void each_stage(std::int32_t first, const stage_device& on, double bytes_per_second, Visit visit) const {
+        graph_stage s;
+        s.first = first, s.received = at_place(crossing_, first);
+        if (s.received > 0) s.link_seconds = static_cast<double>(s.received) / bytes_per_second;
+        double device_seconds = 0, host_seconds = 0;
+        for (std::int32_t i = first; i < length_of(parts_); ++i) {
+            const graph_part& p = at_place(parts_, i);
+            for (const weight& w : at_place(weights_, i))
+                if (w.before < first) s.weights += w.bytes;
+            s.cache += p.cache_bytes, s.live = std::max(s.live, p.live_bytes);
+            device_seconds += at_place(on.seconds, i), host_seconds += at_place(on.host_seconds, i);
+            s.seconds = std::max(device_seconds, host_seconds);
+            s.end = i + 1;
+            if (!visit(s)) return;
+        }
+    }
+    [[nodiscard]] std::int32_t parts() const { return length_of(parts_); }
+
+private:
+    struct weight {
+        std::uint64_t bytes;
+        std::int32_t before;  ///< the last part before that reads it, too; -1: none
+    };
+    const std::vector<graph_part>& parts_;
+    std::vector<std::uint64_t> crossing_;  ///< by the part behind the cut
+    std::vector<std::vector<weight>> weights_;
+};
+
+}  // namespace detail
+
+/// The split over all of these devices in their order whose slowest stage, with what it receives, is the fastest, and of
+/// those the one whose stages take the least together; each device has a part and holds what it needs.
+///
+/// `links` are bytes per second from each device to the next, one fewer than there are devices. Exact: of two splits of the
+/// same parts over the same devices the better one stays the better one whatever follows.
+[[nodiscard]] inline graph_split split_over(const operator_graph& from, const part_graph& g,
+                                            const std::vector<stage_device>& devices, const std::vector<double>& links) {
+    graph_split out;
+    const detail::stage_table table(from, g);
+    const std::int32_t n = table.parts();
+    const auto k = devices.size();
+    if (k == 0) return out;
+    constexpr double never = std::numeric_limits<double>::infinity();
+    // what was handed in stays with the first part, what is given out with the last one
+    const auto may_end = [&](std::int32_t at) { return at == n || (at > 1 && at < n - 1); };
+    const auto each_way = [&](std::size_t d, const std::vector<double>& before, double most, auto reach) {
+        for (std::int32_t first = 0; first < n; ++first) {
+            if (detail::at_place(before, first) == never || (first == 0) != (d == 0)) continue;
+            table.each_stage(first, devices[d], d == 0 ? 1 : links[d - 1], [&](const graph_stage& s) {
+                if (s.memory() > devices[d].memory || s.all_seconds() > most) return false;
+                if (may_end(s.end) && (s.end == n) == (d + 1 == k)) reach(s, detail::at_place(before, first));
+                return true;
+            });
+        }
+    };
+    std::vector<double> fastest(static_cast<std::size_t>(n) + 1, never);
+    fastest[0] = 0;
+    for (std::size_t d = 0; d < k; ++d) {
+        std::vector<double> next(fastest.size(), never);
+        each_way(d, fastest, never, [&](const graph_stage& s, double before) {
+            double& best = detail::at_place(next, s.end);
+            best = std::min(best, std::max(before, s.all_seconds()));
+        });
+        fastest = std::move(next);
+    }
+    out.slowest = fastest.back();
+    if (out.slowest == never) return out;
+    std::vector<double> least(static_cast<std::size_t>(n) + 1, never);
+    least[0] = 0;
+    std::vector<std::vector<graph_stage>> chosen(k, std::vector<graph_stage>(least.size()));
+    for (std::size_t d = 0; d < k; ++d) {
+        std::vector<double> next(least.size(), never);
+        each_way(d, least, out.slowest, [&](const graph_stage& s, double before) {
+            double& best = detail::at_place(next, s.end);
+            if (before + s.all_seconds() >= best) return;
+            best = before + s.all_seconds();
+            detail::at_place(chosen[d], s.end) = s;
+        });
+        least = std::move(next);
+    }
+    out.together = least.back();
+    std::int32_t end = n;
+    for (std::size_t d = k; d-- > 0; end = out.stages.front().first)
+        out.stages.insert(out.stages.begin(), detail::at_place(chosen[d], end));
+    return out;
+}
+
+}  // namespace llmcost
