@@ -15,6 +15,11 @@
 
 namespace llmcost {
 
+/// The name of a tensor's element type; `unspecified` is that of ids, which have 64 bits.
+[[nodiscard]] constexpr literal element_name(dtype type) noexcept {
+    return type == dtype::unspecified ? literal("int64") : name_of(type);
+}
+
 /// Where a tensor of a graph comes from.
 enum class tensor_origin : std::uint8_t {
     operation,  ///< an operation of the pass made it
@@ -145,6 +150,7 @@ public:
         for (int i = 0; i < o.input_count; ++i) n.inputs.push_back(input_of(*o.inputs[i]));
         for (graph_input& i : beside_) n.inputs.push_back(std::move(i));
         beside_.clear();
+        if (o.kind == op::gather) read_ids(n, o.output);
         n.in_place = o.input_count > 0 && o.output.is_stored() && o.inputs[0]->storage == o.output.storage;
         n.output = n.in_place ? tensor_of(o.output) : add(o.output, tensor_origin::operation, o.output.storage_elements);
         if (!n.in_place && o.output.is_stored()) set(tensor_of_, static_cast<std::size_t>(o.output.storage), n.output);
@@ -217,6 +223,20 @@ private:
         in.producer = tensor(in.tensor).producer;
         in.is_view = tensor(in.tensor).sizes != in.sizes;
         return in;
+    }
+    /// What rows of parameters are picked by is handed in: ids, places.
+    void read_ids(graph_operation& n, const value& picked) {
+        for (const graph_input& in : n.inputs)
+            if (tensor(in.tensor).origin != tensor_origin::parameter) return;
+        graph_tensor ids;
+        ids.sizes = sizes_of(picked), ids.type = dtype::unspecified, ids.origin = tensor_origin::handed_in;
+        if (!ids.sizes.empty()) ids.sizes.pop_back();
+        ids.bytes = sizeof(std::int64_t);
+        for (const std::int64_t size : ids.sizes) ids.bytes *= static_cast<std::uint64_t>(size);
+        graph_input& in = n.inputs.emplace_back();
+        in.tensor = static_cast<std::int32_t>(out_.tensors.size());
+        in.sizes = ids.sizes, in.type = ids.type, in.bytes = ids.bytes;
+        out_.tensors.push_back(std::move(ids));
     }
     [[nodiscard]] static std::uint64_t read_by(const operation& o, count times) {
         const reads what = price_of(o.kind).read;
