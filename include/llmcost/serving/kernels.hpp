@@ -20,21 +20,23 @@ using loss_of_pass = std::function<void(const model&, trace&, const value&)>;
 
 namespace detail {
 
+/// Walks a part of a model with a listener that writes kernels down.
+inline void walk_kernels(const model& part, const workload& load, listener& ear, const loss_of_pass& loss) {
+    trace t{load, &ear};
+    const value scores = part.forward(t);
+    if (loss) loss(part, t, scores);
+}
+
 /// The kernels of a part of a model, equal ones together in the order of the first.
 [[nodiscard]] inline std::vector<model_kernel> folded_kernels(const model& part, const workload& load,
                                                               const execution& how, const loss_of_pass& loss) {
     std::vector<model_kernel> all, folded;
-    const auto walk = [&](listener& ear) {
-        trace t{load, &ear};
-        const value scores = part.forward(t);
-        if (loss) loss(part, t, scores);
-    };
     if (how.issued == issue::eager) {
         eager_listener ear(all, how);
-        walk(ear);
+        walk_kernels(part, load, ear, loss);
     } else {
         fused_listener ear(all, how);
-        walk(ear);
+        walk_kernels(part, load, ear, loss);
         ear.finish();
     }
     for (model_kernel& k : all) {
