@@ -44,7 +44,7 @@ room(registry  "registry\\.hpp"                           base config layers mod
 room(presets   "presets\\.hpp"                             ${engine} config layers model reading arch)
 room(umbrella  "llmcost\\.hpp"                            ${core})
 room(files     "detail/regular_file\\.hpp"               error)
-room(report    "report/.+"                                ${engine} config layers model analysis error)
+room(report    "report/.+"                                ${engine} config layers model analysis graph error)
 room(bundled_row "bundled/(bundled_config|verified_type)\\.hpp" base)
 room(bundled   "bundled/.+"                               base config bundled_row)
 room(json      "(json|detail/json_.+)\\.hpp"              ${core} registry umbrella error)

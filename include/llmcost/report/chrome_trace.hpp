@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <llmcost/report/json_writer.hpp>
+
+// The Trace Event Format of Chrome, which Perfetto reads.
+namespace llmcost {
+
+/// Something on a stream, from when it begins.
+struct trace_span {
+    std::string name;
+    std::string category{};
+    std::size_t stream = 0;
+    double begins = 0, takes = 0;  ///< seconds
+    std::vector<std::pair<std::string, double>> numbers{};
+    std::vector<std::pair<std::string, std::string>> words{};
+};
+
+/// Streams of one process as a trace; spans of a stream lie one behind the other or inside of each other.
+[[nodiscard]] inline std::string chrome_trace(const std::string& process, const std::vector<std::string>& streams,
+                                              const std::vector<trace_span>& spans) {
+    constexpr double micro = 1e6;  // of which the format counts
+    json_writer json(1);
+    json.object().member("displayTimeUnit", "ns").key("traceEvents").array();
+    const auto name = [&](const char* what, std::size_t stream, const std::string& words) {
+        json.object().member("name", what).member("ph", "M").member("pid", 1);
+        json.member("tid", static_cast<std::ptrdiff_t>(stream) + 1).key("args").object().member("name", words);
+        json.end_object().end_object();
+    };
+    name("process_name", 0, process);
+    for (std::size_t i = 0; i < streams.size(); ++i) name("thread_name", i, streams[i]);
+    for (const trace_span& s : spans) {
+        json.object().member("name", s.name).member("cat", s.category).member("ph", "X");
+        json.member("ts", micro * s.begins).member("dur", micro * s.takes).member("pid", 1);
+        json.member("tid", static_cast<std::ptrdiff_t>(s.stream) + 1).key("args").object();
+        for (const auto& [key, n] : s.numbers) json.member(key, n);
+        for (const auto& [key, words] : s.words) json.member(key, words);
+        json.end_object().end_object();
+    }
+    json.end_array().end_object();
+    return json.text() + '\n';
+}
+
+}  // namespace llmcost
