@@ -1,0 +1,239 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <llmcost/cli/graph_devices.hpp>
+#include <llmcost/cli/graph_page.hpp>
+#include <llmcost/report/chrome_trace.hpp>
+#include <llmcost/report/edgeshard.hpp>
+#include <llmcost/report/graph_drawing.hpp>
+#include <llmcost/report/graph_json.hpp>
+#include <llmcost/serving/timeline.hpp>
+
+// `llmcost graph`: a pass as a graph, where it can be cut, and files of it for other programs.
+namespace llmcost::cli {
+
+/// How a graph is written; in the order of `--format`.
+enum class graph_format { text, json, dot, graphml, edgeshard, chrome };
+
+namespace option {
+
+// clang-format off
+inline constexpr option_row
+    level       {"--level",  value_kind::choice, "module|layer|operator", "layers of lists and what is outside of them, modules without children, operations (module)", "Graph"},
+    part_depth  {"--depth",  value_kind::number, "N",    "modules N below the model instead"},
+    graph_as    {"--format", value_kind::choice, "text|json|dot|graphml|edgeshard|chrome", "chrome: the timeline of a step"},
+    out         {"--out",    value_kind::file,   "FILE", "write it there; of edgeshard FILE_module.txt and FILE_detail.txt"},
+    cuts        {"--cuts",   value_kind::none,   "",     "every place to cut it in two, and what goes across"};
+// clang-format on
+
+}  // namespace option
+
+namespace detail {
+
+/// What `llmcost graph` was asked about.
+struct graph_question {
+    read_subject read;
+    workload load{};
+    operator_graph whole{};
+    part_graph parts{};
+    std::optional<graph_device> on{};
+    double link = 0;  ///< bytes per second of the first one; 0: none is known
+    std::optional<split_asked> asked{};
+    graph_split split{};
+    std::vector<stage_device> holds{};
+
+    [[nodiscard]] std::string title() const {
+        return printable(read.found.who.name) + ", " + input_words(read.subject, load) +
+               (load.past > 0 ? " after " + grouped(count(load.past)) : "") +
+               (on ? " on " + printable(on->on->title) : std::string());
+    }
+};
+
+inline workload graph_workload(const arguments& given) {
+    job work = read_job(given);
+    work.base.weights = dtype_from(given.text(option::linear_dtype));
+    return work.base;
+}
+
+/// The times of the operations of a level that is not the graph's own.
+inline part_graph parts_at(const graph_question& q, graph_level level, const std::vector<double>& seconds) {
+    part_graph g = parts_of(q.whole, {level});
+    if (!seconds.empty()) set_times(g, seconds);
+    return g;
+}
+
+inline void write_file(const std::string& path, const std::string& text) {
+    std::ofstream out(path, std::ios::binary);
+    out << text;
+    out.close();
+    if (!out) throw error(errc::io, printable(path), "could not be written");
+}
+
+inline std::string graph_json(const graph_question& q, bool with_cuts) {
+    json_writer json;
+    json.object().member("model", q.read.found.who.name).member("batch", q.load.batch);
+    json.member("sequence", q.load.sequence).member("past", q.load.past).key("device");
+    q.on ? json.value(std::string_view(q.on->on->names[0])) : json.null();
+    put_statistics(json, q.parts);
+    put_parts(json, q.whole, q.parts, q.link);
+    if (with_cuts) put_cuts(json, q.whole, q.parts);
+    if (q.asked) put_split(json, q.split, q.asked->names, q.holds);
+    return json.end_object().text() + '\n';
+}
+
+inline std::string graph_page(const graph_question& q, bool with_cuts) {
+    std::string out = q.title() + '\n' + statistics_words(q.parts) + '\n' + parts_words(q.parts);
+    if (with_cuts) out += '\n' + cuts_words(q.whole, q.parts, q.link);
+    if (q.asked) out += '\n' + split_words(q.parts, q.split, q.asked->names, q.holds);
+    return out;
+}
+
+/// The timeline of a step as an engine runs it, for Chrome and Perfetto.
+inline std::string step_trace(const placement& p, const workload& load) {
+    std::vector<trace_span> spans;
+    enum { device_stream, link_stream, host_stream };
+    for (const timeline_kernel& k : timeline_of(p.subject, load, p.how, *p.on, *p.kernels)) {
+        const model_kernel& kernel = k.what.kernel.what;
+        const kernel_work work = llmcost::detail::work_of(kernel.shape, k.what.kernel.known);
+        const auto times = static_cast<double>(kernel.times);
+        const bool has_word = kernel.shape.family == find_family("elementwise") && !kernel.shape.variant.empty();
+        const std::string family(kernel.shape.family->name), word = has_word ? std::string(kernel.shape.variant) : family;
+        spans.push_back({kernel.name.empty() ? word : kernel.name + ": " + word, family, k.uses_links() ? link_stream : device_stream, k.begins,
+                         k.takes,
+                         {{"runs", times}, {"flops", times * work.flops}, {"bytes", times * work.bytes}},
+                         {{"kernel", kernel_words(kernel.shape)}, {"bound", std::string(name_of(k.what.each.bound))}}});
+        if (p.how.issued != issue::graph)
+            spans.push_back({"launch", "host", host_stream, k.issued - k.host, k.host, {}, {}});
+    }
+    std::vector<std::string> streams{"kernels", "links"};
+    if (p.how.issued != issue::graph) streams.emplace_back("host");
+    return chrome_trace(title_of_placement(p), streams, spans);
+}
+
+/// Reads a model and draws its graph.
+inline graph_question read_graph(const arguments& given, const program& io) {
+    graph_question q{io.read(given, io)};
+    q.load = graph_workload(given);
+    job work;
+    work.base = q.load;
+    check_workload(q.read.subject, given, work);
+    check_encoder(q.read.subject, work);
+    q.whole = graph_of(q.read.subject, q.load);
+    graph_grain grain{static_cast<graph_level>(given.choice(option::level))};
+    if (given.has(option::part_depth)) {
+        if (given.has(option::level)) refuse("--depth", "cannot stand together with --level");
+        grain.depth = static_cast<int>(given.number(option::part_depth, 1));
+    }
+    q.parts = parts_of(q.whole, grain);
+    return q;
+}
+
+/// Cuts a graph for the devices that a command line names.
+inline void split_graph(graph_question& q, const arguments& given) {
+    constexpr std::size_t most = 4096;  // parts: a second of work
+    if (q.parts.parts.size() > most)
+        refuse("--split", std::to_string(q.parts.parts.size()) + " nodes: say --level module or layer");
+    q.asked = read_split(given, graph_types(given, q.read));
+    const std::int64_t stages = length_of(q.parts.parts) - 2;
+    if (static_cast<std::int64_t>(q.asked->devices.size()) > stages)
+        refuse("--split", std::to_string(q.asked->devices.size()) + " devices for " + std::to_string(stages) + " nodes");
+    for (std::size_t i = 0; i < q.asked->devices.size(); ++i) {
+        const graph_device& d = q.asked->devices[i];
+        std::size_t same = 0;
+        while (q.asked->devices[same].on != d.on) ++same;
+        q.holds.push_back(same < i ? q.holds[same] : stage_of(q.read, q.load, q.parts, d));
+    }
+    q.split = split_over(q.whole, q.parts, q.holds, q.asked->links);
+}
+
+}  // namespace detail
+
+/// What `llmcost graph` prints, or writes into files.
+[[nodiscard]] inline answered graph_answer(const arguments& given, const program& io) {
+    const auto format = static_cast<graph_format>(given.choice(option::graph_as));
+    const std::string file(given.text(option::out));
+    const auto answer = [&](std::string text, exit_code code = exit_code::ok) -> answered {
+        if (file.empty()) return {std::move(text), code};
+        detail::write_file(file, text);
+        return {{}, code};
+    };
+    const bool splits = given.has(option::split) || given.has(option::stages), cuts = given.has(option::cuts);
+    if (format == graph_format::chrome) {
+        for (const option_row& o : {option::level, option::part_depth, option::cuts, option::split, option::stages})
+            if (given.has(o)) refuse(o.name, "says nothing of a timeline (--format chrome)");
+        const workload load = detail::graph_workload(given);
+        const placement p = io.place(given, io);
+        job work;
+        work.base = load;
+        check_workload(p.subject, given, work);
+        return answer(detail::step_trace(p, load));
+    }
+    for (const option_row& o : {option::engine, option::execution, option::tp})
+        if (given.has(o)) refuse(o.name, "is of the timeline of a step (--format chrome)");
+    if (cuts && format != graph_format::text && format != graph_format::json) refuse("--cuts", "needs --format text or json");
+    if (splits && (format == graph_format::graphml || format == graph_format::edgeshard))
+        refuse("--split", "needs --format text, json or dot");
+    detail::graph_question q = detail::read_graph(given, io);
+    if (given.has(option::link)) q.link = detail::read_rate("--link", split_list(given.text(option::link), ',').front());
+    std::vector<double> seconds;
+    if (given.has(option::device)) {
+        q.on = graph_device_of("--device", given.text(option::device), given, graph_types(given, q.read));
+        seconds = operation_seconds(q.read.subject, q.load, q.on->how, *q.on->on, *q.on->kernels);
+        set_times(q.parts, seconds);
+    }
+    if (splits) detail::split_graph(q, given);
+    const exit_code code = splits && q.split.stages.empty() ? exit_code::does_not_fit : exit_code::ok;
+    switch (format) {
+        case graph_format::text: return answer(detail::graph_page(q, cuts), code);
+        case graph_format::json: return answer(detail::graph_json(q, cuts), code);
+        case graph_format::dot:
+            return answer(dot_of(q.whole, q.parts, q.title(), q.split,
+                                 q.asked ? q.asked->names : std::vector<std::string>{}),
+                          code);
+        case graph_format::graphml: return answer(graphml_of(q.whole, q.parts));
+        case graph_format::edgeshard:
+        case graph_format::chrome: break;
+    }
+    if (file.empty()) return edgeshard_text(q.whole, q.parts);
+    if (given.choice(option::level) == 2) refuse("--level", "operator is what FILE_detail.txt has");
+    detail::write_file(file + "_module.txt", edgeshard_text(q.whole, q.parts));
+    detail::write_file(file + "_detail.txt", edgeshard_text(q.whole, detail::parts_at(q, graph_level::operation, seconds)));
+    return {};
+}
+
+inline constexpr std::array graph_options =
+    joined(model_options,
+           std::array{option::batch, option::sequence, option::past, option::encoder_sequence, option::logits},
+           std::array{option::level, option::part_depth, option::cuts, option::graph_as, option::out},
+           titled("Device", std::array{option::device, option::linear_dtype, option::calibration, option::engine,
+                                       option::execution, option::tp}),
+           std::array{option::split, option::stages, option::link}, help_option);
+
+inline constexpr std::array<example_row, 4> graph_examples{{
+    {"llmcost graph --model meta-llama/Llama-3.2-1B --device h200 --cuts", "its layers, their times, every cut"},
+    {"llmcost graph --model meta-llama/Llama-3.1-8B --devices h200,l4,l4 --link 1Gbit/s", "the best split over three devices"},
+    {"llmcost graph --model openai-community/gpt2 --level layer --format dot | dot -Tsvg > gpt2.svg", "a picture"},
+    {"llmcost graph --model Qwen/Qwen3-8B --device h200 --tp 2 --format chrome --out step.json", "for ui.perfetto.dev"},
+}};
+
+inline constexpr command graph_command{
+    .name = "graph",
+    .meaning = "what reads what, where to cut it, files for other programs",
+    .usage = "(--model NAME | --config FILE) [option]...",
+    .about =
+        "A forward pass as a graph of modules or operations, with the tensors that go from\n"
+        "one to another; where it can be cut, and the best split over devices.\n",
+    .options = graph_options,
+    .answer = graph_answer,
+    .examples = graph_examples};
+
+}  // namespace llmcost::cli

@@ -1,0 +1,184 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include "program.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+
+// `llmcost graph`: its pages, its members, its files for other programs.
+namespace llmcost::testing {
+namespace {
+
+const std::string small = "graph " + llama + " --sequence 64";
+const std::string timed = small + " --device h200 --calibration none";
+
+nlohmann::json in_json(const std::string& line, int code = 0) {
+    return nlohmann::json::parse(printed(line + " --format json", {}, code));
+}
+
+}  // namespace
+
+TEST_CASE("a graph has every tensor that goes from one node to another, with its sizes, type and bytes") {
+    for (const std::string level : {"--level module", "--level layer", "--level operator", "--depth 1", "--depth 3"}) {
+        CAPTURE(level);
+        const auto g = in_json(timed + " --link 1GB/s " + level);
+        const auto& nodes = g["nodes"];
+        CHECK(nodes.front()["kind"] == "input");
+        CHECK(nodes.back()["kind"] == "output");
+        std::set<std::int64_t> read;
+        for (const auto& e : g["edges"]) {
+            CHECK(e["from"] < e["to"]);
+            std::int64_t elements = 1;
+            for (const auto& n : e["shape"]) elements *= n.get<std::int64_t>();
+            const std::int64_t each = e["dtype"] == "float32" ? 4 : e["dtype"] == "int64" ? 8 : 2;
+            if (e["from"] != 1) CHECK(e["bytes"] <= elements * each);
+            CHECK(e["seconds"].get<double>() == doctest::Approx(e["bytes"].get<double>() / 1e9));
+            read.insert(e["to"].get<std::int64_t>());
+        }
+        std::int64_t flops = 0;
+        double seconds = 0;
+        for (const auto& n : nodes) {
+            flops += n["flops"].get<std::int64_t>(), seconds += n["seconds"].get<double>();
+            if (n["kind"] == "module" || n["kind"] == "output") CHECK(read.contains(n["id"].get<std::int64_t>()));
+        }
+        CHECK("scope,flops\nall," + std::to_string(flops) + "\n" == printed(llama + " --sequence 64 --format csv flops"));
+        CHECK(g["statistics"]["nodes"] == nodes.size());
+        CHECK(g["statistics"]["edges"] == g["edges"].size());
+        CHECK(g["statistics"]["seconds"].get<double>() == doctest::Approx(seconds));
+        CHECK(g["statistics"]["critical_seconds"] <= g["statistics"]["seconds"]);
+    }
+    CHECK(in_json(small)["nodes"][1]["seconds"] == nullptr);
+}
+
+TEST_CASE("a cut tells what goes across and what lies on its sides") {
+    const auto g = in_json(timed + " --cuts");
+    REQUIRE(g["cuts"].size() + 3 == g["nodes"].size());
+    for (const auto& cut : g["cuts"]) {
+        const std::string name = g["nodes"][cut["before"].get<std::size_t>() - 1]["name"];
+        if (!name.ends_with("layers.8")) continue;
+        // hidden states, cosines and sines, the mask
+        CHECK(cut["tensors"].size() == 4);
+        CHECK(cut["bytes"] == 64 * 2048 * 2 + 2 * 64 * 64 * 2 + 64 * 64 * 2);
+        CHECK(cut["weights_before"] == 2 * (262'668'288 + 8 * 60'821'504));
+        CHECK(cut["weights_behind"] == 2 * (262'668'288 + 8 * 60'821'504 + 2048));  // tied: both ends have the table
+        CHECK(cut["cache_before"] == cut["cache_behind"]);
+    }
+    const std::string page = printed(timed + " --cuts --link 10GB/s");
+    for (const char* part : {"critical path of", "Cuts, in the order of execution", "on the link", "weights before"})
+        CHECK_MESSAGE(has(page, part), part);
+}
+
+TEST_CASE("a split gives every device its part, which it holds") {
+    const auto g = in_json("graph --model meta-llama/Llama-3.1-8B --sequence 64 --calibration none --devices h200,a10,l4 "
+                           "--link 10GB/s,1Gbit/s");
+    const auto& split = g["split"];
+    CHECK(split["fits"] == true);
+    REQUIRE(split["stages"].size() == 3);
+    std::int64_t next = 1;
+    double slowest = 0, together = 0;
+    for (const auto& stage : split["stages"]) {
+        CHECK(stage["first"] == next);
+        next = stage["last"].get<std::int64_t>() + 1;
+        CHECK(stage["bytes"] <= stage["available"]);
+        const double all = stage["seconds"].get<double>() + stage["link_seconds"].get<double>();
+        slowest = std::max(slowest, all), together += all;
+    }
+    CHECK(next == static_cast<std::int64_t>(g["nodes"].size()) + 1);
+    CHECK(split["slowest_seconds"].get<double>() == doctest::Approx(slowest));
+    CHECK(split["seconds"].get<double>() == doctest::Approx(together));
+    CHECK(has(printed(timed + " --split 2 --link 25GB/s"), "The best split over 2 devices: a pass every "));
+    CHECK(has(printed("graph --model meta-llama/Llama-3.1-70B --sequence 64 --calibration none --devices l4,l4 --link 1GB/s", {}, 8),
+              "No split over 2 devices: none in which each holds its part"));
+}
+
+TEST_CASE("what a graph cannot be asked is refused") {
+    CHECK(refused(small + " --split 2") == "llmcost: --split: needs --devices, or --device for all of them\n");
+    CHECK(refused(timed + " --split 2") == "llmcost: --link: say how fast: --link 10GB/s\n");
+    CHECK(refused(timed + " --split 2 --link 10") ==
+          "llmcost: --link: expected a rate like 10GB/s or 1Gbit/s, found '10'\n");
+    CHECK(refused(timed + " --split 3 --devices l4,t4 --link 1GB/s") ==
+          "llmcost: --devices: names 2 devices for 3 stages\n");
+    CHECK(refused(timed + " --devices l4,t4 --link 1GB/s,1GB/s,1GB/s") ==
+          "llmcost: --link: expected one rate, or 1, found 3\n");
+    CHECK(refused(timed + " --split 99 --link 1GB/s") == "llmcost: --split: 99 devices for 21 nodes\n");
+    CHECK(refused(small + " --depth 2 --level layer") == "llmcost: --depth: cannot stand together with --level\n");
+    CHECK(refused(small + " --cuts --format dot") == "llmcost: --cuts: needs --format text or json\n");
+    CHECK(refused(timed + " --tp 2") == "llmcost: --tp: is of the timeline of a step (--format chrome)\n");
+    CHECK(refused(timed + " --format chrome --cuts") ==
+          "llmcost: --cuts: says nothing of a timeline (--format chrome)\n");
+    CHECK(refused(small + " --out /nonexistent/file", {}, 3) == "llmcost: /nonexistent/file: could not be written\n");
+}
+
+TEST_CASE("DOT is what Graphviz draws, where it is there, with a frame for each device of a split") {
+    const std::string dot = printed(timed + " --split 2 --link 1GB/s --format dot");
+    CHECK(has(dot, "subgraph cluster_1 { label=\"H200 SXM\";"));
+    CHECK(has(dot, "model.layers.3\\nLlamaDecoderLayer\\n60.8 Mparameters, 122 MB"));
+    if (std::system("dot -V 2>/dev/null >/dev/null") != 0) return;
+    const auto folder = std::filesystem::temp_directory_path() / "llmcost_graph_test";
+    std::filesystem::create_directories(folder);
+    const std::string in = (folder / "graph.dot").string(), out = (folder / "graph.svg").string();
+    CHECK(printed(timed + " --split 2 --link 1GB/s --format dot --out " + in) == "");
+    CHECK(std::system(("dot -Tsvg " + in + " -o " + out).c_str()) == 0);
+    std::ifstream svg(out, std::ios::binary);
+    const std::string drawn(std::istreambuf_iterator<char>(svg), {});
+    CHECK(has(drawn, ">model.layers.15</text>"));
+    std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("GraphML names what its nodes and edges have") {
+    const std::string xml = printed(timed + " --format graphml");
+    const auto times = [&](const std::string& part) {
+        std::size_t n = 0;
+        for (std::size_t at = xml.find(part); at != std::string::npos; at = xml.find(part, at + 1)) ++n;
+        return n;
+    };
+    const auto g = in_json(timed);
+    CHECK(times("<node id=") == g["nodes"].size());
+    CHECK(times("<edge source=") == g["edges"].size());
+    CHECK(times("<data key=\"n_seconds\">") == g["nodes"].size());
+    CHECK(times("<key id=") == 16);
+    CHECK(xml.starts_with("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<graphml xmlns="));
+    CHECK(xml.ends_with("</graphml>\n"));
+}
+
+TEST_CASE("a step's timeline has what Chrome and Perfetto require, streams for kernels, links and the host") {
+    for (const std::string how : {"", " --tp 2", " --execution eager", " --engine vllm --execution stream"}) {
+        CAPTURE(how);
+        const auto trace = nlohmann::json::parse(printed(timed + how + " --format chrome"));
+        double end[4]{}, last = 0;
+        std::set<std::string> streams;
+        std::size_t links = 0;
+        for (const auto& e : trace["traceEvents"]) {
+            CHECK(e["pid"] == 1);
+            if (e["ph"] == "M") {
+                if (e["name"] == "thread_name") streams.insert(e["args"]["name"].get<std::string>());
+                continue;
+            }
+            CHECK(e["ph"] == "X");
+            CHECK(!e["name"].get<std::string>().empty());
+            double& before = end[e["tid"].get<std::size_t>()];
+            const double begins = e["ts"].get<double>(), takes = e["dur"].get<double>();
+            CHECK(begins >= before - 1e-6);  // one after the other
+            CHECK(takes > 0);
+            before = begins + takes, last = std::max(last, before);
+            links += e["tid"] == 2;
+        }
+        CHECK((links > 0) == (how == " --tp 2"));
+        CHECK(streams.contains("kernels"));
+        CHECK(streams.contains("links"));
+        CHECK(streams.contains("host") == has(how, "--execution"));
+        const auto step = nlohmann::json::parse(
+            printed("latency " + llama + " --sequence 64 --device h200 --calibration none --logits all --format json" + how));
+        CHECK(last >= 1e6 * step["seconds"].get<double>() * 0.999999);
+        if (!has(how, "--execution")) CHECK(last == doctest::Approx(1e6 * step["seconds"].get<double>()));
+    }
+}
+
+}  // namespace llmcost::testing
