@@ -16,6 +16,8 @@ packages='g++ cmake ninja-build
     nlohmann-json3-dev libcurl4-openssl-dev
     doctest-dev libbenchmark-dev pkg-config meson
     ca-certificates'
+# what a few answers and tests need and all else does without: Chakra traces; pictures of graphs
+optional='protobuf-compiler libprotobuf-dev graphviz'
 
 say() { printf '%s\n' "setup: $*" >&2; }
 fail() { say "$@"; exit 1; }
@@ -33,24 +35,33 @@ quietly() {
 }
 
 if command -v dpkg-query >/dev/null && command -v apt-get >/dev/null; then
-    missing=
-    for package in $packages; do
-        case $(dpkg-query -W -f='${Status}' "$package" 2>/dev/null || true) in
-            *' installed') ;;
-            *) missing="$missing $package" ;;
-        esac
-    done
+    # the words among its arguments that are no installed packages
+    missing_of() {
+        for package in "$@"; do
+            case $(dpkg-query -W -f='${Status}' "$package" 2>/dev/null || true) in
+                *' installed') ;;
+                *) printf ' %s' "$package" ;;
+            esac
+        done
+    }
+    # shellcheck disable=SC2086 # words are packages
+    missing=$(missing_of $packages) wanted=$(missing_of $optional)
+    as_root=
+    [ "$(id -u)" -eq 0 ] || as_root=sudo
     if [ -n "$missing" ]; then
-        as_root=
-        if [ "$(id -u)" -ne 0 ]; then
-            command -v sudo >/dev/null || fail "as root, run: apt-get install$missing"
-            as_root=sudo
-        fi
+        [ -z "$as_root" ] || command -v sudo >/dev/null || fail "as root, run: apt-get install$missing"
         say "installing$missing"
         export DEBIAN_FRONTEND=noninteractive
         quietly $as_root apt-get update -q
         # shellcheck disable=SC2086 # words are packages
         quietly $as_root apt-get install -q -y --no-install-recommends $missing
+    fi
+    if [ -n "$wanted" ]; then
+        [ -z "$as_root" ] || as_root='sudo -n'
+        export DEBIAN_FRONTEND=noninteractive
+        # shellcheck disable=SC2086 # words are packages
+        { $as_root apt-get update -q && $as_root apt-get install -q -y --no-install-recommends $wanted; } >/dev/null 2>&1 ||
+            say "going on without$wanted"
     fi
 else
     say "no apt-get here: a C++20 compiler, CMake 3.25, Ninja, nlohmann_json, libcurl, doctest must be there already"

@@ -16,6 +16,7 @@ extern const llmcost::cli::command page, models, devices, memory, train, fit, ch
 extern const llmcost::known_models rows;
 extern const std::span<const llmcost::bundled_config> configurations;
 extern const llmcost::verified_table verified;
+extern const llmcost::cli::trace_writer chakra;
 llmcost::cli::read_subject read(const llmcost::cli::arguments& given, const llmcost::cli::program& io);
 llmcost::cli::placement place(const llmcost::cli::arguments& given, const llmcost::cli::program& io);
 bool read_each(const llmcost::cli::arguments& given, const llmcost::cli::program& io, llmcost::cli::subject_sink& sink);

@@ -18,10 +18,11 @@ namespace llmcost::testing {
 namespace {
 
 /// The model that EdgeShard wraps in its example: `model.model` of a causal language model.
-const std::string inner = "graph " + llama + " --set architectures=[\"LlamaModel\"] --dtype bfloat16 --sequence 9 --format edgeshard";
+const std::string inner =
+    "graph " + llama + " --set architectures=[\"LlamaModel\"] --dtype bfloat16 --sequence 9 --format edgeshard";
 
 struct edgeshard_file {
-    std::vector<std::string> head;               ///< lines in front of the nodes
+    std::vector<std::string> head;                ///< lines in front of the nodes
     std::vector<std::vector<std::string>> nodes;  ///< fields between tabs
     std::vector<std::pair<int, int>> edges;
 };
@@ -63,8 +64,8 @@ TEST_CASE("EdgeShard Profiler: the file of modules") {
     // four lines of statistics, a header of seven fields
     REQUIRE(f.head.size() == 5);
     CHECK(f.head[0] == "==== Stats ====");
-    CHECK(f.head[1] == "Total nodes: " + std::to_string(f.nodes.size()) + " (modules=19, ops=" +
-                           std::to_string(f.nodes.size() - 19) + ")");  // L + 3
+    CHECK(f.head[1] == "Total nodes: " + std::to_string(f.nodes.size()) +
+                           " (modules=19, ops=" + std::to_string(f.nodes.size() - 19) + ")");  // L + 3
     CHECK(f.head[2] == "Total edges: " + std::to_string(f.edges.size()));
     CHECK(f.head[3] == "================");
     CHECK(f.head[4] == "NodeID\tType\tAvgForward(ms)\tBackward(ms)\tParamSize\tDesc\tGPUMemory(MB)");
@@ -81,7 +82,8 @@ TEST_CASE("EdgeShard Profiler: the file of modules") {
     }
     CHECK(f.nodes.front()[7] == "Input");
     CHECK(f.nodes.back()[7] == "Output");
-    const auto row = [&](const std::string& words, const std::string& parameters, const std::string& memory, std::size_t times) {
+    const auto row = [&](const std::string& words, const std::string& parameters, const std::string& memory,
+                         std::size_t times) {
         const auto rows = described(f, words);
         CHECK(rows.size() == times);
         for (const auto& r : rows) CHECK((r[1] == "Module" && r[6] == parameters && r[8] == memory));
@@ -151,12 +153,14 @@ TEST_CASE("EdgeShard Profiler: two files, with the time of each node where a dev
 }
 
 TEST_CASE("EdgeShard Profiler: modules of GPT-2 and ViT") {
-    const edgeshard_file gpt = parsed(printed("graph --model openai-community/gpt2 --sequence 9 --dtype float16 --format edgeshard"));
+    const edgeshard_file gpt =
+        parsed(printed("graph --model openai-community/gpt2 --sequence 9 --dtype float16 --format edgeshard"));
     CHECK(described(gpt, "GPT2Block").size() == 12);
     for (const auto& row : described(gpt, "GPT2Block")) CHECK((row[6] == "7087872" && row[8] == "13.519"));
     CHECK(described(gpt, "Embedding").size() == 2);
     CHECK(described(gpt, "LayerNorm").size() == 1);
-    const edgeshard_file vit = parsed(printed("graph --model google/vit-base-patch16-224 --dtype float16 --format edgeshard"));
+    const edgeshard_file vit =
+        parsed(printed("graph --model google/vit-base-patch16-224 --dtype float16 --format edgeshard"));
     for (const auto& row : described(vit, "ViTLayer")) CHECK((row[6] == "7087872" && row[8] == "13.519"));
     CHECK(described(vit, "ViTLayer").size() == 12);
     CHECK(described(vit, "Conv2d").size() == 1);

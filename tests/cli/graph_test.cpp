@@ -76,8 +76,9 @@ TEST_CASE("a cut tells what goes across and what lies on its sides") {
 }
 
 TEST_CASE("a split gives every device its part, which it holds") {
-    const auto g = in_json("graph --model meta-llama/Llama-3.1-8B --sequence 64 --calibration none --devices h200,a10,l4 "
-                           "--link 10GB/s,1Gbit/s");
+    const auto g = in_json(
+        "graph --model meta-llama/Llama-3.1-8B --sequence 64 --calibration none --devices h200,a10,l4 "
+        "--link 10GB/s,1Gbit/s");
     const auto& split = g["split"];
     CHECK(split["fits"] == true);
     REQUIRE(split["stages"].size() == 3);
@@ -94,7 +95,8 @@ TEST_CASE("a split gives every device its part, which it holds") {
     CHECK(split["slowest_seconds"].get<double>() == doctest::Approx(slowest));
     CHECK(split["seconds"].get<double>() == doctest::Approx(together));
     CHECK(has(printed(timed + " --split 2 --link 25GB/s"), "The best split over 2 devices: a pass every "));
-    CHECK(has(printed("graph --model meta-llama/Llama-3.1-70B --sequence 64 --calibration none --devices l4,l4 --link 1GB/s", {}, 8),
+    CHECK(has(printed("graph --model meta-llama/Llama-3.1-70B --sequence 64 --calibration none --devices l4,l4 --link 1GB/s",
+                      {}, 8),
               "No split over 2 devices: none in which each holds its part"));
 }
 
@@ -111,8 +113,10 @@ TEST_CASE("what a graph cannot be asked is refused") {
     CHECK(refused(small + " --depth 2 --level layer") == "llmcost: --depth: cannot stand together with --level\n");
     CHECK(refused(small + " --cuts --format dot") == "llmcost: --cuts: needs --format text or json\n");
     CHECK(refused(timed + " --tp 2") == "llmcost: --tp: is of the timeline of a step (--format chrome)\n");
-    CHECK(refused(timed + " --format chrome --cuts") ==
-          "llmcost: --cuts: says nothing of a timeline (--format chrome)\n");
+    CHECK(refused(timed + " --format chrome --cuts") == "llmcost: --cuts: says nothing of a timeline (--format chrome)\n");
+    CHECK(
+        refused(small + " --format chakra --out x", {}, 3) ==
+        "llmcost: --format: chakra: this program was built without protobuf (Debian: protobuf-compiler libprotobuf-dev)\n");
     CHECK(refused(small + " --out /nonexistent/file", {}, 3) == "llmcost: /nonexistent/file: could not be written\n");
 }
 
@@ -174,8 +178,8 @@ TEST_CASE("a step's timeline has what Chrome and Perfetto require, streams for k
         CHECK(streams.contains("kernels"));
         CHECK(streams.contains("links"));
         CHECK(streams.contains("host") == has(how, "--execution"));
-        const auto step = nlohmann::json::parse(
-            printed("latency " + llama + " --sequence 64 --device h200 --calibration none --logits all --format json" + how));
+        const auto step = nlohmann::json::parse(printed(
+            "latency " + llama + " --sequence 64 --device h200 --calibration none --logits all --format json" + how));
         CHECK(last >= 1e6 * step["seconds"].get<double>() * 0.999999);
         if (!has(how, "--execution")) CHECK(last == doctest::Approx(1e6 * step["seconds"].get<double>()));
     }

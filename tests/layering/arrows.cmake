@@ -44,6 +44,7 @@ room(registry  "registry\\.hpp"                           base config layers mod
 room(presets   "presets\\.hpp"                             ${engine} config layers model reading arch)
 room(umbrella  "llmcost\\.hpp"                            ${core})
 room(files     "detail/regular_file\\.hpp"               error)
+room(chakra    "report/chakra\\.hpp"                       ${engine} config layers model analysis graph)
 room(report    "report/.+"                                ${engine} config layers model analysis graph error)
 room(bundled_row "bundled/(bundled_config|verified_type)\\.hpp" base)
 room(bundled   "bundled/.+"                               base config bundled_row)
@@ -56,12 +57,13 @@ room(cli       "cli/.+"                                   ${core} umbrella error
 # too slow to include for everybody who plans with numbers
 set(heavy iostream sstream filesystem regex functional ranges map string vector string_view array span optional algorithm
     concepts compare exception type_traits)
-set(boundaries graph error messages files weights report bundled_row bundled program json hub cli kernels fit serving cuda memory)
+set(boundaries graph chakra error messages files weights report bundled_row bundled program json hub cli kernels fit serving cuda memory)
 set(outside_json "^nlohmann/")
 set(outside_files "\\.h$")
 set(outside_weights "\\.h$")
 set(outside_hub "^curl/|\\.h$")
 set(outside_cli "\\.h$")
+set(outside_chakra "^(chakra\\.pb|google/protobuf/.+)\\.h$")
 
 function(room_of header result)
   get_property(rooms GLOBAL PROPERTY rooms)

@@ -50,9 +50,9 @@ TEST_CASE("operations of a graph execute what the model does, and every tensor t
         std::string unknown;
         for (std::size_t i = 0; i < g.operations.size(); ++i)
             for (const graph_input& in : g.operations[i].inputs) {
-                const bool known = in.tensor >= 0 && in.producer < static_cast<std::int32_t>(i) &&
-                                   (in.producer >= 0 || g.tensors[static_cast<std::size_t>(in.tensor)].origin !=
-                                                            tensor_origin::operation);
+                const bool known =
+                    in.tensor >= 0 && in.producer < static_cast<std::int32_t>(i) &&
+                    (in.producer >= 0 || g.tensors[static_cast<std::size_t>(in.tensor)].origin != tensor_origin::operation);
                 if (!known) unknown = g.modules[static_cast<std::size_t>(g.operations[i].module)].path;
             }
         CHECK(unknown == "");
@@ -93,7 +93,8 @@ TEST_CASE("parts of every size execute what the model does, and what they read i
                 for (std::int32_t o = p.parts[i].first; o < p.parts[i].end; ++o)
                     for (const graph_input& in : g.operations[static_cast<std::size_t>(o)].inputs) {
                         const bool own = in.producer >= p.parts[i].first && in.producer < p.parts[i].end;
-                        const bool parameter = g.tensors[static_cast<std::size_t>(in.tensor)].origin == tensor_origin::parameter;
+                        const bool parameter =
+                            g.tensors[static_cast<std::size_t>(in.tensor)].origin == tensor_origin::parameter;
                         complete = complete && (own || parameter || reads[i].contains(in.tensor));
                     }
             CHECK(complete);

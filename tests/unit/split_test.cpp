@@ -125,9 +125,8 @@ TEST_CASE("the best split is the best of all splits") {
         for (std::size_t d = 1; d < k; ++d) links.push_back(static_cast<double>(1U << random() % 3));
         answer best;
         std::vector<std::int32_t> ends;
-        each_split(n, k, ends, [&](const std::vector<std::int32_t>& all) {
-            best = std::min(best, by_hand(g, devices, links, all));
-        });
+        each_split(n, k, ends,
+                   [&](const std::vector<std::int32_t>& all) { best = std::min(best, by_hand(g, devices, links, all)); });
         const graph_split found = split_over(g.from, g.parts, devices, links);
         CHECK(found.stages.empty() == (best.slowest == std::numeric_limits<double>::infinity()));
         if (found.stages.empty()) continue;

@@ -12,6 +12,7 @@
 
 #include <llmcost/cli/graph_devices.hpp>
 #include <llmcost/cli/graph_page.hpp>
+#include <llmcost/graph/execution_trace.hpp>
 #include <llmcost/report/chrome_trace.hpp>
 #include <llmcost/report/edgeshard.hpp>
 #include <llmcost/report/graph_drawing.hpp>
@@ -22,7 +23,7 @@
 namespace llmcost::cli {
 
 /// How a graph is written; in the order of `--format`.
-enum class graph_format { text, json, dot, graphml, edgeshard, chrome };
+enum class graph_format { text, json, dot, graphml, edgeshard, chrome, chakra };
 
 namespace option {
 
@@ -30,8 +31,8 @@ namespace option {
 inline constexpr option_row
     level       {"--level",  value_kind::choice, "module|layer|operator", "layers of lists and what is outside of them, modules without children, operations (module)", "Graph"},
     part_depth  {"--depth",  value_kind::number, "N",    "modules N below the model instead"},
-    graph_as    {"--format", value_kind::choice, "text|json|dot|graphml|edgeshard|chrome", "chrome: the timeline of a step"},
-    out         {"--out",    value_kind::file,   "FILE", "write it there; of edgeshard FILE_module.txt and FILE_detail.txt"},
+    graph_as    {"--format", value_kind::choice, "text|json|dot|graphml|edgeshard|chrome|chakra", "chrome: the timeline of a step"},
+    out         {"--out",    value_kind::file,   "FILE", "write it there; edgeshard FILE_module.txt, FILE_detail.txt, chakra FILE.0.et ..."},
     cuts        {"--cuts",   value_kind::none,   "",     "every place to cut it in two, and what goes across"};
 // clang-format on
 
@@ -107,7 +108,10 @@ inline std::string step_trace(const placement& p, const workload& load) {
         const auto times = static_cast<double>(kernel.times);
         const bool has_word = kernel.shape.family == find_family("elementwise") && !kernel.shape.variant.empty();
         const std::string family(kernel.shape.family->name), word = has_word ? std::string(kernel.shape.variant) : family;
-        spans.push_back({kernel.name.empty() ? word : kernel.name + ": " + word, family, k.uses_links() ? link_stream : device_stream, k.begins,
+        spans.push_back({kernel.name.empty() ? word : kernel.name + ": " + word,
+                         family,
+                         k.uses_links() ? link_stream : device_stream,
+                         k.begins,
                          k.takes,
                          {{"runs", times}, {"flops", times * work.flops}, {"bytes", times * work.bytes}},
                          {{"kernel", kernel_words(kernel.shape)}, {"bound", std::string(name_of(k.what.each.bound))}}});
@@ -179,9 +183,15 @@ inline void split_graph(graph_question& q, const arguments& given) {
     }
     for (const option_row& o : {option::engine, option::execution, option::tp})
         if (given.has(o)) refuse(o.name, "is of the timeline of a step (--format chrome)");
-    if (cuts && format != graph_format::text && format != graph_format::json) refuse("--cuts", "needs --format text or json");
+    if (cuts && format != graph_format::text && format != graph_format::json)
+        refuse("--cuts", "needs --format text or json");
     if (splits && (format == graph_format::graphml || format == graph_format::edgeshard))
         refuse("--split", "needs --format text, json or dot");
+    if (format == graph_format::chakra && io.chakra == nullptr)
+        throw error(errc::unsupported, "--format",
+                    "chakra: this program was built without protobuf (Debian: protobuf-compiler libprotobuf-dev)");
+    if (format == graph_format::chakra && file.empty())
+        refuse("--out", "say where: chakra is a file for each device, FILE.0.et ...");
     detail::graph_question q = detail::read_graph(given, io);
     if (given.has(option::link)) q.link = detail::read_rate("--link", split_list(given.text(option::link), ',').front());
     std::vector<double> seconds;
@@ -196,10 +206,16 @@ inline void split_graph(graph_question& q, const arguments& given) {
         case graph_format::text: return answer(detail::graph_page(q, cuts), code);
         case graph_format::json: return answer(detail::graph_json(q, cuts), code);
         case graph_format::dot:
-            return answer(dot_of(q.whole, q.parts, q.title(), q.split,
-                                 q.asked ? q.asked->names : std::vector<std::string>{}),
-                          code);
+            return answer(
+                dot_of(q.whole, q.parts, q.title(), q.split, q.asked ? q.asked->names : std::vector<std::string>{}), code);
         case graph_format::graphml: return answer(graphml_of(q.whole, q.parts));
+        case graph_format::chakra: {
+            if (code != exit_code::ok) return {detail::split_words(q.parts, q.split, q.asked->names, q.holds), code};
+            const auto traces = execution_traces_of(q.parts, q.split.stages, q.holds);
+            for (std::size_t i = 0; i < traces.size(); ++i)
+                detail::write_file(file + "." + std::to_string(i) + ".et", io.chakra(traces[i]));
+            return {};
+        }
         case graph_format::edgeshard:
         case graph_format::chrome: break;
     }
@@ -210,17 +226,17 @@ inline void split_graph(graph_question& q, const arguments& given) {
     return {};
 }
 
-inline constexpr std::array graph_options =
-    joined(model_options,
-           std::array{option::batch, option::sequence, option::past, option::encoder_sequence, option::logits},
-           std::array{option::level, option::part_depth, option::cuts, option::graph_as, option::out},
-           titled("Device", std::array{option::device, option::linear_dtype, option::calibration, option::engine,
-                                       option::execution, option::tp}),
-           std::array{option::split, option::stages, option::link}, help_option);
+inline constexpr std::array graph_options = joined(
+    model_options, std::array{option::batch, option::sequence, option::past, option::encoder_sequence, option::logits},
+    std::array{option::level, option::part_depth, option::cuts, option::graph_as, option::out},
+    titled("Device", std::array{option::device, option::linear_dtype, option::calibration, option::engine, option::execution,
+                                option::tp}),
+    std::array{option::split, option::stages, option::link}, help_option);
 
 inline constexpr std::array<example_row, 4> graph_examples{{
     {"llmcost graph --model meta-llama/Llama-3.2-1B --device h200 --cuts", "its layers, their times, every cut"},
-    {"llmcost graph --model meta-llama/Llama-3.1-8B --devices h200,l4,l4 --link 1Gbit/s", "the best split over three devices"},
+    {"llmcost graph --model meta-llama/Llama-3.1-8B --devices h200,l4,l4 --link 1Gbit/s",
+     "the best split over three devices"},
     {"llmcost graph --model openai-community/gpt2 --level layer --format dot | dot -Tsvg > gpt2.svg", "a picture"},
     {"llmcost graph --model Qwen/Qwen3-8B --device h200 --tp 2 --format chrome --out step.json", "for ui.perfetto.dev"},
 }};

@@ -66,8 +66,7 @@ inline stored_types graph_types(const arguments& given, const read_subject& read
 inline graph_device graph_device_of(std::string_view where, std::string_view name, const arguments& given,
                                     stored_types types) {
     graph_device d;
-    d.kernels =
-        std::make_shared<kernel_library>(std::string(name), "", "", std::string(given.text(option::calibration)));
+    d.kernels = std::make_shared<kernel_library>(std::string(name), "", "", std::string(given.text(option::calibration)));
     d.kernels->types_said_by("--dtype", "--dtype");
     d.on = &d.kernels->on(where);
     types.products = run_as(types.products, {}, *d.on), types.experts = run_as(types.experts, {}, *d.on);
@@ -84,8 +83,8 @@ struct split_asked {
 
 inline split_asked read_split(const arguments& given, const stored_types& types) {
     split_asked out;
-    std::vector<std::string> names = given.has(option::stages) ? split_list(given.text(option::stages), ',')
-                                                               : std::vector<std::string>{};
+    std::vector<std::string> names =
+        given.has(option::stages) ? split_list(given.text(option::stages), ',') : std::vector<std::string>{};
     const std::int64_t n = given.number(option::split, static_cast<std::int64_t>(names.size()), 1);
     if (names.empty() && !given.has(option::device)) refuse("--split", "needs --devices, or --device for all of them");
     if (names.empty() && n > 1000) refuse("--split", "expected at most 1000 devices, found " + std::to_string(n));
@@ -95,8 +94,7 @@ inline split_asked read_split(const arguments& given, const stored_types& types)
     for (const std::string& name : names) {
         const auto same = std::ranges::find(names, name);
         const auto at = static_cast<std::size_t>(same - names.begin());
-        out.devices.push_back(at < out.devices.size() ? out.devices[at]
-                                                      : graph_device_of("--devices", name, given, types));
+        out.devices.push_back(at < out.devices.size() ? out.devices[at] : graph_device_of("--devices", name, given, types));
         check_memory(*out.devices.back().on);
         out.names.push_back(printable(out.devices.back().on->title));
     }

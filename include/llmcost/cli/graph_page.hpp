@@ -48,9 +48,13 @@ inline std::string parts_words(const part_graph& g) {
     t.columns.push_back({"reads"});
     for (std::int32_t i = 0; i < length_of(g.parts); ++i) {
         const graph_part& p = at_place(g.parts, i);
-        std::vector<std::string> row{std::to_string(i + 1), printable(p.name), p.kind == part_kind::module ? p.type : "",
-                                     std::to_string(p.parameter_elements), digits(p.done.flops()),
-                                     in_bytes(count(p.output_bytes)), in_bytes(count(p.live_bytes))};
+        std::vector<std::string> row{std::to_string(i + 1),
+                                     printable(p.name),
+                                     p.kind == part_kind::module ? p.type : "",
+                                     std::to_string(p.parameter_elements),
+                                     digits(p.done.flops()),
+                                     in_bytes(count(p.output_bytes)),
+                                     in_bytes(count(p.live_bytes))};
         if (g.timed) row.push_back(duration(p.seconds));
         row.push_back(parts_read(g, i));
         t.rows.push_back(std::move(row));
@@ -80,8 +84,9 @@ inline std::string split_words(const part_graph& g, const graph_split& split, co
                                const std::vector<stage_device>& holds) {
     if (split.stages.empty())
         return "No split over " + std::to_string(names.size()) + " devices: none in which each holds its part\n";
-    table t{{{"device"}, {"from"}, {"to"}, {"receives"}, {"on the link"}, {"time"}, {"weights"}, {"cache"}, {"live"}, {"of"}},
-            {}};
+    table t{
+        {{"device"}, {"from"}, {"to"}, {"receives"}, {"on the link"}, {"time"}, {"weights"}, {"cache"}, {"live"}, {"of"}},
+        {}};
     for (std::size_t i = 0; i < split.stages.size(); ++i) {
         const graph_stage& s = split.stages[i];
         t.rows.push_back({names[i], printable(at_place(g.parts, s.first).name), printable(at_place(g.parts, s.end - 1).name),
@@ -89,8 +94,8 @@ inline std::string split_words(const part_graph& g, const graph_split& split, co
                           in_bytes(count(s.weights)), in_bytes(count(s.cache)), in_bytes(count(s.live)),
                           in_bytes(count(holds[i].memory))});
     }
-    return "The best split over " + std::to_string(names.size()) + " devices: a pass every " + duration(split.slowest) + ", " +
-           duration(split.together) + " for each\n" + plain(t);
+    return "The best split over " + std::to_string(names.size()) + " devices: a pass every " + duration(split.slowest) +
+           ", " + duration(split.together) + " for each\n" + plain(t);
 }
 
 }  // namespace llmcost::cli::detail

@@ -6,11 +6,18 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <llmcost/bundled/bundled_config.hpp>
 #include <llmcost/bundled/verified_type.hpp>
 #include <llmcost/detail/hub_options.hpp>
 #include <llmcost/reading/known_models.hpp>
+
+namespace llmcost {
+
+struct trace_node;
+
+}  // namespace llmcost
 
 namespace llmcost::cli {
 
@@ -19,6 +26,9 @@ class arguments;
 struct read_subject;
 struct placement;
 class subject_sink;
+
+/// Writes what a device executes as bytes of a format.
+using trace_writer = std::string (*)(const std::vector<trace_node>&);
 
 /// Exit codes; docs/cli.md and the man page explain them.
 enum class exit_code : int {
@@ -63,7 +73,8 @@ struct program : streams {
     read_subject (*read)(const arguments&, const program&) = nullptr;  ///< the model that a command line names
     placement (*place)(const arguments&, const program&) = nullptr;    ///< and on what device, and how, it is run
     bool (*read_each)(const arguments&, const program&, subject_sink&) = nullptr;  ///< the models, where it names several
-    verified_table verified{};  ///< how its types are held against the reference
+    verified_table verified{};      ///< how its types are held against the reference
+    trace_writer chakra = nullptr;  ///< null: built without protobuf
 };
 
 }  // namespace llmcost::cli

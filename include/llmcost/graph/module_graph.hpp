@@ -139,7 +139,8 @@ private:
     }
 
     void connect() {
-        std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t, std::vector<std::int64_t>>, part_edge> all;
+        std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t, std::vector<std::int64_t>>, part_edge>
+            all;
         const auto link = [&](std::int32_t from, std::int32_t to, const graph_input& in) {
             all.try_emplace({from, to, in.tensor, in.producer, in.sizes},
                             part_edge{from, to, in.tensor, in.producer, in.sizes, in.type, in.bytes});
@@ -209,8 +210,7 @@ private:
         std::vector<std::uint64_t> comes(n), goes(n);
         std::vector<std::int32_t> made(from_.tensors.size(), -1);
         for (std::size_t i = n; i-- > 0;)
-            if (from_.operations[i].output >= 0)
-                at_place(made, from_.operations[i].output) = static_cast<std::int32_t>(i);
+            if (from_.operations[i].output >= 0) at_place(made, from_.operations[i].output) = static_cast<std::int32_t>(i);
         for (std::size_t i = 0; i < from_.tensors.size(); ++i) {
             const graph_tensor& t = from_.tensors[i];
             if (t.is_cached || t.origin == tensor_origin::parameter) continue;

@@ -14,15 +14,15 @@ namespace llmcost {
 /// The shape of a graph of parts.
 struct graph_statistics {
     std::int32_t parts = 0, modules = 0, operations = 0, edges = 0;
-    std::uint64_t edge_bytes = 0;              ///< every tensor once for each part that reads it
-    std::int32_t depth = 0;                    ///< parts on the longest way
-    std::int32_t width = 0;                    ///< parts that are as many steps away from the front, at most
-    std::int32_t most_readers = 0;             ///< parts that read of one
-    std::int32_t most_read = 0;                ///< the part that they read of
-    double mean_readers = 0;                   ///< of parts that anybody reads of
-    double seconds = 0;                        ///< of all parts, one behind the other
-    double critical_seconds = 0;               ///< of the critical path
-    std::vector<std::int32_t> critical_path{}; ///< the slowest way through the graph; without times the longest one
+    std::uint64_t edge_bytes = 0;               ///< every tensor once for each part that reads it
+    std::int32_t depth = 0;                     ///< parts on the longest way
+    std::int32_t width = 0;                     ///< parts that are as many steps away from the front, at most
+    std::int32_t most_readers = 0;              ///< parts that read of one
+    std::int32_t most_read = 0;                 ///< the part that they read of
+    double mean_readers = 0;                    ///< of parts that anybody reads of
+    double seconds = 0;                         ///< of all parts, one behind the other
+    double critical_seconds = 0;                ///< of the critical path
+    std::vector<std::int32_t> critical_path{};  ///< the slowest way through the graph; without times the longest one
 };
 
 [[nodiscard]] inline graph_statistics statistics_of(const part_graph& g) {

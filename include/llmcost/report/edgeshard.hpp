@@ -20,7 +20,8 @@ namespace detail {
 
 /// An operation as EdgeShard calls it: Python's operators by their words, functions by torch's names.
 [[nodiscard]] inline std::string edgeshard_name(const operator_graph& from, const graph_operation& o) {
-    const bool of_weight = o.inputs.size() > 1 && at_place(from.tensors, o.inputs[1].tensor).origin == tensor_origin::parameter;
+    const bool of_weight =
+        o.inputs.size() > 1 && at_place(from.tensors, o.inputs[1].tensor).origin == tensor_origin::parameter;
     const std::string in_place = o.in_place ? "(inplace)" : "";
     switch (o.kind) {
         case op::add: return "Add" + in_place;
@@ -80,8 +81,8 @@ namespace detail {
         if (edge.first != edge.second && told.insert(edge).second) edges.push_back(edge);
     }
     std::string out = "==== Stats ====\nTotal nodes: " + std::to_string(nodes.size()) +
-                      " (modules=" + std::to_string(modules) + ", ops=" +
-                      std::to_string(nodes.size() - static_cast<std::size_t>(modules)) +
+                      " (modules=" + std::to_string(modules) +
+                      ", ops=" + std::to_string(nodes.size() - static_cast<std::size_t>(modules)) +
                       ")\nTotal edges: " + std::to_string(edges.size()) +
                       "\n================\nNodeID\tType\tAvgForward(ms)\tBackward(ms)\tParamSize\tDesc\tGPUMemory(MB)";
     for (std::size_t i = 0; i < nodes.size(); ++i) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -20,7 +21,7 @@ namespace detail {
 
 /// `4.19 MB`, `12.3 µs`: three digits and a unit.
 [[nodiscard]] inline std::string three_digits(double n, std::string_view unit) {
-    constexpr std::pair<double, std::string_view> steps[]{{1e12, "T"}, {1e9, "G"},  {1e6, "M"},   {1e3, "k"},
+    constexpr std::pair<double, std::string_view> steps[]{{1e12, "T"}, {1e9, "G"},  {1e6, "M"},  {1e3, "k"},
                                                           {1, ""},     {1e-3, "m"}, {1e-6, "µ"}, {0, "n"}};
     const auto* step = steps;
     while (step->first > 0 && n < step->first) ++step;
@@ -84,12 +85,16 @@ namespace detail {
     }
     constexpr std::size_t most_labels = 200;  // a label takes the room of a node: thousands take dot minutes
     const std::string words = g.edges.size() > most_labels ? " [tooltip=" : " [label=";
-    for (const part_edge& e : g.edges)
+    std::vector<std::int32_t> latest(g.parts.size(), -1);  // of the parts that one reads of
+    for (const part_edge& e : g.edges) detail::at_place(latest, e.to) = std::max(detail::at_place(latest, e.to), e.from);
+    for (const part_edge& e : g.edges) {
+        const bool goes_on = detail::at_place(latest, e.to) == e.from;  // drawn straight, all else beside it
         out += "  n" + std::to_string(e.from + 1) + " -> n" + std::to_string(e.to + 1) + words +
                detail::dot_quoted(detail::tensor_name(from, e.tensor) + "\n" + sizes_text(e.sizes) + " " +
                                   std::string(std::string_view(element_name(e.type))) + "\n" +
                                   three_digits(static_cast<double>(e.bytes), "B")) +
-               "];\n";
+               (goes_on ? ", weight=9];\n" : ", color=gray50, fontcolor=gray40];\n");
+    }
     return out + "}\n";
 }
 
@@ -102,8 +107,8 @@ namespace detail {
                "\" attr.name=\"" + std::string(name) + "\" attr.type=\"" + std::string(type) + "\"/>\n";
     };
     for (const std::string_view name : {"kind", "name", "type"}) key("node", name, "string");
-    for (const std::string_view name : {"parameters", "weight_bytes", "flops", "bytes_read", "bytes_written", "output_bytes",
-                                        "cache_bytes", "live_bytes"})
+    for (const std::string_view name :
+         {"parameters", "weight_bytes", "flops", "bytes_read", "bytes_written", "output_bytes", "cache_bytes", "live_bytes"})
         key("node", name, "long");
     key("node", "seconds", "double");
     for (const std::string_view name : {"tensor", "shape", "dtype"}) key("edge", name, "string");

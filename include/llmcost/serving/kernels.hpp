@@ -28,8 +28,8 @@ inline void walk_kernels(const model& part, const workload& load, listener& ear,
 }
 
 /// The kernels of a part of a model, equal ones together in the order of the first.
-[[nodiscard]] inline std::vector<model_kernel> folded_kernels(const model& part, const workload& load,
-                                                              const execution& how, const loss_of_pass& loss) {
+[[nodiscard]] inline std::vector<model_kernel> folded_kernels(const model& part, const workload& load, const execution& how,
+                                                              const loss_of_pass& loss) {
     std::vector<model_kernel> all, folded;
     if (how.issued == issue::eager) {
         eager_listener ear(all, how);

@@ -63,7 +63,8 @@ private:
             continue;
         }
         const model_kernel& kernel = kernels[static_cast<std::size_t>(k)];
-        auto found = std::find_if(known.begin(), known.end(), [&](const auto& other) { return same(other.first, kernel.shape); });
+        auto found =
+            std::find_if(known.begin(), known.end(), [&](const auto& other) { return same(other.first, kernel.shape); });
         if (found == known.end()) {
             const std::vector<known_kernel> one = with_measurements({kernel}, how, from);
             found = known.insert(known.end(), {kernel.shape, predicted_seconds(on, one.front())});
