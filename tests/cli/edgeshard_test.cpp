@@ -137,7 +137,13 @@ TEST_CASE("EdgeShard Profiler: two files, with the time of each node where a dev
     const auto folder = std::filesystem::temp_directory_path() / "llmcost_edgeshard_test";
     std::filesystem::create_directories(folder);
     const std::string base = (folder / "llama_profile").string();
-    CHECK(llmcost_line(inner + " --device h200 --calibration none --out " + base).out == "");
+    const std::string said = printed(inner + " --device h200 --calibration none --out " + base);
+    CHECK(
+        said.starts_with("==== Module Graph Stats ====\n==== Graph Stats ====\nTotal nodes: 22\n  Module nodes: 19\n"
+                         "  Op nodes: 3\nTotal edges: "));
+    CHECK(has(said, "\nTop 5 module forward times (ms total over epochs):\n  id=5    LlamaDecoderLayer         total=0."));
+    CHECK(has(said, " epochs=1\n=====================\n==== Detail Graph Stats ====\n"));
+    CHECK(has(said, "  Module nodes: 0\n"));
     const auto read = [](const std::string& path) {
         std::ifstream in(path, std::ios::binary);
         return std::string(std::istreambuf_iterator<char>(in), {});

@@ -221,9 +221,11 @@ inline void split_graph(graph_question& q, const arguments& given) {
     }
     if (file.empty()) return edgeshard_text(q.whole, q.parts);
     if (given.choice(option::level) == 2) refuse("--level", "operator is what FILE_detail.txt has");
+    const part_graph operations = detail::parts_at(q, graph_level::operation, seconds);
     detail::write_file(file + "_module.txt", edgeshard_text(q.whole, q.parts));
-    detail::write_file(file + "_detail.txt", edgeshard_text(q.whole, detail::parts_at(q, graph_level::operation, seconds)));
-    return {};
+    detail::write_file(file + "_detail.txt", edgeshard_text(q.whole, operations));
+    return "==== Module Graph Stats ====\n" + edgeshard_stats(q.whole, q.parts) + "==== Detail Graph Stats ====\n" +
+           edgeshard_stats(q.whole, operations);
 }
 
 inline constexpr std::array graph_options = joined(

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <set>
@@ -45,6 +47,58 @@ namespace detail {
     }
 }
 
+/// A node of EdgeShard's graph: a part, or all calls of a module.
+struct edgeshard_node {
+    const graph_part* part;
+    double seconds = 0;
+    int calls = 0;
+
+    [[nodiscard]] bool is_module() const noexcept { return part->kind == part_kind::module; }
+    [[nodiscard]] std::string words(const operator_graph& from) const {
+        return part->kind == part_kind::operation ? edgeshard_name(from, at_place(from.operations, part->first))
+                                                  : part->type;
+    }
+    /// Milliseconds of a call.
+    [[nodiscard]] double mean() const noexcept { return 1e3 * seconds / calls; }
+};
+struct edgeshard_graph {
+    std::vector<edgeshard_node> nodes;
+    std::vector<std::pair<std::int32_t, std::int32_t>> edges;  ///< once for each pair of nodes
+    std::size_t modules = 0;
+};
+
+[[nodiscard]] inline edgeshard_graph edgeshard_nodes(const operator_graph& from, const part_graph& g) {
+    edgeshard_graph out;
+    std::vector<std::int32_t> node_of;  // by part
+    std::vector<std::int32_t> by_module(from.modules.size(), -1);
+    for (const graph_part& p : g.parts) {
+        const bool is_module = p.kind == part_kind::module;
+        std::int32_t at = is_module ? at_place(by_module, p.module) : -1;
+        if (at < 0) {
+            at = length_of(out.nodes);
+            out.nodes.push_back({&p});
+            out.modules += is_module;
+        }
+        if (is_module) at_place(by_module, p.module) = at;
+        edgeshard_node& n = at_place(out.nodes, at);
+        n.seconds += p.seconds, ++n.calls;
+        node_of.push_back(at);
+    }
+    std::set<std::pair<std::int32_t, std::int32_t>> told;
+    for (const part_edge& e : g.edges) {
+        const std::pair edge{at_place(node_of, e.from), at_place(node_of, e.to)};
+        if (edge.first != edge.second && told.insert(edge).second) out.edges.push_back(edge);
+    }
+    return out;
+}
+
+template <class... Values>
+[[nodiscard]] std::string printed(const char* format, Values... values) {
+    std::array<char, 160> text{};
+    std::snprintf(text.data(), text.size(), format, values...);
+    return text.data();
+}
+
 }  // namespace detail
 
 /// A graph as EdgeShard Profiler exports it: its statistics, a line for each node, its edges; no line's end behind the last.
@@ -52,54 +106,43 @@ namespace detail {
 /// A module that is called several times is one node with the mean time of its calls. Bytes of weights are those of their
 /// element type, of which EdgeShard takes two for each parameter.
 [[nodiscard]] inline std::string edgeshard_text(const operator_graph& from, const part_graph& g) {
-    std::vector<std::int32_t> node_of;  // by part
-    struct node {
-        const graph_part* part;
-        double seconds = 0;
-        int calls = 0;
-    };
-    std::vector<node> nodes;
-    std::vector<std::int32_t> by_module(from.modules.size(), -1);
-    int modules = 0;
-    for (const graph_part& p : g.parts) {
-        const bool is_module = p.kind == part_kind::module;
-        std::int32_t at = is_module ? detail::at_place(by_module, p.module) : -1;
-        if (at < 0) {
-            at = detail::length_of(nodes);
-            nodes.push_back({&p});
-            modules += is_module;
-        }
-        if (is_module) detail::at_place(by_module, p.module) = at;
-        node& n = detail::at_place(nodes, at);
-        n.seconds += p.seconds, ++n.calls;
-        node_of.push_back(at);
-    }
-    std::vector<std::pair<std::int32_t, std::int32_t>> edges;
-    std::set<std::pair<std::int32_t, std::int32_t>> told;
-    for (const part_edge& e : g.edges) {
-        const std::pair edge{detail::at_place(node_of, e.from), detail::at_place(node_of, e.to)};
-        if (edge.first != edge.second && told.insert(edge).second) edges.push_back(edge);
-    }
-    std::string out = "==== Stats ====\nTotal nodes: " + std::to_string(nodes.size()) +
-                      " (modules=" + std::to_string(modules) +
-                      ", ops=" + std::to_string(nodes.size() - static_cast<std::size_t>(modules)) +
-                      ")\nTotal edges: " + std::to_string(edges.size()) +
-                      "\n================\nNodeID\tType\tAvgForward(ms)\tBackward(ms)\tParamSize\tDesc\tGPUMemory(MB)";
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-        const graph_part& p = *nodes[i].part;
-        const bool is_module = p.kind == part_kind::module;
-        const std::string words = p.kind == part_kind::operation
-                                      ? detail::edgeshard_name(from, detail::at_place(from.operations, p.first))
-                                      : p.type;
-        std::array<char, 64> time{}, memory{};
-        std::snprintf(time.data(), time.size(), "%.3f", 1e3 * nodes[i].seconds / nodes[i].calls);
-        std::snprintf(memory.data(), memory.size(), "%.3f", is_module ? static_cast<double>(p.weight_bytes) / 1048576 : 0);
-        out += '\n' + std::to_string(i + 1) + (is_module ? "\tModule\t" : "\tOp\t") + time.data() + "\t\t0.0\t\t" +
-               (is_module ? std::to_string(p.parameter_elements) : "-1") + '\t' + words + '\t' + memory.data();
+    const detail::edgeshard_graph own = detail::edgeshard_nodes(from, g);
+    std::string out =
+        "==== Stats ====\nTotal nodes: " + std::to_string(own.nodes.size()) + " (modules=" + std::to_string(own.modules) +
+        ", ops=" + std::to_string(own.nodes.size() - own.modules) + ")\nTotal edges: " + std::to_string(own.edges.size()) +
+        "\n================\nNodeID\tType\tAvgForward(ms)\tBackward(ms)\tParamSize\tDesc\tGPUMemory(MB)";
+    for (std::size_t i = 0; i < own.nodes.size(); ++i) {
+        const detail::edgeshard_node& n = own.nodes[i];
+        const double megabytes = n.is_module() ? static_cast<double>(n.part->weight_bytes) / 1048576 : 0;
+        out += '\n' + std::to_string(i + 1) + (n.is_module() ? "\tModule\t" : "\tOp\t") + detail::printed("%.3f", n.mean()) +
+               "\t\t0.0\t\t" + (n.is_module() ? std::to_string(n.part->parameter_elements) : "-1") + '\t' + n.words(from) +
+               '\t' + detail::printed("%.3f", megabytes);
     }
     out += "\n-- Edges --";
-    for (const auto& [a, b] : edges) out += '\n' + std::to_string(a + 1) + " -> " + std::to_string(b + 1);
+    for (const auto& [a, b] : own.edges) out += '\n' + std::to_string(a + 1) + " -> " + std::to_string(b + 1);
     return out;
+}
+
+/// What EdgeShard Profiler's `Graph.stats()` prints: the numbers of nodes and edges, the five slowest modules.
+[[nodiscard]] inline std::string edgeshard_stats(const operator_graph& from, const part_graph& g) {
+    const detail::edgeshard_graph own = detail::edgeshard_nodes(from, g);
+    std::vector<std::size_t> slowest;
+    for (std::size_t i = 0; i < own.nodes.size(); ++i)
+        if (own.nodes[i].is_module()) slowest.push_back(i);
+    std::ranges::stable_sort(slowest,
+                             [&](std::size_t a, std::size_t b) { return own.nodes[a].seconds > own.nodes[b].seconds; });
+    if (slowest.size() > 5) slowest.resize(5);
+    std::string out = "==== Graph Stats ====\nTotal nodes: " + std::to_string(own.nodes.size()) +
+                      "\n  Module nodes: " + std::to_string(own.modules) +
+                      "\n  Op nodes: " + std::to_string(own.nodes.size() - own.modules) +
+                      "\nTotal edges: " + std::to_string(own.edges.size()) +
+                      "\nTop 5 module forward times (ms total over epochs):\n";
+    for (const std::size_t i : slowest) {
+        const detail::edgeshard_node& n = own.nodes[i];
+        out += detail::printed("  id=%-4zu %-25s total=%.2f avg=%.2f epochs=%d\n", i + 1, n.words(from).c_str(),
+                               1e3 * n.seconds, n.mean(), n.calls);
+    }
+    return out + "=====================\n";
 }
 
 }  // namespace llmcost
