@@ -1,0 +1,324 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <llmcost/report/svg.hpp>
+#include <llmcost/report/ticks.hpp>
+
+// Charts: lines and points over two axes, areas one upon the other, bars.
+namespace llmcost {
+
+/// A picture that is drawn: a file by itself, or a part of a page.
+struct svg_picture {
+    svg_writer drawn;
+    double width = 640, height = 0;
+    std::string title, description;
+
+    [[nodiscard]] std::string document() const { return drawn.document(width, height, title, description); }
+    [[nodiscard]] std::string figure() const { return drawn.figure(width, height, title, description); }
+};
+
+/// Values that belong together, in the order of a line through them.
+struct chart_series {
+    std::string name;
+    std::vector<double> x, y;
+    bool joined = true;    ///< by a line
+    bool marked = true;    ///< by a marker at each value
+    std::size_t kind = 0;  ///< how it looks
+};
+
+/// A value that a chart is held against, as a device's memory.
+struct chart_limit {
+    std::string name;
+    double at = 0;
+};
+
+/// What all charts are told.
+struct chart_words {
+    std::string title;
+    std::string description;    ///< for those who do not see it; the picture's figures in words
+    std::string prefix = "lc";  ///< of the names of patterns; of its own where a page has several pictures
+};
+
+/// A rectangle with two axes, and where values are in it.
+class chart_area {
+public:
+    double left = 0, top = 0, width = 0, height = 0;
+    chart_axis across{}, up{};
+    double x_low = 0, x_high = 1, y_low = 0, y_high = 1;
+
+    [[nodiscard]] double x(double value) const { return left + width * share(value, x_low, x_high, across.scale); }
+    [[nodiscard]] double y(double value) const { return top + height - height * share(value, y_low, y_high, up.scale); }
+
+    /// Bounds that hold all values: from zero on a linear axis, round on both.
+    static void widen(double& low, double& high, const chart_axis& axis, bool from_zero) {
+        if (axis.scale == axis_scale::logarithmic) {
+            if (!(high > low)) low /= 2, high *= 2;
+            return;
+        }
+        if (from_zero) low = std::min(low, 0.0);
+        if (!(high > low)) high = low + 1;
+        const double step = round_step((high - low) / 5, axis.unit);
+        if (from_zero) high = std::ceil(high / step - 1e-9) * step;
+    }
+
+    /// Lines and labels of the axis that goes up, and its title above it.
+    void draw_up(svg_writer& out) const {
+        for (const axis_tick& t : axis_ticks(y_low, y_high, up, 6)) {
+            out.line(left, y(t.at), left + width, y(t.at), "lc-grid");
+            out.text(left - 8, y(t.at) + 5, t.label, svg_anchor::end);
+        }
+        out.text(left - room_for_labels() + 4, top - 12, up.title, svg_anchor::start, "lc-soft");
+        out.line(left, top, left, top + height, "lc-axis");
+    }
+    /// Ticks below the axis that goes across: at these values, as many as there is room for.
+    void draw_across(svg_writer& out, const std::vector<axis_tick>& ticks) const {
+        out.line(left, top + height, left + width, top + height, "lc-axis");
+        for (const axis_tick& t : thinned(ticks, width, svg_width_of)) {
+            out.line(x(t.at), top + height, x(t.at), top + height + 5, "lc-axis");
+            out.text(x(t.at), top + height + 20, t.label, svg_anchor::middle);
+        }
+        out.text(left + width / 2, top + height + 42, across.title, svg_anchor::middle, "lc-soft");
+    }
+    /// A line at a value, with its name at the end.
+    void draw_limit(svg_writer& out, const chart_limit& limit) const {
+        if (limit.at < y_low || limit.at > y_high) return;
+        out.line(left, y(limit.at), left + width, y(limit.at), "lc-limit");
+        out.text(left + width - 4, y(limit.at) - 6, limit.name, svg_anchor::end);
+    }
+    /// Columns that the labels of the axis that goes up take.
+    [[nodiscard]] double room_for_labels() const {
+        double widest = 0;
+        for (const axis_tick& t : axis_ticks(y_low, y_high, up, 6)) widest = std::max(widest, svg_width_of(t.label));
+        return widest + 14;
+    }
+
+private:
+    static double share(double value, double low, double high, axis_scale scale) {
+        if (scale == axis_scale::linear) return (value - low) / (high - low);
+        return value > 0 ? (std::log(value) - std::log(low)) / (std::log(high) - std::log(low)) : 0;
+    }
+};
+
+namespace detail {
+
+/// Draws what the kinds mean in lines as wide as the picture; gives the height that it took.
+template <class Symbol>
+double draw_legend(svg_writer& out, double left, double top, double right, const std::vector<std::string>& names,
+                   Symbol symbol) {
+    double x = left, y = top;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const double wide = 34 + svg_width_of(names[i]) + 20;
+        if (x > left && x + wide > right) x = left, y += 22;
+        symbol(i, x, y);
+        out.text(x + 34, y + 5, names[i]);
+        x += wide;
+    }
+    return names.empty() ? 0 : y - top + 22;
+}
+
+/// The longest beginning of a text that is about so wide.
+[[nodiscard]] inline std::string svg_cut(std::string_view text, double wide) {
+    if (svg_width_of(text) <= wide) return std::string(text);
+    while (!text.empty() && svg_width_of(text) + 9 > wide) {
+        text.remove_suffix(1);
+        while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xC0U) == 0x80U) text.remove_suffix(1);
+    }
+    if (!text.empty() && (static_cast<unsigned char>(text.back()) & 0x80U) != 0) text.remove_suffix(1);
+    return std::string(text) + "…";
+}
+
+[[nodiscard]] inline svg_picture begun(const chart_words& words) {
+    svg_picture out{svg_writer(words.prefix), 640, 0, words.title, words.description};
+    out.drawn.text(14, 26, svg_cut(words.title, 540), svg_anchor::start, "lc-title");
+    return out;
+}
+
+/// Ticks at the values themselves where they are few, else at round ones.
+[[nodiscard]] inline std::vector<axis_tick> ticks_at(const std::vector<chart_series>& all, const chart_area& area) {
+    std::vector<double> at;
+    for (const chart_series& s : all) at.insert(at.end(), s.x.begin(), s.x.end());
+    std::sort(at.begin(), at.end());
+    at.erase(std::unique(at.begin(), at.end()), at.end());
+    const double wide = area.width / static_cast<double>(std::max<std::size_t>(1, at.size()));
+    bool even = at.size() <= 16;
+    for (std::size_t i = 1; i < at.size(); ++i) even = even && area.x(at[i]) - area.x(at[i - 1]) > wide / 2;
+    if (!even) return axis_ticks(area.x_low, area.x_high, area.across, 8);
+    std::vector<axis_tick> out;
+    for (const double v : at) out.push_back({v, tick_label(v, area.across.unit)});
+    return out;
+}
+
+}  // namespace detail
+
+/// Lines or points over two axes. A logarithmic axis leaves out what is not above zero.
+[[nodiscard]] inline svg_picture line_chart(const chart_words& words, const chart_axis& across, const chart_axis& up,
+                                            const std::vector<chart_series>& all,
+                                            const std::vector<chart_limit>& limits = {}) {
+    svg_picture out = detail::begun(words);
+    chart_area area;
+    area.across = across, area.up = up;
+    bool any = false;
+    const auto shown = [&](double x, double y) {
+        return (across.scale == axis_scale::linear || x > 0) && (up.scale == axis_scale::linear || y > 0);
+    };
+    const auto meet = [&](double x, double y) {
+        if (!any) area.x_low = area.x_high = x, area.y_low = area.y_high = y;
+        any = true;
+        area.x_low = std::min(area.x_low, x), area.x_high = std::max(area.x_high, x);
+        area.y_low = std::min(area.y_low, y), area.y_high = std::max(area.y_high, y);
+    };
+    for (const chart_series& s : all)
+        for (std::size_t i = 0; i < s.x.size(); ++i)
+            if (shown(s.x[i], s.y[i])) meet(s.x[i], s.y[i]);
+    if (any)
+        for (const chart_limit& l : limits)
+            if (l.at > 0) area.y_high = std::max(area.y_high, l.at * 1.05);
+    if (!any && across.scale == axis_scale::logarithmic) area.x_low = 1, area.x_high = 10;
+    if (!any && up.scale == axis_scale::logarithmic) area.y_low = 1, area.y_high = 10;
+    chart_area::widen(area.x_low, area.x_high, across, false);
+    chart_area::widen(area.y_low, area.y_high, up, true);
+    area.left = 6 + area.room_for_labels(), area.top = 68;
+    area.width = 640 - area.left - 40, area.height = 280;
+    area.draw_up(out.drawn);
+    area.draw_across(out.drawn, detail::ticks_at(all, area));
+    for (const chart_limit& l : limits) area.draw_limit(out.drawn, l);
+    std::vector<std::string> names;
+    for (const chart_series& s : all) {
+        names.push_back(s.name);
+        std::string d;
+        for (std::size_t i = 0; s.joined && i < s.x.size(); ++i)
+            if (shown(s.x[i], s.y[i]))
+                d += (d.empty() ? "M" : "L") + svg_number(area.x(s.x[i])) + " " + svg_number(area.y(s.y[i]));
+        if (!d.empty()) out.drawn.path(d, svg_class("line", s.kind));
+        for (std::size_t i = 0; s.marked && i < s.x.size(); ++i)
+            if (shown(s.x[i], s.y[i]))
+                out.drawn.marker(area.x(s.x[i]), area.y(s.y[i]), s.kind,
+                                 s.name + ": " + tick_label(s.x[i], across.unit) + ", " + tick_label(s.y[i], up.unit));
+    }
+    const double below = area.top + area.height + 70;
+    const double took = detail::draw_legend(out.drawn, 20, below, 626, names, [&](std::size_t i, double x, double y) {
+        if (all[i].joined) out.drawn.line(x, y, x + 28, y, svg_class("line", all[i].kind));
+        if (all[i].marked) out.drawn.marker(x + 14, y, all[i].kind);
+    });
+    out.height = below + took;
+    return out;
+}
+
+/// A stretch of an axis that has a name, from one place up to another.
+struct chart_section {
+    std::string name;
+    std::size_t from = 0, to = 0;
+};
+
+/// Layers one upon the other, a step for each place; `layers` have as many `y` as there are places. Sections are named
+/// below.
+[[nodiscard]] inline svg_picture stacked_areas(const chart_words& words, const chart_axis& up,
+                                               const std::vector<chart_series>& layers,
+                                               const std::vector<chart_section>& sections,
+                                               const std::vector<chart_limit>& limits = {}) {
+    svg_picture out = detail::begun(words);
+    std::size_t places = 0;
+    for (const chart_series& s : layers) places = std::max(places, s.y.size());
+    std::vector<double> below(places, 0);
+    for (const chart_series& s : layers)
+        for (std::size_t i = 0; i < s.y.size(); ++i) below[i] += s.y[i];
+    chart_area area;
+    area.up = up;
+    area.x_high = static_cast<double>(std::max<std::size_t>(1, places)), area.y_high = 0;
+    for (const double total : below) area.y_high = std::max(area.y_high, total);
+    for (const chart_limit& l : limits) area.y_high = std::max(area.y_high, l.at * 1.05);
+    chart_area::widen(area.y_low, area.y_high, up, true);
+    area.left = 6 + area.room_for_labels(), area.top = 68;
+    area.width = 640 - area.left - 20, area.height = 280;
+    area.draw_up(out.drawn);
+    std::fill(below.begin(), below.end(), 0.0);
+    std::vector<std::string> names;
+    for (const chart_series& s : layers) {
+        names.push_back(s.name);
+        std::string there, back;
+        for (std::size_t i = 0; i < s.y.size(); ++i) {
+            const std::string from = svg_number(area.x(static_cast<double>(i))),
+                              to = svg_number(area.x(static_cast<double>(i + 1)));
+            const std::string low = svg_number(area.y(below[i])), high = svg_number(area.y(below[i] + s.y[i]));
+            there += (there.empty() ? "M" : "L") + from + " " + high + "H" + to;
+            back.insert(0, "L" + to + " " + low + "H" + from);
+            below[i] += s.y[i];
+        }
+        if (!there.empty()) out.drawn.path(there + back + "Z", svg_class("fill", s.kind), out.drawn.filling(s.kind), s.name);
+    }
+    out.drawn.line(area.left, area.top + area.height, area.left + area.width, area.top + area.height, "lc-axis");
+    for (const chart_section& s : sections) {
+        const double from = area.x(static_cast<double>(s.from)), to = area.x(static_cast<double>(s.to));
+        if (s.from > 0) out.drawn.line(from, area.top, from, area.top + area.height + 8, "lc-limit");
+        out.drawn.text((from + to) / 2, area.top + area.height + 22, detail::svg_cut(s.name, to - from), svg_anchor::middle);
+    }
+    for (const chart_limit& l : limits) area.draw_limit(out.drawn, l);
+    const double at = area.top + area.height + 52;
+    const double took = detail::draw_legend(out.drawn, 20, at, 626, names, [&](std::size_t i, double x, double y) {
+        out.drawn.filled(x, y - 9, 26, 18, layers[i].kind);
+    });
+    out.height = at + took;
+    return out;
+}
+
+/// A bar of a group: a value, and what stands behind the bar.
+struct chart_bar {
+    std::string name;
+    double value = 0;
+    std::string label{};
+    std::size_t kind = 0;
+};
+
+/// Bars of one group stand close together, under the group's name where it has one.
+struct chart_group {
+    std::string name{};
+    std::vector<chart_bar> bars;
+};
+
+/// Bars from left to right, names in front of them, labels behind.
+[[nodiscard]] inline svg_picture bar_chart(const chart_words& words, const std::vector<chart_group>& groups,
+                                           const std::vector<chart_limit>& limits = {}) {
+    svg_picture out = detail::begun(words);
+    double most = 0, names = 0, labels = 0;
+    for (const chart_group& g : groups)
+        for (const chart_bar& b : g.bars) {
+            most = std::max(most, b.value);
+            names = std::max(names, svg_width_of(b.name)), labels = std::max(labels, svg_width_of(b.label));
+        }
+    for (const chart_limit& l : limits) most = std::max(most, l.at);
+    if (!(most > 0)) most = 1;
+    names = std::min(names, 250.0);
+    const double left = 20 + names + 8, wide = 640 - left - labels - 24, top = limits.empty() ? 48 : 66;
+    double y = top;
+    for (const chart_group& g : groups) {
+        if (!g.name.empty()) out.drawn.text(14, y + 14, detail::svg_cut(g.name, 600)), y += 24;
+        for (const chart_bar& b : g.bars) {
+            const double long_as = wide * b.value / most;
+            out.drawn.text(left - 8, y + 17, detail::svg_cut(b.name, names), svg_anchor::end,
+                           g.name.empty() ? "" : "lc-soft");
+            if (b.value > 0) out.drawn.filled(left, y + 3, std::max(1.0, long_as), 19, b.kind, b.name + ": " + b.label);
+            out.drawn.text(left + std::max(1.0, long_as) + 7, y + 17, b.label);
+            y += 26;
+        }
+        y += g.name.empty() ? 0 : 10;
+    }
+    out.drawn.line(left, top - 2, left, y + 2, "lc-axis");
+    for (const chart_limit& l : limits) {
+        const double at = left + wide * l.at / most;
+        out.drawn.line(at, top - 6, at, y + 2, "lc-limit");
+        out.drawn.text(at, top - 12, l.name, at > 480 ? svg_anchor::end : svg_anchor::middle);
+    }
+    out.height = y + 14;
+    return out;
+}
+
+}  // namespace llmcost

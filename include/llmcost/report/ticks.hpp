@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// Where an axis is marked, and what it says there.
+namespace llmcost {
+
+enum class axis_scale { linear, logarithmic };
+/// What an axis counts: things in powers of 1000, bytes in powers of 1024, or tokens and the like, whose digits are shown.
+enum class axis_unit { number, bytes, digits };
+
+struct chart_axis {
+    std::string title;
+    axis_scale scale = axis_scale::linear;
+    axis_unit unit = axis_unit::number;
+};
+
+struct axis_tick {
+    double at = 0;
+    std::string label;
+};
+
+/// A value of an axis in at most three digits and a unit: `2.5 T`, `512 MiB`; or in all of its digits.
+[[nodiscard]] inline std::string tick_label(double value, axis_unit unit) {
+    std::array<char, 64> buffer{};
+    if (unit == axis_unit::digits) {
+        std::snprintf(buffer.data(), buffer.size(), std::fabs(value) < 1e15 && value == std::floor(value) ? "%.0f" : "%.4g",
+                      value);
+        std::string out(buffer.data());
+        if (out.find_first_not_of("0123456789") == std::string::npos)
+            for (std::size_t at = out.size(); at > 3; at -= 3) out.insert(at - 3, 1, ',');
+        return out;
+    }
+    const double each = unit == axis_unit::bytes ? 1024 : 1000;
+    constexpr std::string_view prefixes = "kMGTPEZYRQ";
+    std::size_t power = 0;
+    while (std::fabs(value) >= each * 0.9995 && power < prefixes.size()) value /= each, ++power;
+    std::snprintf(buffer.data(), buffer.size(), std::fabs(value) >= 999.5 ? "%.0f" : "%.3g", value);
+    std::string out(buffer.data());
+    if (unit == axis_unit::bytes)
+        return out + ' ' + (power == 0 ? "B" : (power == 1 ? "K" : std::string(1, prefixes[power - 1])) + "iB");
+    return power == 0 ? out : out + ' ' + prefixes[power - 1];
+}
+
+/// The smallest round step that is not below another: 1, 2 or 5 times a power of ten; of bytes a power of two.
+[[nodiscard]] inline double round_step(double least, axis_unit unit) {
+    if (!(least > 0)) return 1;
+    if (unit == axis_unit::bytes) return std::exp2(std::ceil(std::log2(least)));
+    const double power = std::pow(10, std::floor(std::log10(least)));
+    for (const double times : {1.0, 2.0, 5.0})
+        if (power * times >= least * (1 - 1e-9)) return power * times;
+    return power * 10;
+}
+
+/// Round values between two, about so many. A logarithmic axis is marked at powers, a short one at 2 and 5 times these, too.
+[[nodiscard]] inline std::vector<axis_tick> axis_ticks(double low, double high, const chart_axis& axis, std::size_t about) {
+    std::vector<double> at;
+    const double most = static_cast<double>(std::max<std::size_t>(1, about));
+    if (axis.scale == axis_scale::linear) {
+        const double step = round_step((high - low) / most, axis.unit);
+        const double first = std::ceil(low / step - 1e-9);
+        for (double k = first; k * step <= high * (1 + 1e-12) && at.size() < 64; ++k)
+            at.push_back(k * step + 0.0);  // of -0 it makes 0
+    } else {
+        const double base = axis.unit == axis_unit::bytes ? 2 : 10;
+        const double from = std::log(low) / std::log(base), to = std::log(high) / std::log(base);
+        const double few = std::max(1.0, std::round((to - from) / most));
+        const double stride = base > 2 ? few : round_step(few, axis_unit::number);  // of powers of two 1, 2, 5, 10
+        for (double k = std::ceil(from / stride - 1e-9) * stride; k <= to + 1e-9; k += stride)
+            at.push_back(std::pow(base, k));
+        if (at.size() < 3 && base > 2) {
+            at.clear();
+            for (double k = std::floor(from); k <= to; ++k)
+                for (const double times : {1.0, 2.0, 5.0})
+                    if (const double v = times * std::pow(base, k); v >= low * (1 - 1e-9) && v <= high * (1 + 1e-9))
+                        at.push_back(v);
+        }
+    }
+    std::vector<axis_tick> out;
+    for (const double v : at) out.push_back({v, tick_label(v, axis.unit)});
+    return out;
+}
+
+/// Of ticks so many that none stands on another: every second, third … of them, the last one always.
+[[nodiscard]] inline std::vector<axis_tick> thinned(std::vector<axis_tick> ticks, double room,
+                                                    double (*width_of)(std::string_view)) {
+    double widest = 0;
+    for (const axis_tick& t : ticks) widest = std::max(widest, width_of(t.label));
+    const auto fit = std::max<std::size_t>(1, static_cast<std::size_t>(room / (widest + 10)));
+    const std::size_t each = (ticks.size() + fit - 1) / fit;
+    if (each <= 1) return ticks;
+    std::vector<axis_tick> out;
+    for (std::size_t i = (ticks.size() - 1) % each; i < ticks.size(); i += each) out.push_back(std::move(ticks[i]));
+    return out;
+}
+
+}  // namespace llmcost
