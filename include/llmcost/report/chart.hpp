@@ -92,7 +92,7 @@ public:
     void draw_limit(svg_writer& out, const chart_limit& limit) const {
         if (limit.at < y_low || limit.at > y_high) return;
         out.line(left, y(limit.at), left + width, y(limit.at), "lc-limit");
-        out.text(left + width - 4, y(limit.at) - 6, limit.name, svg_anchor::end);
+        out.text(left + width - 4, y(limit.at) - 6, limit.name, svg_anchor::end, "lc-halo");
     }
     /// Columns that the labels of the axis that goes up take.
     [[nodiscard]] double room_for_labels() const {
@@ -142,8 +142,10 @@ double draw_legend(svg_writer& out, double left, double top, double right, const
     return out;
 }
 
+}  // namespace detail
+
 /// Ticks at the values themselves where they are few, else at round ones.
-[[nodiscard]] inline std::vector<axis_tick> ticks_at(const std::vector<chart_series>& all, const chart_area& area) {
+[[nodiscard]] inline std::vector<axis_tick> ticks_of(const std::vector<chart_series>& all, const chart_area& area) {
     std::vector<double> at;
     for (const chart_series& s : all) at.insert(at.end(), s.x.begin(), s.x.end());
     std::sort(at.begin(), at.end());
@@ -157,7 +159,29 @@ double draw_legend(svg_writer& out, double left, double top, double right, const
     return out;
 }
 
-}  // namespace detail
+/// Whether an axis has a place for a value.
+[[nodiscard]] inline bool is_shown(double value, const chart_axis& axis) noexcept {
+    return axis.scale == axis_scale::linear || value > 0;
+}
+
+/// The smallest and largest values of all series; of a power of ten where there are none.
+struct chart_bounds {
+    double x_low = 1, x_high = 10, y_low = 1, y_high = 10;
+    bool any = false;
+};
+[[nodiscard]] inline chart_bounds bounds_of(const std::vector<chart_series>& all, const chart_axis& across,
+                                            const chart_axis& up) {
+    chart_bounds out;
+    for (const chart_series& s : all)
+        for (std::size_t i = 0; i < s.x.size(); ++i) {
+            const double x = s.x[i], y = s.y[i];
+            if (!is_shown(x, across) || !is_shown(y, up)) continue;
+            if (!out.any) out = {x, x, y, y, true};
+            out.x_low = std::min(out.x_low, x), out.x_high = std::max(out.x_high, x);
+            out.y_low = std::min(out.y_low, y), out.y_high = std::max(out.y_high, y);
+        }
+    return out;
+}
 
 /// Lines or points over two axes. A logarithmic axis leaves out what is not above zero.
 [[nodiscard]] inline svg_picture line_chart(const chart_words& words, const chart_axis& across, const chart_axis& up,
@@ -166,30 +190,17 @@ double draw_legend(svg_writer& out, double left, double top, double right, const
     svg_picture out = detail::begun(words);
     chart_area area;
     area.across = across, area.up = up;
-    bool any = false;
-    const auto shown = [&](double x, double y) {
-        return (across.scale == axis_scale::linear || x > 0) && (up.scale == axis_scale::linear || y > 0);
-    };
-    const auto meet = [&](double x, double y) {
-        if (!any) area.x_low = area.x_high = x, area.y_low = area.y_high = y;
-        any = true;
-        area.x_low = std::min(area.x_low, x), area.x_high = std::max(area.x_high, x);
-        area.y_low = std::min(area.y_low, y), area.y_high = std::max(area.y_high, y);
-    };
-    for (const chart_series& s : all)
-        for (std::size_t i = 0; i < s.x.size(); ++i)
-            if (shown(s.x[i], s.y[i])) meet(s.x[i], s.y[i]);
-    if (any)
-        for (const chart_limit& l : limits)
-            if (l.at > 0) area.y_high = std::max(area.y_high, l.at * 1.05);
-    if (!any && across.scale == axis_scale::logarithmic) area.x_low = 1, area.x_high = 10;
-    if (!any && up.scale == axis_scale::logarithmic) area.y_low = 1, area.y_high = 10;
+    const chart_bounds bounds = bounds_of(all, across, up);
+    area.x_low = bounds.x_low, area.x_high = bounds.x_high, area.y_low = bounds.y_low, area.y_high = bounds.y_high;
+    for (const chart_limit& l : limits)
+        if (l.at > 0) area.y_high = std::max(area.y_high, l.at * 1.05);
+    const auto shown = [&](double x, double y) { return is_shown(x, across) && is_shown(y, up); };
     chart_area::widen(area.x_low, area.x_high, across, false);
     chart_area::widen(area.y_low, area.y_high, up, true);
     area.left = 6 + area.room_for_labels(), area.top = 68;
     area.width = 640 - area.left - 40, area.height = 280;
     area.draw_up(out.drawn);
-    area.draw_across(out.drawn, detail::ticks_at(all, area));
+    area.draw_across(out.drawn, ticks_of(all, area));
     for (const chart_limit& l : limits) area.draw_limit(out.drawn, l);
     std::vector<std::string> names;
     for (const chart_series& s : all) {
@@ -259,10 +270,12 @@ struct chart_section {
     for (const chart_section& s : sections) {
         const double from = area.x(static_cast<double>(s.from)), to = area.x(static_cast<double>(s.to));
         if (s.from > 0) out.drawn.line(from, area.top, from, area.top + area.height + 8, "lc-limit");
-        out.drawn.text((from + to) / 2, area.top + area.height + 22, detail::svg_cut(s.name, to - from), svg_anchor::middle);
+        const bool fits = svg_width_of(s.name) <= to - from;
+        const double half = svg_width_of(s.name) / 2, middle = std::min((from + to) / 2, 634 - half);
+        out.drawn.text(middle, area.top + area.height + (fits ? 20 : 38), s.name, svg_anchor::middle);
     }
     for (const chart_limit& l : limits) area.draw_limit(out.drawn, l);
-    const double at = area.top + area.height + 52;
+    const double at = area.top + area.height + 62;
     const double took = detail::draw_legend(out.drawn, 20, at, 626, names, [&](std::size_t i, double x, double y) {
         out.drawn.filled(x, y - 9, 26, 18, layers[i].kind);
     });
@@ -298,6 +311,13 @@ struct chart_group {
     if (!(most > 0)) most = 1;
     names = std::min(names, 250.0);
     const double left = 20 + names + 8, wide = 640 - left - labels - 24, top = limits.empty() ? 48 : 66;
+    double below = top;
+    for (const chart_group& g : groups) below += 26 * static_cast<double>(g.bars.size()) + (g.name.empty() ? 0 : 34);
+    for (const chart_limit& l : limits) {
+        const double at = left + wide * l.at / most;
+        out.drawn.line(at, top - 6, at, below + 2, "lc-limit");
+        out.drawn.text(at, top - 12, l.name, at > 480 ? svg_anchor::end : svg_anchor::middle);
+    }
     double y = top;
     for (const chart_group& g : groups) {
         if (!g.name.empty()) out.drawn.text(14, y + 14, detail::svg_cut(g.name, 600)), y += 24;
@@ -306,19 +326,22 @@ struct chart_group {
             out.drawn.text(left - 8, y + 17, detail::svg_cut(b.name, names), svg_anchor::end,
                            g.name.empty() ? "" : "lc-soft");
             if (b.value > 0) out.drawn.filled(left, y + 3, std::max(1.0, long_as), 19, b.kind, b.name + ": " + b.label);
-            out.drawn.text(left + std::max(1.0, long_as) + 7, y + 17, b.label);
+            out.drawn.text(left + std::max(1.0, long_as) + 7, y + 17, b.label, svg_anchor::start, "lc-halo");
             y += 26;
         }
         y += g.name.empty() ? 0 : 10;
     }
     out.drawn.line(left, top - 2, left, y + 2, "lc-axis");
-    for (const chart_limit& l : limits) {
-        const double at = left + wide * l.at / most;
-        out.drawn.line(at, top - 6, at, y + 2, "lc-limit");
-        out.drawn.text(at, top - 12, l.name, at > 480 ? svg_anchor::end : svg_anchor::middle);
-    }
     out.height = y + 14;
     return out;
+}
+
+/// Pictures one below the other as one, which has the first one's title.
+[[nodiscard]] inline svg_picture one_below_other(svg_picture first, const svg_picture& second) {
+    first.drawn.place(0, first.height, second.drawn);
+    first.height += second.height;
+    first.description += ". " + second.title + ": " + second.description;
+    return first;
 }
 
 }  // namespace llmcost

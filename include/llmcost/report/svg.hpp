@@ -95,13 +95,15 @@ inline constexpr std::size_t svg_kinds = 8;
         "sans-serif;font-size:14px}.lc-title{font-size:16px;font-weight:600}.lc-soft{fill:#555}\n"
         ".lc-axis{stroke:#444;fill:none}.lc-grid{stroke:#ddd;fill:none}.lc-line{fill:none;stroke-width:2.2}\n"
         ".lc-mark{fill:#fff;stroke-width:1.8}.lc-hatch{fill:none;stroke-width:1.6}.lc-tint{fill-opacity:.28}\n"
-        ".lc-fill{stroke-width:1.2}.lc-limit{stroke:#1b1b1b;stroke-width:1.6;stroke-dasharray:3 3;fill:none}\n";
+        ".lc-fill{stroke-width:1.2}.lc-limit{stroke:#1b1b1b;stroke-width:1.6;stroke-dasharray:3 3;fill:none}\n"
+        ".lc-halo{paint-order:stroke;stroke:#fff;stroke-width:4px;stroke-linejoin:round}\n";
     for (std::size_t i = 1; i < svg_kinds; ++i)
         out += ".lc-k" + std::to_string(i) + ".lc-line{stroke-dasharray:" + std::string(dashes[i]) + "}";
     out += '\n' + colours(light);
     return out +
            "@media (prefers-color-scheme:dark){.lc-paper{fill:#16181c}.lc-text{fill:#eceef2}.lc-soft{fill:#b4b8c0}\n"
-           ".lc-axis{stroke:#b4b8c0}.lc-grid{stroke:#3a3f47}.lc-mark{fill:#16181c}.lc-limit{stroke:#eceef2}\n" +
+           ".lc-axis{stroke:#b4b8c0}.lc-grid{stroke:#3a3f47}.lc-mark{fill:#16181c}.lc-limit{stroke:#eceef2}.lc-halo{stroke:#"
+           "16181c}\n" +
            colours(dark) + "}\n";
 }
 
@@ -206,6 +208,12 @@ public:
                                                                  "m-5 -3h10v6h-10z"};
         return path("M" + svg_number(x) + " " + svg_number(y) + std::string(shapes[kind % svg_kinds]),
                     svg_class("mark", kind), {}, tip);
+    }
+    /// All that another writer of the same patterns has drawn, moved.
+    svg_writer& place(double x, double y, const svg_writer& other) {
+        open("g", {{"transform", "translate(" + svg_number(x) + " " + svg_number(y) + ")"}});
+        body_ += other.body_;
+        return close();
     }
     /// The value of `fill` of a kind.
     [[nodiscard]] std::string filling(std::size_t kind) const {
