@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include <llmcost/analysis/counts.hpp>
+#include <llmcost/analysis/polynomial.hpp>
 
 namespace llmcost {
 
@@ -64,7 +65,7 @@ struct region {
 class closed_form {
 public:
     static constexpr std::size_t figure_count = 20;
-    static constexpr std::size_t monomials = 10;
+    static constexpr std::size_t monomials = polynomial::monomials;
 
     constexpr closed_form() noexcept = default;
     constexpr closed_form(const model& m, const workload& around, scope_query asked = {})
@@ -98,6 +99,25 @@ public:
     }
     /// ADD + MULT of a workload in the region, nothing else.
     [[nodiscard]] constexpr count flops(const workload& w) const { return value_of(flops_at, place_of(w)); }
+
+    /// A figure that is a sum of figures, `of(figures)`, as the polynomial that this form is of it.
+    template <class Of>
+    [[nodiscard]] constexpr polynomial expand(Of of) const {
+        wide differences_of[2][monomials]{};
+        for (std::size_t n = 0; n < (region_.batch.width() > 1 ? 2 : 1); ++n) {
+            wide samples[monomials]{};
+            for (std::size_t k = 0; k < monomials; ++k)
+                if (has(exponents[k])) {
+                    const auto& [a, b, c] = exponents[k];
+                    const point p{base_.batch + static_cast<std::int64_t>(n), base_.a + a, base_.b + b, base_.c + c};
+                    samples[k] = static_cast<wide>(count(of((*this)(workload_at(p)))).to_wide());
+                }
+            differences(samples, differences_of[n]);
+        }
+        if (region_.batch.width() > 1)
+            for (std::size_t k = 0; k < monomials; ++k) differences_of[1][k] -= differences_of[0][k];
+        return expanded(differences_of, base_.batch, {base_.a, region_.chunk == 0 ? 0 : base_.b, base_.c});
+    }
 
 private:
     __extension__ typedef __int128 wide;

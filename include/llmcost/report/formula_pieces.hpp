@@ -1,0 +1,272 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <llmcost/analysis/formula.hpp>
+#include <llmcost/base/error.hpp>
+
+// A figure of a model over all workloads: its regions, and in each a polynomial.
+namespace llmcost {
+
+/// A part of all workloads over which one polynomial holds.
+struct formula_piece {
+    region where;
+    bool any_rest = false;  ///< holds for whole chunks as for others
+    bool known = true;      ///< false where walks answer and no polynomial does
+    polynomial sum;
+
+    [[nodiscard]] bool contains(const workload& w) const noexcept {
+        region r = where;
+        if (any_rest && r.chunk != 0) r.whole_chunks = w.sequence % r.chunk == 0;
+        return r.contains(w);
+    }
+    /// Sequence or chunks, rest and past of a workload, as the polynomial takes them.
+    [[nodiscard]] polynomial::powers place_of(const workload& w) const noexcept {
+        if (where.chunk == 0) return {w.sequence, 0, w.past};
+        const std::int64_t chunks = (w.sequence + where.chunk - 1) / where.chunk;
+        return {chunks, w.sequence - (chunks - 1) * where.chunk, w.past};
+    }
+};
+
+namespace detail {
+
+/// A region without what its other bounds say already: tokens that fill a chunk, sums of sequence and past.
+[[nodiscard]] inline region tightened(region r) {
+    const auto cut = [](region::interval& in, std::int64_t low, std::int64_t high) {
+        in.low = std::max(in.low, low), in.high = std::min(in.high, high);
+    };
+    cut(r.sequence, r.total.low - r.past.high, r.total.high - r.past.low);
+    cut(r.past, r.total.low - r.sequence.high, r.total.high - r.sequence.low);
+    if (r.total.low <= r.sequence.low + r.past.low) r.total.low = 0;
+    if (r.total.high >= std::min(r.sequence.high + r.past.high, 2 * largest_input)) r.total.high = 2 * largest_input;
+    return r;
+}
+
+/// The regions of a model, each found from a point of its own.
+class region_search {
+public:
+    region_search(const model& m, const workload& load)
+        : model_(m), load_(load), most_new_(most_tokens(m, load, false)), most_(most_tokens(m, load, true)) {
+        for (std::size_t before = 1; before != 0;) {
+            before = 0;
+            for (const workload& w : candidates()) before += meet(w) ? 1U : 0U;
+        }
+    }
+    /// A point of each region.
+    [[nodiscard]] const std::vector<std::pair<region, workload>>& found() const noexcept { return found_; }
+
+private:
+    static constexpr std::size_t most = 400;
+
+    /// How many tokens a model has positions for, be they new ones or, with `cached`, those of the cache and a new one.
+    static std::int64_t most_tokens(const model& m, workload load, bool cached) {
+        constexpr std::int64_t far = std::int64_t{1} << 22;
+        load.batch = 1, load.sequence = cached ? 1 : far, load.past = cached ? far - 1 : 0;
+        try {
+            (void)region_of(m, load);
+        } catch (const workload_error& e) {
+            return far - (e.asked() - e.held());
+        } catch (const overflow_error&) {
+        }
+        return 2 * largest_input;
+    }
+    [[nodiscard]] std::vector<workload> candidates() const {
+        std::vector<std::int64_t> batches{1, 2}, tokens{1, 2}, pasts{0, 1}, totals{1, 2};
+        const auto note = [](std::vector<std::int64_t>& in, const region::interval& bounds) {
+            for (const std::int64_t n : {bounds.low - 1, bounds.low, bounds.high, bounds.high + 1}) in.push_back(n);
+        };
+        std::int64_t chunk = 0;
+        for (const auto& [r, point] : found_) {
+            note(batches, r.batch), note(tokens, r.sequence), note(pasts, r.past), note(totals, r.total);
+            chunk = std::max(chunk, r.chunk);
+        }
+        const auto settle = [](std::vector<std::int64_t>& in) {
+            std::sort(in.begin(), in.end());
+            in.erase(std::unique(in.begin(), in.end()), in.end());
+        };
+        for (std::vector<std::int64_t>* all : {&batches, &tokens, &pasts, &totals}) settle(*all);
+        std::vector<std::int64_t> sequences = tokens;
+        for (const std::int64_t t : totals)
+            for (const std::int64_t p : pasts) sequences.push_back(t - p);
+        if (chunk > 0)
+            for (std::size_t i = 0, n = sequences.size(); i < n; ++i)
+                for (const std::int64_t more : {std::int64_t{0}, chunk})
+                    for (const std::int64_t beside : {-1, 0, 1})
+                        sequences.push_back((sequences[i] + chunk - 1) / chunk * chunk + more + beside);
+        settle(sequences);
+        std::vector<workload> out;
+        const auto add = [&](std::int64_t b, std::int64_t s, std::int64_t p) {
+            workload w = load_;
+            w.batch = b, w.sequence = s, w.past = p;
+            if (w.in_range() && s <= most_new_ && s + p <= most_) out.push_back(w);
+        };
+        for (const std::int64_t b : batches)
+            for (const std::int64_t s : sequences) {
+                for (const std::int64_t p : pasts) add(b, s, p);
+                for (const std::int64_t t : totals) add(b, s, t - s);
+            }
+        return out;
+    }
+    /// Takes the region of a point that is in none of those that are known.
+    bool meet(const workload& w) {
+        for (const auto& [r, point] : found_)
+            if (r.contains(w)) return false;
+        region r = region_of(model_, w);
+        if (!r.contains(w)) return false;  // nothing is promised of it
+        if (found_.size() == most) throw error(errc::overflow, {}, "the figure bends more often than 400 times");
+        r.total.high = std::min(r.total.high, most_);
+        r.sequence.high = std::min(r.sequence.high, most_new_);
+        found_.emplace_back(r, w);
+        return true;
+    }
+
+    const model& model_;
+    workload load_;
+    std::int64_t most_new_, most_;
+    std::vector<std::pair<region, workload>> found_;
+};
+
+/// Whether a polynomial gives what another piece's does, over that piece.
+[[nodiscard]] inline bool agrees(const polynomial& p, const formula_piece& piece, const workload& load) {
+    const region& r = piece.where;
+    const std::int64_t chunk = std::max<std::int64_t>(r.chunk, 1);
+    workload corner = load;
+    corner.sequence =
+        r.chunk != 0 && (r.whole_chunks || piece.any_rest) ? (r.sequence.low + chunk - 1) / chunk * chunk : r.sequence.low;
+    if (r.chunk != 0 && !r.whole_chunks && !piece.any_rest && corner.sequence % chunk == 0) ++corner.sequence;
+    corner.past = std::max(r.past.low, r.total.low - corner.sequence);
+    std::size_t seen = 0;
+    for (std::int64_t b = 0; b < 2; ++b)
+        for (std::int64_t s = 0; s < 3; ++s)
+            for (std::int64_t rest = 0; rest < (r.chunk == 0 ? 1 : 3); ++rest)
+                for (std::int64_t c = 0; c < 3; ++c) {
+                    workload w = corner;
+                    w.batch = r.batch.low + b, w.sequence += s * chunk + rest, w.past += c;
+                    if (!piece.contains(w)) continue;
+                    polynomial::wide own = 0, other = 0;
+                    ++seen;
+                    if (!piece.sum.value(w.batch, piece.place_of(w), own) || !p.value(w.batch, piece.place_of(w), other) ||
+                        own != other)
+                        return false;
+                }
+    return seen > 0;
+}
+
+[[nodiscard]] inline bool same_bounds(const region& a, const region& b) {
+    for (region::interval region::*of : {&region::batch, &region::sequence, &region::past, &region::total})
+        if ((a.*of).low != (b.*of).low || (a.*of).high != (b.*of).high) return false;
+    return true;
+}
+
+/// Two tightened regions as one where a cut through that one along an axis gives just these two; with `differ` they are
+/// apart already and must have the same bounds.
+[[nodiscard]] inline bool join(const region& a, const region& b, bool differ, region& out) {
+    if (differ) return out = a, same_bounds(a, b);
+    region hull = a;
+    const auto axes = {&region::batch, &region::sequence, &region::past, &region::total};
+    for (region::interval region::*of : axes)
+        hull.*of = {std::min((a.*of).low, (b.*of).low), std::max((a.*of).high, (b.*of).high)};
+    for (region::interval region::*of : axes) {
+        if ((a.*of).high + 1 != (b.*of).low && (b.*of).high + 1 != (a.*of).low) continue;
+        region first = hull, second = hull;
+        first.*of = a.*of, second.*of = b.*of;
+        if (same_bounds(tightened(first), a) && same_bounds(tightened(second), b)) return out = tightened(hull), true;
+    }
+    return false;
+}
+
+/// One piece in place of two that lie beside each other and agree; false where they do not.
+inline bool merge(formula_piece& a, const formula_piece& b, const workload& load) {
+    if (!a.known || !b.known || a.where.chunk != b.where.chunk) return false;
+    const bool other_rest =
+        a.where.chunk != 0 && !(a.any_rest == b.any_rest && a.where.whole_chunks == b.where.whole_chunks);
+    if (other_rest && (a.any_rest || b.any_rest)) return false;
+    region joined;
+    if (!join(a.where, b.where, other_rest, joined)) return false;
+    const bool by_a = agrees(a.sum, b, load), by_b = !by_a && agrees(b.sum, a, load);
+    if (!by_a && !by_b) return false;
+    if (by_b) a.sum = b.sum;
+    a.where = joined;
+    a.any_rest = a.any_rest || other_rest;
+    return true;
+}
+
+/// Whether walks of a region that is too narrow for a grid of its own follow a polynomial: of one as large as ours so many
+/// points along each axis leave nothing open.
+template <class Of>
+[[nodiscard]] bool follows(const model& m, const polynomial& p, const formula_piece& narrow, const workload& load,
+                           scope_query asked, Of of) {
+    const region& r = narrow.where;
+    const auto along = [](const region::interval& in) {
+        return std::vector<std::int64_t>{in.low, in.low + 1, in.low + 2,
+                                         in.low + (std::min(in.high, in.low + 4096) - in.low) / 2};
+    };
+    std::size_t seen = 0;
+    for (const std::int64_t b : along(r.batch))
+        for (const std::int64_t s : along(r.sequence)) {
+            std::vector<std::int64_t> pasts = along(r.past);
+            for (const std::int64_t t : {r.total.low - s, r.total.high - s}) pasts.push_back(t);
+            for (const std::int64_t c : pasts) {
+                workload w = load;
+                w.batch = b, w.sequence = s, w.past = c;
+                if (!w.in_range() || !narrow.contains(w)) continue;
+                polynomial::wide value = 0;
+                ++seen;
+                if (!p.value(b, narrow.place_of(w), value) || value < 0 ||
+                    count::from_wide(static_cast<count::wide>(value)) != count(of(count_model(m, w, asked))))
+                    return false;
+            }
+        }
+    return seen > 0;
+}
+
+}  // namespace detail
+
+/// A figure that is a sum of figures over all workloads: pieces that no two have a workload of in common, as few as are
+/// found.
+///
+/// What else a workload says, as an encoder's tokens or positions of logits, is that of `load`.
+template <class Of>
+[[nodiscard]] std::vector<formula_piece> formula_pieces(const model& m, const workload& load, scope_query asked, Of of) {
+    const detail::region_search search(m, load);
+    std::vector<formula_piece> pieces;
+    for (const auto& [where, inside] : search.found()) {
+        const closed_form form(m, inside, asked);
+        formula_piece piece{detail::tightened(where), false, form.exact(), {}};
+        if (piece.known) piece.sum = form.expand(of);
+        piece.known = piece.known && piece.sum.fits;
+        pieces.push_back(piece);
+    }
+    for (formula_piece& narrow : pieces)
+        for (std::size_t i = 0; !narrow.known && i < pieces.size(); ++i) {
+            const formula_piece& other = pieces[i];
+            if (!other.known || other.where.chunk != narrow.where.chunk) continue;
+            narrow.known = detail::follows(m, other.sum, narrow, load, asked, of);
+            if (narrow.known) narrow.sum = other.sum;
+        }
+    for (bool again = true; again;) {
+        again = false;
+        for (std::size_t i = 0; i < pieces.size(); ++i)
+            for (std::size_t j = i + 1; j < pieces.size(); ++j)
+                if (detail::merge(pieces[i], pieces[j], load)) {
+                    pieces.erase(pieces.begin() + static_cast<std::ptrdiff_t>(j));
+                    again = true, --j;
+                }
+    }
+    std::sort(pieces.begin(), pieces.end(), [](const formula_piece& a, const formula_piece& b) {
+        const auto key = [](const formula_piece& p) {
+            return std::pair{std::pair{p.where.sequence.low, p.where.past.low},
+                             std::pair{p.where.batch.low, p.where.total.low}};
+        };
+        return key(a) < key(b);
+    });
+    return pieces;
+}
+
+}  // namespace llmcost

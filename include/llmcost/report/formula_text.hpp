@@ -1,0 +1,196 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <llmcost/base/count.hpp>
+#include <llmcost/report/formula_pieces.hpp>
+
+// Pieces of a figure as people, LaTeX, C and Python write them: sequences are B, their new tokens S, tokens of the cache P.
+namespace llmcost {
+
+enum class formula_language { text, latex, c, python };
+
+namespace detail {
+
+struct formula_signs {
+    std::string_view times, square, at_least, at_most, both, range;
+};
+// clang-format off
+inline constexpr std::array<formula_signs, 4> signs_of_formula{{
+    {"·",       "²",  " ≥ ",    " ≤ ",    ", ",    "="},
+    {" ",       "^2", " \\ge ", " \\le ", ",\\ ",  "="},
+    {"*",       "",   " >= ",   " <= ",   " && ",  "=="},
+    {"*",       "",   " >= ",   " <= ",   " and ", "=="},
+}};
+// clang-format on
+[[nodiscard]] inline const formula_signs& signs_of(formula_language as) {
+    return signs_of_formula[static_cast<std::size_t>(as)];
+}
+
+/// A whole number; in C one of 128 bits where it is none of 64.
+[[nodiscard]] inline std::string number_in(polynomial::wide n, formula_language as) {
+    const auto size = static_cast<count::wide>(n < 0 ? -n : n);
+    const auto digits_of = [](count::wide value) { return std::string(count_text{count::from_wide(value)}.view()); };
+    constexpr count::wide split = 1'000'000'000'000'000'000;
+    if (as != formula_language::c || size >> 63 == 0) return digits_of(size);
+    return "((__int128)" + digits_of(size / split) + "*" + digits_of(split) + " + " + digits_of(size % split) + ")";
+}
+
+/// `3·S² + 5·S·P − 7`; empty where there is nothing.
+[[nodiscard]] inline std::string sum_in(const polynomial::wide (&twice)[polynomial::monomials], bool halves, bool chunks,
+                                        formula_language as, bool& several) {
+    constexpr std::array<std::size_t, polynomial::monomials> order{3, 8, 7, 5, 9, 4, 1, 6, 2, 0};
+    const formula_signs& signs = signs_of(as);
+    std::string out;
+    std::size_t terms = 0;
+    for (const std::size_t k : order) {
+        const polynomial::wide n = halves ? twice[k] : twice[k] / 2;
+        if (n == 0) continue;
+        const auto& [tokens, rest, past] = polynomial::exponents[k];
+        std::string monomial;
+        const auto factor = [&](std::string_view name, std::int64_t power) {
+            for (std::int64_t i = 0; i < (signs.square.empty() ? power : power > 0); ++i)
+                monomial.append(monomial.empty() ? "" : signs.times).append(name).append(power == 2 ? signs.square : "");
+        };
+        factor(chunks ? "N" : "S", tokens), factor("R", rest), factor("P", past);
+        const std::string size = number_in(n, as);
+        const bool minus = n < 0;
+        out += terms == 0 ? (minus ? "-" : "") : minus ? " - " : " + ";
+        out += monomial.empty() ? size : size == "1" ? monomial : size + std::string(signs.times) + monomial;
+        ++terms;
+    }
+    several = terms > 1;
+    return out;
+}
+
+/// A condition on one name, empty where it always holds.
+[[nodiscard]] inline std::string bounds_in(std::string_view name, const region::interval& in, std::int64_t least,
+                                           std::int64_t most, formula_language as) {
+    const formula_signs& signs = signs_of(as);
+    const std::string n(name), low = std::to_string(in.low), high = std::to_string(in.high);
+    if (in.low == in.high) return n + " " + std::string(signs.range) + " " + low;
+    if (in.low <= least) return in.high >= most ? std::string() : n + std::string(signs.at_most) + high;
+    if (in.high >= most) return n + std::string(signs.at_least) + low;
+    if (as == formula_language::c) return n + " >= " + low + " && " + n + " <= " + high;
+    return low + std::string(signs.at_most) + n + std::string(signs.at_most) + high;
+}
+
+}  // namespace detail
+
+/// A piece's polynomial as an expression.
+[[nodiscard]] inline std::string expression_in(const formula_piece& piece, formula_language as) {
+    const detail::formula_signs& signs = detail::signs_of(as);
+    bool halves = false;
+    for (const auto& part : piece.sum.twice)
+        for (const polynomial::wide n : part) halves = halves || n % 2 != 0;
+    const bool chunks = piece.where.chunk != 0;
+    bool several = false, ignored = false;
+    const std::string each = detail::sum_in(piece.sum.twice[1], halves, chunks, as, several);
+    const std::string once = detail::sum_in(piece.sum.twice[0], halves, chunks, as, ignored);
+    std::string out;
+    if (!each.empty()) out = "B" + std::string(signs.times) + (several || each.starts_with('-') ? "(" + each + ")" : each);
+    if (!once.empty() && !out.empty()) out += once.starts_with('-') ? " - " + once.substr(1) : " + " + once;
+    if (out.empty()) out = once.empty() ? "0" : once;
+    if (!halves) return out;
+    return as == formula_language::latex ? "\\tfrac{1}{2}\\left(" + out + "\\right)"
+                                         : "(" + out + (as == formula_language::python ? ")//2" : ")/2");
+}
+
+/// Where a piece holds; empty where it does everywhere.
+[[nodiscard]] inline std::string condition_in(const formula_piece& piece, formula_language as) {
+    using detail::bounds_in;
+    const region& r = piece.where;
+    std::vector<std::string> parts{
+        bounds_in("B", r.batch, 1, largest_input, as), bounds_in("S", r.sequence, 1, largest_input, as),
+        bounds_in("P", r.past, 0, largest_input, as), bounds_in("S + P", r.total, 0, 2 * largest_input, as)};
+    const bool short_of_one = !r.whole_chunks && r.sequence.high < r.chunk;  // says so already
+    if (r.chunk != 0 && !piece.any_rest && !short_of_one) {
+        const std::string chunk = std::to_string(r.chunk);
+        constexpr std::array<std::string_view, 4> divides{" divides S", " \\mid S", "", ""},
+            does_not{" does not divide S", " \\nmid S", "", ""};
+        const auto& words = r.whole_chunks ? divides : does_not;
+        const std::string_view word = words[static_cast<std::size_t>(as)];
+        parts.push_back(word.empty() ? "S % " + chunk + (r.whole_chunks ? " == 0" : " != 0") : chunk + std::string(word));
+    }
+    std::string out;
+    for (const std::string& part : parts)
+        if (!part.empty()) out.append(out.empty() ? "" : detail::signs_of(as).both).append(part);
+    return out;
+}
+
+/// The chunk that sequences are padded to in some piece, else 0.
+[[nodiscard]] inline std::int64_t chunk_of(const std::vector<formula_piece>& pieces) {
+    for (const formula_piece& p : pieces)
+        if (p.where.chunk != 0) return p.where.chunk;
+    return 0;
+}
+
+/// A name of a function of C and Python: letters, digits and `_`.
+[[nodiscard]] inline std::string identifier_of(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+        const bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        if (good || (!out.empty() && out.back() != '_')) out += good ? c : '_';
+    }
+    while (!out.empty() && out.back() == '_') out.pop_back();
+    return out.empty() || (out.front() >= '0' && out.front() <= '9') ? "f" + out : out;
+}
+
+/// A figure in a language; `name` is what it is called, `about` what it is of, in words.
+[[nodiscard]] inline std::string formula_in(formula_language as, const std::string& name, const std::string& about,
+                                            const std::vector<formula_piece>& pieces) {
+    const std::int64_t chunk = chunk_of(pieces);
+    const std::string c = std::to_string(chunk), id = identifier_of(name);
+    std::string out;
+    if (as == formula_language::c) {
+        // a comment that nothing in it ends
+        std::string said;
+        for (const char letter : about) said += letter == '*' ? '.' : letter;
+        out = "/* " + said +
+              ".\n   -1 where no polynomial is known. __int128 is GCC's and Clang's. */\nstatic inline __int128 " + id +
+              "(__int128 B, __int128 S, __int128 P) {\n";
+        if (chunk != 0)
+            out += "    const __int128 N = (S + " + std::to_string(chunk - 1) + ")/" + c + ", R = S - (N - 1)*" + c + ";\n";
+        out += "    (void)B, (void)S, (void)P" + std::string(chunk != 0 ? ", (void)R" : "") + ";\n";
+    }
+    if (as == formula_language::python) {
+        std::string said;
+        for (const char letter : about) said += letter == '"' || letter == '\\' ? '\'' : letter;
+        out = "def " + id + "(B, S, P):\n    \"\"\"" + said + ".\"\"\"\n";
+        if (chunk != 0) out += "    N = (S + " + std::to_string(chunk - 1) + ")//" + c + "\n    R = S - (N - 1)*" + c + "\n";
+    }
+    std::string escaped;
+    for (const char letter : id) escaped += letter == '_' ? std::string("\\_") : std::string(1, letter);
+    if (as == formula_language::latex) out = "% " + about + "\n\\[ \\mathrm{" + escaped + "}(B, S, P) = \\begin{cases}\n";
+    if (as == formula_language::text) out = name + " of " + about + "\n";
+    for (const formula_piece& p : pieces) {
+        if (!p.known && as != formula_language::text) continue;
+        const std::string where = condition_in(p, as), sum = p.known ? expression_in(p, as) : "no polynomial is known";
+        switch (as) {
+            case formula_language::text: out += (where.empty() ? "" : "  " + where + ":\n") + "    " + sum + '\n'; break;
+            case formula_language::latex: out += "  " + sum + " & " + where + " \\\\\n"; break;
+            case formula_language::c: out += "    if (" + (where.empty() ? "1" : where) + ") return " + sum + ";\n"; break;
+            case formula_language::python:
+                out += "    if " + (where.empty() ? "True" : where) + ":\n        return " + sum + "\n";
+                break;
+        }
+    }
+    if (as == formula_language::c) out += "    return -1;\n}\n";
+    if (as == formula_language::python) out += "    raise ValueError(\"no polynomial is known here\")\n";
+    if (as == formula_language::latex) {
+        out += "\\end{cases} \\]\n";
+        if (chunk != 0) out += "% N = \\lceil S/" + c + " \\rceil, R = S - " + c + " (N - 1)\n";
+    }
+    if (as == formula_language::text && chunk != 0)
+        out += "  N = ⌈S / " + c + "⌉ chunks, R = S − " + c + "·(N − 1) tokens in the last one\n";
+    return out;
+}
+
+}  // namespace llmcost
