@@ -53,8 +53,8 @@ TEST_CASE("what is wrong with a command line is said, with the nearest option") 
     CHECK(complaint_of({"--scope"}) == "no option '--scope'; nearest: --scopes");
     CHECK(complaint_of({"-x\x1b"}) == "no option '-x\\x1b' (see --help)");
     CHECK(complaint_of({"--gpu", "h100"}) == "no option '--gpu' (see --help)");
-    CHECK(complaint_of({"--batch"}) == "--batch: needs a value: --batch N");
-    CHECK(complaint_of({"--batch", "--tree"}) == "--batch: needs a value: --batch N");
+    CHECK(complaint_of({"--batch"}) == "--batch: needs a value: --batch N|LIST");
+    CHECK(complaint_of({"--batch", "--tree"}) == "--batch: needs a value: --batch N|LIST");
     CHECK(complaint_of({"--tree=3"}) == "--tree: takes no value, found '3'");
     CHECK(complaint_of({"--batch", "1", "--batch", "2"}) == "--batch: is given twice");
     CHECK(complaint_of({"--logits", "some"}) == "--logits: expected one of all, last, none; found 'some'");

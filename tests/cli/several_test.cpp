@@ -35,9 +35,9 @@ public:
 
 TEST_CASE("several models are a table, a row each") {
     CHECK(printed(two + " --format csv") ==
-          "name,model_type,sequence,params,active,weight_bytes,flops,cache_bytes_per_token,error\n"
-          "meta-llama/Llama-3.2-1B,llama,1024,1235814400,1235814400,2471628800,2670180335616,32768,\n"
-          "Qwen/Qwen3-0.6B,qwen3,1024,596049920,596049920,1192099840,1463115317248,114688,\n");
+          "name,model_type,scope,batch,sequence,past,params,active,weight_bytes,flops,cache_bytes_per_token,error\n"
+          "meta-llama/Llama-3.2-1B,llama,all,1,1024,0,1235814400,1235814400,2471628800,2670180335616,32768,\n"
+          "Qwen/Qwen3-0.6B,qwen3,all,1,1024,0,596049920,596049920,1192099840,1463115317248,114688,\n");
     CHECK(printed(two) ==
           "name                     model_type  sequence   params   active  weight_bytes    flops  cache_bytes_per_token\n"
           "meta-llama/Llama-3.2-1B  llama          1,024  1.236 G  1.236 G      2.30 GiB  2.670 T               32.0 KiB\n"
@@ -45,24 +45,24 @@ TEST_CASE("several models are a table, a row each") {
     CHECK(has(printed(two + " --format markdown"), "| meta-llama/Llama-3.2-1B | llama | 1,024 | 1,235,814,400 |"));
     const std::string config = "--config " + config_of("meta-llama__Llama-3.2-1B");
     CHECK(has(printed(config + ' ' + config + " --format csv params"),
-              "/meta-llama__Llama-3.2-1B.json,llama,1024,1235814400,\n"));
+              "/meta-llama__Llama-3.2-1B.json,llama,all,1,1024,0,1235814400,\n"));
 }
 
 TEST_CASE("words of a table are its columns and its scope") {
     CHECK(printed(two + " --sequence 200 --batch 16 --format csv mult attn") ==
-          "name,model_type,sequence,mult,error\n"
-          "meta-llama/Llama-3.2-1B,llama,200,579403776000,\n"
-          "Qwen/Qwen3-0.6B,qwen3,200,638777753600,\n");
+          "name,model_type,scope,batch,sequence,past,mult,error\n"
+          "meta-llama/Llama-3.2-1B,llama,attn,16,200,0,579403776000,\n"
+          "Qwen/Qwen3-0.6B,qwen3,attn,16,200,0,638777753600,\n");
     // each figure is the one of the model by itself
     for (const char* name : {"meta-llama/Llama-3.2-1B", "Qwen/Qwen3-0.6B"}) {
         const std::string alone =
             printed("--format csv --input 100 --output 20 flops cache_bytes attn --model " + std::string(name));
         const std::string total = alone.substr(alone.rfind("total,") + 6);
-        CHECK(has(
-            printed(two + " --format csv --input 100 --output 20 flops cache_bytes attn"),
-            std::string(name) + ',' + (name[0] == 'm' ? "llama," : "qwen3,") + total.substr(0, total.size() - 1) + ",\n"));
+        CHECK(has(printed(two + " --format csv --input 100 --output 20 flops cache_bytes attn"),
+                  std::string(name) + ',' + (name[0] == 'm' ? "llama," : "qwen3,") + "attn,1,100,20,0," +
+                      total.substr(0, total.size() - 1) + ",\n"));
     }
-    CHECK(has(printed(two + " --as llama --format csv params"), "\nQwen/Qwen3-0.6B,qwen3,llama,1024,"));
+    CHECK(has(printed(two + " --as llama --format csv params"), "\nQwen/Qwen3-0.6B,qwen3,llama,all,1,1024,0,"));
 }
 
 TEST_CASE("one JSON object on a line for each model") {
@@ -84,11 +84,11 @@ TEST_CASE("a folder of configurations is a table, and a row that cannot be read 
     const outcome got = llmcost_line(folder.option() + " --format csv params");
     const std::string at = folder.path().string();
     CHECK(got.code == 7);
-    CHECK(got.out == "name,model_type,sequence,params,error\n" + at +
-                         "/foo.json,,,,\"/model_type: \"\"foo\"\" is not known; "
+    CHECK(got.out == "name,model_type,scope,batch,sequence,past,params,error\n" + at +
+                         "/foo.json,,,,,,,\"/model_type: \"\"foo\"\" is not known; "
                          "llmcost models lists those that are\"\n" +
-                         at + "/google-bert__bert-base-uncased.json,bert,512,109482240,\n" + at +
-                         "/meta-llama__Llama-3.2-1B.json,llama,1024,1235814400,\n");
+                         at + "/google-bert__bert-base-uncased.json,bert,all,1,512,0,109482240,\n" + at +
+                         "/meta-llama__Llama-3.2-1B.json,llama,all,1,1024,0,1235814400,\n");
     CHECK(got.err == "llmcost: " + at +
                          "/foo.json: /model_type: \"foo\" is not known; llmcost models lists those that are "
                          "(1 of 3 rows without an answer: see the column error)\n");
@@ -106,8 +106,8 @@ TEST_CASE("a folder of configurations is a table, and a row that cannot be read 
 TEST_CASE("a scope that one model has not is its row's error, a word that none has is the command line's") {
     const outcome experts = llmcost_line("--model Qwen/Qwen3-30B-A3B --model Qwen/Qwen3-0.6B --format csv params experts");
     CHECK(experts.code == 7);
-    CHECK(has(experts.out, "\nQwen/Qwen3-30B-A3B,qwen3_moe,1024,28991029248,\n"));
-    CHECK(has(experts.out, "\nQwen/Qwen3-0.6B,,,,\"no scope 'experts' in Qwen/Qwen3-0.6B"));
+    CHECK(has(experts.out, "\nQwen/Qwen3-30B-A3B,qwen3_moe,experts,1,1024,0,28991029248,\n"));
+    CHECK(has(experts.out, "\nQwen/Qwen3-0.6B,,,,,,,\"no scope 'experts' in Qwen/Qwen3-0.6B"));
     CHECK(has(refused(two + " paramz"), "no metric or scope 'paramz' in meta-llama/Llama-3.2-1B; nearest: params"));
     CHECK(has(refused(two + " --tree"), "--tree: is of one model; several are a table\n"));
     CHECK(has(refused(two + " --set x"), "--set: expected key=value, found 'x'\n"));

@@ -128,7 +128,7 @@ TEST_CASE("completions know the values of the command's own option") {
     CHECK(has(of("serve"), "--configs) COMPREPLY=( $(compgen -d -W '' "));
     CHECK(has(of("serve"), "--dtype) COMPREPLY=( $(compgen -W 'float32 bfloat16 float16 fp8 fp8_block "));
     CHECK(has(of("op"), "words='gemm "));
-    CHECK(has(of("*"), "--format) COMPREPLY=( $(compgen -W 'text json csv markdown' "));
+    CHECK(has(of("*"), "--format) COMPREPLY=( $(compgen -W 'text json csv markdown latex' "));
     CHECK(has(behind(zsh, "\nserve)\n", ";;\n"), ":NAME:{_files; compadd -- h100_sxm "));
 }
 

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <optional>
@@ -97,6 +98,18 @@ public:
         return none;
     }
     [[nodiscard]] const std::vector<std::string_view>& words() const noexcept { return words_; }
+    /// The same command line with another value of an option, which outlives it.
+    void replace(const option_row& o, std::string_view value) {
+        for (std::size_t i = 0; i < rows_.size(); ++i)
+            if (rows_[i].is(o)) values_[i] = {value};
+    }
+    /// The same command line with other words, the first of its own being values of an option.
+    void take_words(const option_row& as, std::size_t how_many) {
+        const auto end = words_.begin() + static_cast<std::ptrdiff_t>(how_many);
+        for (std::size_t i = 0; i < rows_.size(); ++i)
+            if (rows_[i].is(as)) values_[i].insert(values_[i].end(), words_.begin(), end);
+        words_.erase(words_.begin(), end);
+    }
     [[nodiscard]] std::span<const option_row> rows() const noexcept { return rows_; }
 
     /// Whether what is given names an option.
@@ -119,7 +132,8 @@ private:
             if (!is_name(name, row.name)) continue;
             std::optional<std::string_view> value;
             if (sign != std::string_view::npos) value = arg.substr(sign + 1);
-            const bool takes_next = row.kind != value_kind::none && !value;
+            const bool picture = row.kind == value_kind::picture;
+            const bool takes_next = row.kind != value_kind::none && !value && !(picture && !(next && names_picture(*next)));
             if (row.kind == value_kind::none && value) refuse(row.name, "takes no value, found " + in_quotes(*value));
             if (takes_next && (!next || looks_like_option(*next)))
                 refuse(row.name, "needs a value: " + std::string(row.name) + ' ' + std::string(row.value));
@@ -138,6 +152,12 @@ private:
     [[nodiscard]] static bool looks_like_option(std::string_view text) noexcept {
         return text.size() > 1 && text[0] == '-' && !(text[1] >= '0' && text[1] <= '9');
     }
+    /// Whether a word is a file of a picture, be it one that can be written or not.
+    [[nodiscard]] static bool names_picture(std::string_view text) noexcept {
+        for (const std::string_view kind : {".svg", ".png", ".pdf", ".jpg", ".gif", ".eps", ".html"})
+            if (text.ends_with(kind)) return true;
+        return false;
+    }
     /// Refuses a value that is none of a choice's words, and no name of a dtype.
     static void check(const option_row& row, std::string_view value) {
         std::string names;
@@ -149,6 +169,8 @@ private:
         if (row.kind == value_kind::choice) each_choice(row.value, add);
         if (row.kind == value_kind::dtype)
             for (const dtype_row& type : dtype_table) add(type.name);
+        if (row.kind == value_kind::picture && !value.empty() && !value.ends_with(".svg"))
+            refuse(row.name, "writes SVG: expected a file name that ends with .svg, found " + in_quotes(value));
         if (!names.empty() && !known) refuse(row.name, "expected one of " + names + "; found " + in_quotes(value));
     }
 

@@ -7,9 +7,12 @@
 #include <string_view>
 #include <vector>
 
+#include <llmcost/cli/memory_pictures.hpp>
 #include <llmcost/cli/question.hpp>
 #include <llmcost/cli/room.hpp>
 #include <llmcost/cli/subject.hpp>
+#include <llmcost/cli/sweep.hpp>
+#include <llmcost/cli/swept_bytes.hpp>
 #include <llmcost/cli/tables.hpp>
 #include <llmcost/cli/train_page.hpp>
 #include <llmcost/memory/inference.hpp>
@@ -31,6 +34,10 @@ inline constexpr option_row
 // clang-format on
 
 }  // namespace option
+
+/// The numbers of a step of inference, which may be lists.
+inline constexpr std::array memory_lists{listed(option::batch), listed(option::sequence), listed(option::past),
+                                         listed(option::encoder_sequence)};
 
 namespace detail {
 
@@ -78,14 +85,17 @@ inline std::vector<memory_part> parts_of_memory(const inference_memory& m) {
             {"runtime", "the engine itself", m.runtime}};
 }
 
+/// `2 sequences of 4,096 tokens`.
+inline std::string inputs_of(const read_subject& read, const workload& load) {
+    const bool images = reads_pixels(read.subject);
+    const std::string inputs = std::to_string(load.batch) + (images ? " image" : " sequence") + (load.batch == 1 ? "" : "s");
+    return images ? inputs : inputs + " of " + grouped(count(load.past) + count(load.sequence)) + " tokens";
+}
+
 inline std::string memory_page(const read_subject& read, const workload& load, const engine_memory& by,
                                const inference_memory& m, const room_asked& room) {
     std::string out = read.found.who.name + "\n";
-    const bool images = reads_pixels(read.subject);
-    std::vector<std::string> parts{std::to_string(load.batch) + (images            ? load.batch == 1 ? " image" : " images"
-                                                                 : load.batch == 1 ? " sequence"
-                                                                                   : " sequences")};
-    if (!images) parts.back() += " of " + grouped(count(load.past) + count(load.sequence)) + " tokens";
+    std::vector<std::string> parts{inputs_of(read, load)};
     if (by.name != "none") parts.emplace_back(by.name);
     const storage_types types = types_of(read.subject, load);
     parts.push_back(read.stored.applied ? read.stored.words : std::string(name_of(types.weights)) + " weights");
@@ -102,17 +112,9 @@ inline std::string memory_page(const read_subject& read, const workload& load, c
     return line.empty() ? out : out + '\n' + line;
 }
 
-}  // namespace detail
-
-/// What `llmcost memory` prints.
-[[nodiscard]] inline answered memory_answer(const arguments& given, const program& io) {
-    const engine_memory& by = detail::engine_memory_of(given);
-    const workload load = detail::memory_workload(given);
-    const room_asked room = read_room(given);
-    const read_subject read = io.read(given, io);
-    check_encoder(read.subject, {.base = load});
-    detail::note_on_weights(read, io);
-    const inference_memory m = inference_memory_of(read.subject, load, by, detail::bytes_of_weights(read));
+/// The answer about one workload.
+inline answered memory_answer_of(const arguments& given, const read_subject& read, const workload& load,
+                                 const engine_memory& by, const inference_memory& m, const room_asked& room) {
     const auto format = static_cast<output_format>(given.choice(option::format));
     const exit_code code = code_of(room, m.total());
     if (format == output_format::text) return {detail::memory_page(read, load, by, m, room), code};
@@ -135,15 +137,57 @@ inline std::string memory_page(const read_subject& read, const workload& load, c
     return {json.text() + "\n", code};
 }
 
-inline constexpr std::array memory_options = joined(
-    model_options,
-    std::array{option::batch, option::sequence, option::past, option::encoder_sequence, option::dtype, option::quantization,
-               option::activation_dtype, option::cache_dtype, option::allocator, option::format},
-    titled("Memory", room_options), help_option);
+/// Columns of a table over workloads.
+inline constexpr std::array<std::string_view, 6> memory_columns{"weights",          "cache",   "cache_allocated",
+                                                                "activations_peak", "runtime", "total"};
 
-inline constexpr std::array<example_row, 3> memory_examples{{
+inline svg_picture memory_picture(const read_subject& read, const workload& load, const inference_memory& m,
+                                  const room_asked& room) {
+    std::vector<memory_bar> bars;
+    std::string description;
+    for (const memory_part& p : parts_of_memory(m)) {
+        bars.push_back({std::string(p.words), p.bytes});
+        description += (description.empty() ? "" : "; ") + std::string(p.words) + ' ' + in_bytes(p.bytes);
+    }
+    return breakdown_picture({read.found.who.name + ", " + inputs_of(read, load), description}, bars, room);
+}
+
+}  // namespace detail
+
+/// What `llmcost memory` prints.
+[[nodiscard]] inline answered memory_answer(const arguments& given, const program& io) {
+    const engine_memory& by = detail::engine_memory_of(given);
+    const sweep work(given, memory_lists);
+    const workload load = detail::memory_workload(work.at(0));
+    const room_asked room = read_room(given);
+    check_plot(given, true, {});
+    const read_subject read = io.read(given, io);
+    check_encoder(read.subject, {.base = load});
+    detail::note_on_weights(read, io);
+    if (work.any())
+        return swept_bytes(given, io, work, read.found.who.name, room, detail::memory_columns, detail::memory_workload,
+                           [&](const arguments&, const workload& asked) -> std::vector<count> {
+                               const inference_memory m =
+                                   inference_memory_of(read.subject, asked, by, detail::bytes_of_weights(read));
+                               return {m.weights, m.cache, m.cache_allocated, m.activations_peak, m.runtime, m.total()};
+                           });
+    const inference_memory m = inference_memory_of(read.subject, load, by, detail::bytes_of_weights(read));
+    answered out = detail::memory_answer_of(given, read, load, by, m, room);
+    if (!given.text(option::plot).empty())
+        out.file = {std::string(given.text(option::plot)), detail::memory_picture(read, load, m, room).document()};
+    return out;
+}
+
+inline constexpr std::array memory_options =
+    joined(model_options, memory_lists,
+           std::array{option::dtype, option::quantization, option::activation_dtype, option::cache_dtype, option::allocator,
+                      option::format, option::plot},
+           titled("Memory", room_options), help_option);
+
+inline constexpr std::array<example_row, 4> memory_examples{{
     {"llmcost memory --model meta-llama/Llama-3.1-8B --dtype bfloat16 --sequence 8192 --memory 24GB", "does it fit?"},
     {"llmcost memory --model Qwen/Qwen3-8B --batch 32 --past 4096 --sequence 1 --engine sglang", "32 chats"},
+    {"llmcost memory --model Qwen/Qwen3-8B --batch 1,8 --sequence 1024..131072:x2 --memory 80GB", "up to where it fits"},
     {"llmcost memory --model google/gemma-2-2b --engine none --format json", "weights, cache, tensors; bytes"},
 }};
 

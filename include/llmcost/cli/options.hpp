@@ -14,8 +14,9 @@
 
 namespace llmcost::cli {
 
-/// What the value of an option may be: the reader of a command line checks a choice and a dtype, shells complete by it.
-enum class value_kind : std::uint8_t { none, text, file, folder, number, choice, dtype };
+/// What the value of an option may be: the reader of a command line checks a choice, a dtype and the ending of a picture's
+/// file, which may be left out; shells complete by it.
+enum class value_kind : std::uint8_t { none, text, file, folder, number, choice, dtype, picture };
 
 /// Words that may stand where a value does, of what a program knows.
 using word_list = std::vector<std::string_view> (*)(const program&);
@@ -115,10 +116,11 @@ inline constexpr option_row
     activation_dtype{"--activation-dtype", value_kind::dtype,  "TYPE", "of activations (as the weights)"},
     cache_dtype     {"--cache-dtype",      value_kind::dtype,  "TYPE", "of the cache (as the activations)"},
     training        {"--training",         value_kind::none,   "",     "add one training step: FLOPs, saved bytes"},
-    format          {"--format",           value_kind::choice, "text|json|csv|markdown", "numbers outside of text are exact", "Answer"},
+    format          {"--format",           value_kind::choice, "text|json|csv|markdown|latex", "exact numbers outside of text", "Answer"},
+    plot            {"--plot",             value_kind::picture, "FILE.svg", "draw it; without a file in the terminal"},
     plain_or_json   {"--format",           value_kind::choice, "text|json", "of the answer"},
-    scopes          {"--scopes",           value_kind::none,   "",     "every module by its path"},
-    tensors         {"--tensors",          value_kind::none,   "",     "every parameter with its shape"},
+    scopes          {"--scopes",           value_kind::none,   "",     "modules by path"},
+    tensors         {"--tensors",          value_kind::none,   "",     "parameters and shapes"},
     tree            {"--tree",             value_kind::none,   "",     "modules as a tree, like layers folded"},
     depth           {"--depth",            value_kind::number, "N",    "levels of the tree"},
     unused          {"--unused",           value_kind::none,   "",     "keys of the configuration nothing reads"},

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <fstream>
 #include <new>
 #include <ostream>
 #include <span>
@@ -92,6 +93,12 @@ inline answered answer_of(const command& c, std::span<const std::string_view> ar
         return detail::fail(io, "there is not enough memory for the answer", exit_code::overflow);
     } catch (const std::exception& e) {
         return detail::fail(io, std::string("a bug in llmcost: ") + e.what(), exit_code::internal);
+    }
+    if (!got.file.name.empty()) {
+        std::ofstream file(got.file.name, std::ios::binary);
+        file.write(got.file.text.data(), static_cast<std::streamsize>(got.file.text.size()));
+        file.close();
+        if (!file) return detail::fail(io, got.file.name + " could not be written", exit_code::not_written);
     }
     io.out.write(got.text.data(), static_cast<std::streamsize>(got.text.size()));
     io.out.flush();

@@ -53,7 +53,8 @@ inline std::string value_words(const option_row& row, const program& io) {
 inline std::string words_of(const command& c, const program& io) {
     return c.words == nullptr ? std::string{} : with_blanks(c.words(io));
 }
-inline bool takes_paths(const option_row& row) { return row.kind == value_kind::file || row.kind == value_kind::folder; }
+inline bool takes_files(const option_row& row) { return row.kind == value_kind::file || row.kind == value_kind::picture; }
+inline bool takes_paths(const option_row& row) { return takes_files(row) || row.kind == value_kind::folder; }
 
 /// A text with a backslash in front of some characters.
 inline std::string escaped(std::string_view text, std::string_view which) {
@@ -92,7 +93,7 @@ inline std::string bash_case(const command& c, const program& io) {
     for (const option_row& row : c.options) {
         options.append(options.empty() ? "" : " ").append(row.name);
         if (row.kind == value_kind::none) continue;
-        const std::string_view paths = row.kind == value_kind::file ? "-f " : row.kind == value_kind::folder ? "-d " : "";
+        const std::string_view paths = takes_files(row) ? "-f " : row.kind == value_kind::folder ? "-d " : "";
         out += together({"        ", row.name, ") COMPREPLY=( $(compgen ", paths, "-W '", value_words(row, io),
                          "' -- \"$cur\") ); return ;;\n"});
     }

@@ -45,6 +45,12 @@ enum class exit_code : int {
     internal = 70
 };
 
+/// A file that an answer has beside its text.
+struct written_file {
+    std::string name;
+    std::string text;
+};
+
 /// What goes to the standard output, and how the program ends where all of it is written.
 struct answered {
     answered() = default;
@@ -52,6 +58,7 @@ struct answered {
 
     std::string text;
     exit_code code = exit_code::ok;
+    written_file file{};  ///< none where it has no name
 };
 
 /// What the program touches of the world, so that tests need none of it.

@@ -13,7 +13,7 @@
 namespace llmcost::cli {
 
 /// How an answer is written; in the order of `--format`.
-enum class output_format { text, json, csv, markdown };
+enum class output_format { text, json, csv, markdown, latex };
 
 /// Rows of texts under titles; columns of numbers stand to the right and hold digits alone.
 struct table {
@@ -48,6 +48,17 @@ inline void put_markdown(std::string& out, std::string_view field) {
         out += c;
     }
     out += " |";
+}
+
+inline void put_latex(std::string& out, std::string_view field) {
+    for (const char c : field) {
+        if (std::string_view("#$%&_{}").find(c) != std::string_view::npos)
+            out += '\\', out += c;
+        else if (c == '\\' || c == '~' || c == '^')
+            out += c == '\\' ? "\\textbackslash{}" : c == '~' ? "\\textasciitilde{}" : "\\textasciicircum{}";
+        else
+            out += c;
+    }
 }
 
 }  // namespace detail
@@ -108,9 +119,34 @@ inline void put_markdown(std::string& out, std::string_view field) {
     return out;
 }
 
+/// A table for LaTeX's package booktabs, exact digits in groups of three.
+[[nodiscard]] inline std::string latex(const table& t) {
+    std::string out = "% \\usepackage{booktabs}\n\\begin{tabular}{";
+    for (const auto& c : t.columns) out += c.number ? 'r' : 'l';
+    out += "}\n\\toprule\n";
+    const auto line = [&](auto field) {
+        for (std::size_t i = 0; i < t.columns.size(); ++i) {
+            if (i > 0) out += " & ";
+            detail::put_latex(out, field(i));
+        }
+        out += " \\\\\n";
+    };
+    line([&](std::size_t i) { return t.columns[i].title; });
+    out += "\\midrule\n";
+    for (const auto& row : t.rows) line([&](std::size_t i) { return t.columns[i].number ? grouped(row[i]) : row[i]; });
+    return out + "\\bottomrule\n\\end{tabular}\n";
+}
+
 /// A table in a format that is no JSON.
 [[nodiscard]] inline std::string written(const table& t, output_format format) {
-    return format == output_format::csv ? csv(t) : format == output_format::markdown ? markdown(t) : plain(t);
+    switch (format) {
+        case output_format::csv: return csv(t);
+        case output_format::markdown: return markdown(t);
+        case output_format::latex: return latex(t);
+        case output_format::text:
+        case output_format::json: break;
+    }
+    return plain(t);
 }
 
 }  // namespace llmcost::cli

@@ -14,6 +14,8 @@
 #include <llmcost/cli/room.hpp>
 #include <llmcost/cli/schedule_options.hpp>
 #include <llmcost/cli/subject.hpp>
+#include <llmcost/cli/sweep.hpp>
+#include <llmcost/cli/swept_bytes.hpp>
 #include <llmcost/cli/train_page.hpp>
 
 // `llmcost train`: its options; train_page.hpp writes the answer.
@@ -31,6 +33,10 @@ inline constexpr option_row
 // clang-format on
 
 }  // namespace option
+
+/// The numbers of a training step, which may be lists.
+inline constexpr std::array training_lists{listed(option::batch), listed(option::sequence),
+                                           listed(option::encoder_sequence)};
 
 namespace detail {
 
@@ -94,13 +100,29 @@ inline step_time read_step_time(const arguments& given, int precision) {
     return out;
 }
 
+/// Categories at the peak over workloads.
+inline answered swept_training(const arguments& given, const program& io, const sweep& work, const read_subject& read,
+                               const training_plan& plan, const room_asked& room) {
+    std::vector<std::string_view> names(std::begin(memory_category_names), std::end(memory_category_names));
+    names.emplace_back("total");
+    return swept_bytes(given, io, work, read.found.who.name, room, names, training_workload,
+                       [&](const arguments&, const workload& asked) {
+                           const memory_bytes peak = train(read.subject, asked, plan).memory.peak.bytes;
+                           std::vector<count> bytes(std::begin(peak.of), std::end(peak.of));
+                           bytes.emplace_back(peak.total);
+                           return bytes;
+                       });
+}
+
 }  // namespace detail
 
 /// What `llmcost train` prints.
 [[nodiscard]] inline answered train_answer(const arguments& given, const program& io) {
     training_plan plan = detail::read_training_plan(given);
     asked_adapter adapter = read_adapter(given);
-    const workload load = detail::training_workload(given);
+    const sweep work(given, training_lists);
+    const workload load = detail::training_workload(work.at(0));
+    check_plot(given, true, {});
     const room_asked room = read_room(given);
     const read_subject read = io.read(given, io);
     check_encoder(read.subject, {.base = load});
@@ -108,6 +130,7 @@ inline step_time read_step_time(const arguments& given, int precision) {
     plan.adapts = adapter.file.adapts;
     detail::check_training(given, read.subject, load, plan);
     plan.base = base_of(adapter, read, load);
+    if (work.any()) return detail::swept_training(given, io, work, read, plan, room);
     const int precision = given.choice(option::precision);
     const detail::trained t{read,
                             load,
@@ -122,8 +145,13 @@ inline step_time read_step_time(const arguments& given, int precision) {
     if (!adapter.none() && t.run.memory.trainable == 0) refuse("--adapter", "trains nothing of this model");
     const auto format = static_cast<output_format>(given.choice(option::format));
     const exit_code code = code_of(room, t.needed());
-    if (format == output_format::json) return {detail::train_json(t), code};
-    return {format == output_format::text ? detail::train_page(t) : written(detail::train_table(t), format), code};
+    answered out{format == output_format::json   ? detail::train_json(t)
+                 : format == output_format::text ? detail::train_page(t)
+                                                 : written(detail::train_table(t), format),
+                 code};
+    if (!given.text(option::plot).empty())
+        out.file = {std::string(given.text(option::plot)), detail::train_picture(t).document()};
+    return out;
 }
 
 /// How a model is trained.
@@ -132,13 +160,15 @@ inline constexpr std::array training_options = joined(
     schedule_options);
 
 inline constexpr std::array train_options =
-    joined(model_options, std::array{option::batch, option::sequence, option::encoder_sequence}, training_options,
-           std::array{option::step_seconds, option::format}, titled("Memory", room_options), help_option);
+    joined(model_options, training_lists, training_options, std::array{option::step_seconds, option::format, option::plot},
+           titled("Memory", room_options), help_option);
 
-inline constexpr std::array<example_row, 4> train_examples{{
+inline constexpr std::array<example_row, 6> train_examples{{
     {"llmcost train --model meta-llama/Llama-3.2-1B --batch 4 --sequence 512", "full fine-tuning with AdamW"},
     {"llmcost train --model mistralai/Mistral-7B-v0.1 --adapter lora:r=16 --precision bf16 --memory 24GB", "will it fit?"},
     {"llmcost train --model Qwen/Qwen3-8B --recompute full --optimizer adamw8bit --device h100_sxm", "with less memory"},
+    {"llmcost train --model Qwen/Qwen3-0.6B --batch 1,2,4,8 --memory 24GB", "the largest batch, by looking"},
+    {"llmcost train --model Qwen/Qwen3-0.6B --plot step.svg", "its timeline as a picture"},
     {"llmcost train --model Qwen/Qwen3-0.6B --precision bf16-mixed --format json", "every moment, for a script"},
 }};
 

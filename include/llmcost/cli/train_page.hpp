@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <llmcost/cli/memory_pictures.hpp>
 #include <llmcost/cli/question.hpp>
 #include <llmcost/cli/room.hpp>
 #include <llmcost/cli/subject.hpp>
@@ -267,6 +268,22 @@ inline void put_utilisation(json_writer& json, const trained& t) {
     put_room(json, t.room, t.needed());
     json.end_object();
     return json.text() + "\n";
+}
+
+/// A step over time, and its peak as bars.
+[[nodiscard]] inline svg_picture train_picture(const trained& t) {
+    const memory_timeline& m = t.run.memory;
+    std::vector<memory_bar> bars;
+    std::string description;
+    for (std::size_t i = 0; i < memory_categories; ++i) {
+        bars.push_back(
+            {std::string(memory_category_names[i]) + ' ' + std::string(category_words[i]), count(m.peak.bytes.of[i])});
+        if (m.peak.bytes.of[i] != 0)
+            description += (description.empty() ? "" : "; ") + bars.back().name + ' ' + in_bytes(bars.back().bytes);
+    }
+    const std::string words = train_title(t);
+    return one_below_other(timeline_picture({t.read.found.who.name, words.substr(0, words.find('\n'))}, m, t.room),
+                           breakdown_picture({"At the peak, in " + std::string(m.peak.phase), description}, bars, t.room));
 }
 
 /// The moments of a step as columns, the categories as rows.
