@@ -9,6 +9,7 @@
 #include <llmcost/bundled/all.hpp>
 #include <llmcost/bundled/verified_types.hpp>
 #include <llmcost/cli/check.hpp>
+#include <llmcost/cli/compare.hpp>
 #include <llmcost/cli/devices.hpp>
 #include <llmcost/cli/each_source.hpp>
 #include <llmcost/cli/execution.hpp>
@@ -29,9 +30,9 @@
 namespace llmcost::cli {
 
 /// All commands, in the order of the help; the front page, which has no name, is the first.
-inline constexpr std::array all_commands{&page_command,  &models_command,  &devices_command, &memory_command,
-                                         &train_command, &fit_command,     &check_command,   &graph_command,
-                                         &op_command,    &latency_command, &serve_command};
+inline constexpr std::array all_commands{&page_command,   &compare_command, &models_command,  &devices_command,
+                                         &memory_command, &train_command,   &fit_command,     &check_command,
+                                         &graph_command,  &op_command,      &latency_command, &serve_command};
 
 /// A program that knows everything.
 [[nodiscard]] inline program whole_program(const streams& io) {
