@@ -12,7 +12,8 @@
 // The program's parts, each compiled by itself: what is changed is compiled, and nothing else.
 namespace parts {
 
-extern const llmcost::cli::command page, compare, models, devices, memory, train, fit, check, graph, op, latency, serve;
+extern const llmcost::cli::command page, compare, formula, models, devices, memory, train, fit, check, graph, op, latency,
+    serve;
 extern const llmcost::known_models rows;
 extern const std::span<const llmcost::bundled_config> configurations;
 extern const llmcost::verified_table verified;

@@ -14,6 +14,7 @@
 #include <llmcost/cli/each_source.hpp>
 #include <llmcost/cli/execution.hpp>
 #include <llmcost/cli/fit.hpp>
+#include <llmcost/cli/formula.hpp>
 #include <llmcost/cli/graph.hpp>
 #include <llmcost/cli/latency.hpp>
 #include <llmcost/cli/memory.hpp>
@@ -30,9 +31,9 @@
 namespace llmcost::cli {
 
 /// All commands, in the order of the help; the front page, which has no name, is the first.
-inline constexpr std::array all_commands{&page_command,   &compare_command, &models_command,  &devices_command,
-                                         &memory_command, &train_command,   &fit_command,     &check_command,
-                                         &graph_command,  &op_command,      &latency_command, &serve_command};
+inline constexpr std::array all_commands{
+    &page_command, &compare_command, &formula_command, &models_command, &devices_command, &memory_command, &train_command,
+    &fit_command,  &check_command,   &graph_command,   &op_command,     &latency_command, &serve_command};
 
 /// A program that knows everything.
 [[nodiscard]] inline program whole_program(const streams& io) {

@@ -1,0 +1,148 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <llmcost/cli/answers.hpp>
+#include <llmcost/cli/command.hpp>
+#include <llmcost/cli/question.hpp>
+#include <llmcost/cli/shell.hpp>
+#include <llmcost/cli/subject.hpp>
+#include <llmcost/cli/understand.hpp>
+#include <llmcost/report/formula_text.hpp>
+#include <llmcost/report/json_writer.hpp>
+
+// `llmcost formula`: figures as polynomials in batch, sequence and past, with where each holds.
+namespace llmcost::cli {
+
+namespace option {
+
+inline constexpr option_row formula_format{"--format", value_kind::choice, "text|latex|c|python|json",
+                                           "functions of B, S and P"};
+
+}  // namespace option
+
+namespace detail {
+
+/// What a formula is of: `attn in meta-llama/Llama-3.2-1B, all logits`.
+inline std::string formula_words(const question& q) {
+    std::string out = name_of_scope(q) + " in " + q.who.name;
+    for (const std::string& set : q.overrides) out += " with " + set;
+    const workload& load = q.work.base;
+    if (load.attention == attention_scores::causal) out += ", visible scores";
+    out += load.head == logits::all    ? ", all logits"
+           : load.head == logits::last ? ", logits of the last position"
+                                       : ", no logits";
+    if (load.encoder_sequence > 0) out += ", encoder reads " + std::to_string(load.encoder_sequence);
+    return out;
+}
+
+inline void put_interval(json_writer& json, std::string_view name, const region::interval& in, std::int64_t most) {
+    json.key(name).array().value(count(in.low));
+    if (in.high >= most)
+        json.null();
+    else
+        json.value(count(in.high));
+    json.end_array();
+}
+
+inline std::string formulas_json(const question& q, const std::vector<std::string>& names,
+                                 const std::vector<std::vector<formula_piece>>& all) {
+    json_writer json;
+    json.object().member("model", q.who.name).member("scope", printable(name_of_scope(q))).key("formulas").array();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        json.object().member("figure", names[i]).key("pieces").array();
+        for (const formula_piece& p : all[i]) {
+            json.object();
+            put_interval(json, "batch", p.where.batch, largest_input);
+            put_interval(json, "sequence", p.where.sequence, largest_input);
+            put_interval(json, "past", p.where.past, largest_input);
+            put_interval(json, "sequence_and_past", p.where.total, 2 * largest_input);
+            json.member("chunk", count(p.where.chunk)).key("whole_chunks");
+            p.where.chunk == 0 || p.any_rest ? json.null() : json.value(p.where.whole_chunks);
+            json.key("expression");
+            if (p.known)
+                json.value(expression_in(p, formula_language::python));
+            else
+                json.null();
+            json.end_object();
+        }
+        json.end_array().end_object();
+    }
+    json.end_array().end_object();
+    return json.text() + "\n";
+}
+
+}  // namespace detail
+
+/// What `llmcost formula` prints.
+[[nodiscard]] inline answered formula_answer(const arguments& given, const program& io) {
+    const read_subject read = io.read(given, io);
+    const question q = understand(given, read, io.commands);
+    if (reads_pixels(q.subject)) refuse("formula", "is of texts: an image classifier's figures are so many times its batch");
+    const scope_word scope = q.asked.scope.value_or(scope_word{});
+    std::vector<const metric*> list = q.asked.asked;
+    if (list.empty()) list.push_back(find_metric(scope.kind == scope_kind::parameter ? "params" : "flops"));
+    std::vector<std::string> names;
+    std::vector<std::vector<formula_piece>> all;
+    for (const metric* m : list) {
+        if (m->name == "saved_bytes") refuse("saved_bytes", "is no polynomial: storages are shared");
+        if (m->name == "weight_bytes" && q.stored.applied)
+            refuse("weight_bytes", "is one number, whatever the work is: ask llmcost");
+        names.emplace_back(m->name);
+        all.push_back(formula_pieces(q.subject, q.work.base, scope_query(scope.kind, scope.word), m->of));
+    }
+    const int format = given.choice(option::formula_format);
+    if (format == 4) return detail::formulas_json(q, names, all);
+    const auto as = static_cast<formula_language>(format);
+    std::string out;
+    if (as == formula_language::text) out = "B sequences of S new tokens, P tokens of each in the cache already\n";
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const std::string name = as == formula_language::text ? names[i] : names[i] + "_" + detail::name_of_scope(q);
+        const std::string about =
+            as == formula_language::text ? detail::formula_words(q) : names[i] + " of " + detail::formula_words(q);
+        out += (out.empty() ? "" : "\n") + formula_in(as, name, printable(about), all[i]);
+    }
+    return out;
+}
+
+/// What may stand behind `formula`: metrics and a scope.
+[[nodiscard]] inline std::vector<std::string_view> formula_words_of(const program&) {
+    std::vector<std::string_view> words;
+    for (const metric& m : metrics) words.push_back(m.name);
+    for (const std::string_view name : role_names)
+        if (role_from(name) != role::none) words.push_back(name);
+    return words;
+}
+
+inline constexpr std::array formula_options =
+    joined(model_options,
+           titled("Workload",
+                  std::array{option::encoder_sequence, option::logits, option::attention, option::dtype,
+                             option::quantization, option::activation_dtype, option::cache_dtype, option::formula_format}),
+           help_option);
+
+inline constexpr std::array<example_row, 3> formula_examples{{
+    {"llmcost formula --model meta-llama/Llama-3.2-1B add attn", "additions of attention"},
+    {"llmcost formula --model google/gemma-2-2b mult flops --format c", "functions for a program"},
+    {"llmcost formula --model Qwen/Qwen3-Next-80B-A3B-Instruct cache --format latex", "for a paper"},
+}};
+
+inline constexpr command formula_command{
+    .name = "formula",
+    .meaning = "figures as polynomials in batch, sequence, past",
+    .usage = "(--model NAME | --config FILE) [option]... [metric]... [scope]",
+    .about =
+        "A figure as a function of B sequences with S new tokens after P in the cache:\n"
+        "polynomials and where each of them holds, interpolated from walks in integers\n"
+        "and held against further walks. Without a metric: flops.\n",
+    .options = formula_options,
+    .answer = formula_answer,
+    .examples = formula_examples,
+    .words = formula_words_of};
+
+}  // namespace llmcost::cli

@@ -1,0 +1,245 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include "../hub/hub_fixture.hpp"
+#include "program.hpp"
+
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// `llmcost formula`: what it prints, evaluated, is what walks count.
+using namespace llmcost::testing;
+
+namespace {
+
+/// A row of a table: B, S, P and a figure.
+struct counted {
+    std::int64_t batch, sequence, past;
+    std::string value;
+};
+
+/// What walks count at workloads on both sides of what may be an edge; those that a model has no room for left out.
+std::vector<counted> walked(const std::string& model, const std::string& asked) {
+    const outcome got = llmcost_line(model +
+                                     " --batch 1,2,5 --sequence 1,2,3,4,63,64,65,66,127,128,300,511,512,4095,4096,4097 "
+                                     "--past 0,1,5,447,448,511,4094,4095,4096,9000 --format csv " +
+                                     asked);
+    std::istringstream lines(got.out);
+    std::string line;
+    std::getline(lines, line);
+    std::vector<counted> out;
+    while (std::getline(lines, line)) {
+        std::vector<std::string> cells(1);
+        for (const char c : line) c == ',' ? (void)cells.emplace_back() : (void)(cells.back() += c);
+        if (cells.at(6).empty()) continue;
+        out.push_back({std::stoll(cells.at(3)), std::stoll(cells.at(4)), std::stoll(cells.at(5)), cells.at(6)});
+    }
+    return out;
+}
+
+/// Reads what the text says: sums of products of numbers and names, squares, halves, conditions.
+class reader {
+public:
+    reader(std::string_view text, std::map<char, std::int64_t> names) : text_(text), names_(std::move(names)) {}
+
+    __extension__ typedef __int128 wide;
+    wide sum() {
+        wide out = take("-") ? -product() : product();
+        for (;;) {
+            if (take("+"))
+                out += product();
+            else if (take("-"))
+                out -= product();
+            else
+                return out;
+        }
+    }
+    /// Conditions between commas, all of which must hold.
+    bool holds() {
+        bool all = true;
+        do {
+            wide left = sum();
+            if (take("divides")) {
+                const wide right = sum();
+                all = all && right % left == 0;
+            } else if (take("does not divide")) {
+                const wide right = sum();
+                all = all && right % left != 0;
+            } else {
+                while (true) {
+                    const bool least = take("≥"), most = !least && take("≤"), equal = !least && !most && take("=");
+                    if (!least && !most && !equal) break;
+                    const wide right = sum();
+                    all = all && (least ? left >= right : most ? left <= right : left == right);
+                    left = right;
+                }
+            }
+        } while (take(","));
+        REQUIRE(text_.empty());
+        return all;
+    }
+
+private:
+    bool take(std::string_view what) {
+        while (text_.starts_with(' ')) text_.remove_prefix(1);
+        if (!text_.starts_with(what)) return false;
+        text_.remove_prefix(what.size());
+        return true;
+    }
+    wide product() {
+        wide out = power();
+        while (true) {
+            if (take("·"))
+                out *= power();
+            else if (take("/"))
+                out /= power();
+            else
+                return out;
+        }
+    }
+    wide power() {
+        wide out = 0;
+        if (take("(")) {
+            out = sum();
+            REQUIRE(take(")"));
+        } else if (!text_.empty() && names_.count(text_.front()) != 0) {
+            out = names_.at(text_.front());
+            text_.remove_prefix(1);
+        } else {
+            REQUIRE((!text_.empty() && text_.front() >= '0' && text_.front() <= '9'));
+            for (; !text_.empty() && text_.front() >= '0' && text_.front() <= '9'; text_.remove_prefix(1))
+                out = out * 10 + (text_.front() - '0');
+        }
+        return take("²") ? out * out : out;
+    }
+
+    std::string_view text_;
+    std::map<char, std::int64_t> names_;
+};
+
+std::string digits(reader::wide n) {
+    std::string out;
+    do out.insert(out.begin(), static_cast<char>('0' + static_cast<int>(n % 10)));
+    while ((n /= 10) != 0);
+    return out;
+}
+
+/// The text's own value at a workload; empty where it says none.
+std::string value_in(const std::string& text, const counted& at) {
+    std::int64_t chunk = 0;
+    const std::size_t says = text.find("N = ⌈S / ");
+    if (says != std::string::npos) chunk = std::stoll(text.substr(says + std::string_view("N = ⌈S / ").size()));
+    std::map<char, std::int64_t> names{{'B', at.batch}, {'S', at.sequence}, {'P', at.past}};
+    if (chunk > 0) names['N'] = (at.sequence + chunk - 1) / chunk, names['R'] = at.sequence - (names['N'] - 1) * chunk;
+    std::istringstream lines(text);
+    bool here = true;
+    std::string found;
+    for (std::string line; std::getline(lines, line);) {
+        if (line.starts_with("    ")) {
+            if (here) {
+                CHECK(found == "");  // no two pieces meet
+                found = digits(reader(std::string_view(line).substr(4), names).sum());
+            }
+            here = true;
+        } else if (line.starts_with("  ") && line.ends_with(":")) {
+            here = reader(std::string_view(line).substr(2, line.size() - 3), names).holds();
+        }
+    }
+    return found;
+}
+
+/// What a program of the machine writes; empty where there is none.
+std::string output_of(const std::string& command, const std::filesystem::path& to) {
+    if (std::system((command + " > " + to.string() + " 2> /dev/null").c_str()) != 0) return {};
+    return read_file(to);
+}
+
+struct asked_figure {
+    std::string model, words, function;
+};
+const std::vector<asked_figure>& asked_figures() {
+    static const std::vector<asked_figure> all{
+        {"--config " + config_of("meta-llama__Llama-3.2-1B"), "add attn", "add_attn"},
+        {"--config " + config_of("meta-llama__Llama-3.2-1B"), "written", "written_all"},
+        {"--config " + config_of("google__gemma-2-2b-it"), "mult attn", "mult_attn"},
+        {"--config " + config_of("google__gemma-2-2b-it") + " --attention causal", "flops", "flops_all"},
+        {"--config " + config_of("variant__qwen3_next_dense"), "flops", "flops_all"},
+        {"--config " + config_of("google-bert__bert-base-uncased"), "exp", "exp_all"},
+        {"--config " + config_of("state-spaces__mamba-130m-hf"), "add", "add_all"}};
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("a figure is a polynomial, with where it holds") {
+    CHECK(printed("formula --model meta-llama/Llama-3.2-1B add attn") ==
+          "B sequences of S new tokens, P tokens of each in the cache already\n"
+          "\n"
+          "add of attn in meta-llama/Llama-3.2-1B, all logits\n"
+          "    B·(66560·S² + 66560·S·P + 167697920·S)\n");
+    CHECK(printed("formula --model meta-llama/Llama-3.2-1B --format latex cache") ==
+          "% cache of all in meta-llama/Llama-3.2-1B, all logits\n"
+          "\\[ \\mathrm{cache\\_all}(B, S, P) = \\begin{cases}\n"
+          "  B (16384 S + 16384 P) &  \\\\\n"
+          "\\end{cases} \\]\n");
+    const auto j = nlohmann::json::parse(printed("formula --model google-bert/bert-base-uncased --format json exp"));
+    CHECK(j["scope"] == "all");
+    CHECK(j["formulas"][0]["figure"] == "exp");
+    CHECK(j["formulas"][0]["pieces"].size() > 0);
+    for (const auto& piece : j["formulas"][0]["pieces"]) CHECK(piece["sequence"][1] <= 512);
+}
+
+TEST_CASE("the text's polynomials are what walks count, on both sides of the edges") {
+    for (const asked_figure& asked : asked_figures()) {
+        CAPTURE(asked.model + ' ' + asked.words);
+        const std::string text = printed("formula " + asked.model + ' ' + asked.words);
+        const std::vector<counted> rows = walked(asked.model, asked.words);
+        CHECK(rows.size() > 100);
+        for (const counted& row : rows) {
+            INFO("B " << row.batch << " S " << row.sequence << " P " << row.past);
+            CHECK(value_in(text, row) == row.value);
+        }
+    }
+}
+
+TEST_CASE("the functions in C and Python give what walks count") {
+    const temporary_folder folder;
+    const auto path = [&](const char* name) { return (folder.path() / name).string(); };
+    for (const asked_figure& asked : asked_figures()) {
+        CAPTURE(asked.model + ' ' + asked.words);
+        std::string c = "#include <stdio.h>\n" + printed("formula --format c " + asked.model + ' ' + asked.words) +
+                        "static void show(__int128 n) {\n"
+                        "    if (n >= 10) show(n/10);\n    putchar('0' + (int)(n % 10));\n}\n"
+                        "int main(void) {\n";
+        std::string python = printed("formula --format python " + asked.model + ' ' + asked.words), expected;
+        for (const counted& row : walked(asked.model, asked.words)) {
+            const std::string call = asked.function + '(' + std::to_string(row.batch) + ", " + std::to_string(row.sequence) +
+                                     ", " + std::to_string(row.past) + ')';
+            c += "    show(" + call + "), putchar('\\n');\n";
+            python += "print(" + call + ")\n";
+            expected += row.value + '\n';
+        }
+        write_file(path("f.c"), c + "    return 0;\n}\n");
+        write_file(path("f.py"), python);
+        const std::string build = "cc -Wall -Wextra -Werror -o " + path("f") + ' ' + path("f.c") + " && " + path("f");
+        if (std::system("cc --version > /dev/null 2>&1") == 0) CHECK(output_of(build, path("c.txt")) == expected);
+        if (std::system("python3 --version > /dev/null 2>&1") == 0)
+            CHECK(output_of("python3 " + path("f.py"), path("python.txt")) == expected);
+    }
+}
+
+TEST_CASE("what is no polynomial is refused") {
+    const std::string model = "formula --model meta-llama/Llama-3.2-1B ";
+    CHECK(refused(model + "saved_bytes") == "llmcost: saved_bytes: is no polynomial: storages are shared\n");
+    CHECK(has(refused(model + "paramz"), "no metric or scope 'paramz'"));
+    CHECK(has(refused(model + "--sequence 8 add"), "no option '--sequence'"));
+    CHECK(has(refused("formula --model google/vit-base-patch16-224 flops"), "formula: is of texts"));
+}
