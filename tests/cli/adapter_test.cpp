@@ -13,7 +13,7 @@
 namespace llmcost::testing {
 namespace {
 
-const std::string small = " --config " + config_of("meta-llama__Llama-3.2-1B") + " --set num_hidden_layers=2 --sequence 32";
+const std::string small_llama_model = " --config " + config_of("meta-llama__Llama-3.2-1B") + " --set num_hidden_layers=2 --sequence 32";
 
 /// A folder with an adapter_config.json in it, while it lives.
 class adapter_folder {
@@ -40,7 +40,7 @@ TEST_CASE("an adapter's file, its folder and the same in words are one adapter")
         R"({"peft_type": "LORA", "r": 16, "lora_alpha": 32, "target_modules": ["q_proj", "v_proj"], "inference_mode": true,
             "layers_to_transform": [1], "base_model_name_or_path": "meta-llama/Llama-3.2-1B"})");
     const auto peak = [](const std::string& adapter) {
-        const auto json = nlohmann::json::parse(printed("train" + small + " --format json --adapter " + adapter));
+        const auto json = nlohmann::json::parse(printed("train" + small_llama_model + " --format json --adapter " + adapter));
         return json["peak"].dump() + json["trainable"].dump();
     };
     CHECK(peak(folder.file()) == peak("lora:r=16,alpha=32,targets=q_proj+v_proj,layers=1"));
@@ -50,7 +50,7 @@ TEST_CASE("an adapter's file, its folder and the same in words are one adapter")
 
 TEST_CASE("the front page counts what an adapter adds") {
     const auto totals = [](const std::string& more) {
-        return nlohmann::json::parse(printed(small.substr(1) + " --format json" + more))["totals"];
+        return nlohmann::json::parse(printed(small_llama_model.substr(1) + " --format json" + more))["totals"];
     };
     const auto base = totals(""), adapted = totals(" --adapter lora:r=4,targets=q_proj");
     const std::int64_t rows = 32, layers = 2, width = 2048, rank = 4;
@@ -58,13 +58,13 @@ TEST_CASE("the front page counts what an adapter adds") {
     CHECK(more("params") == layers * rank * (width + width));
     CHECK(more("mult") == layers * (rows * rank * (width + width) + rows * width));  // two products, and a scale
     CHECK(more("add") == layers * (rows * rank * (width - 1) + rows * width * (rank - 1) + rows * width));  // and a sum
-    CHECK(has(printed(small.substr(1) + " --adapter lora:r=4,targets=q_proj"), "adapter lora:r=4,targets=q_proj"));
-    CHECK(has(printed(small.substr(1) + " --adapter lora:r=4,targets=q_proj --tree params"), "lora_A"));
+    CHECK(has(printed(small_llama_model.substr(1) + " --adapter lora:r=4,targets=q_proj"), "adapter lora:r=4,targets=q_proj"));
+    CHECK(has(printed(small_llama_model.substr(1) + " --adapter lora:r=4,targets=q_proj --tree params"), "lora_A"));
 }
 
 TEST_CASE("a frozen base keeps less for backward and has no gradients of weights") {
     const auto training = [](const std::string& more) {
-        return nlohmann::json::parse(printed(small.substr(1) + " --format json --training" + more))["training"];
+        return nlohmann::json::parse(printed(small_llama_model.substr(1) + " --format json --training" + more))["training"];
     };
     const auto full = training(""), adapted = training(" --adapter lora:r=4,targets=q_proj");
     CHECK(adapted["saved_bytes"].get<std::int64_t>() < full["saved_bytes"].get<std::int64_t>());
@@ -93,7 +93,7 @@ TEST_CASE("a base in 4 bits holds what bitsandbytes stores, and keeps nothing of
 }
 
 TEST_CASE("what no adapter can be is refused, and what is likely a mistake is told") {
-    const std::string train = "train" + small + " --adapter ";
+    const std::string train = "train" + small_llama_model + " --adapter ";
     CHECK(has(refused(train + "lora:r=-3"), "--adapter: expected a whole number from 1"));
     CHECK(has(refused(train + "lora:r=99999"), "no room for a rank of 99999"));
     CHECK(has(refused(train + "lora:targets=q_porj"), "no module of this model is called 'q_porj'; nearest: q_proj"));

@@ -16,8 +16,8 @@
 namespace llmcost::testing {
 namespace {
 
-const std::string small = "graph " + llama + " --sequence 64";
-const std::string timed = small + " --device h200 --calibration none";
+const std::string small_graph = "graph " + llama + " --sequence 64";
+const std::string timed = small_graph + " --device h200 --calibration none";
 
 nlohmann::json in_json(const std::string& line, int code = 0) {
     return nlohmann::json::parse(printed(line + " --format json", {}, code));
@@ -54,7 +54,7 @@ TEST_CASE("a graph has every tensor that goes from one node to another, with its
         CHECK(g["statistics"]["seconds"].get<double>() == doctest::Approx(seconds));
         CHECK(g["statistics"]["critical_seconds"] <= g["statistics"]["seconds"]);
     }
-    CHECK(in_json(small)["nodes"][1]["seconds"] == nullptr);
+    CHECK(in_json(small_graph)["nodes"][1]["seconds"] == nullptr);
 }
 
 TEST_CASE("a cut tells what goes across and what lies on its sides") {
@@ -101,7 +101,7 @@ TEST_CASE("a split gives every device its part, which it holds") {
 }
 
 TEST_CASE("what a graph cannot be asked is refused") {
-    CHECK(refused(small + " --split 2") == "llmcost: --split: needs --devices, or --device for all of them\n");
+    CHECK(refused(small_graph + " --split 2") == "llmcost: --split: needs --devices, or --device for all of them\n");
     CHECK(refused(timed + " --split 2") == "llmcost: --link: say how fast: --link 10GB/s\n");
     CHECK(refused(timed + " --split 2 --link 10") ==
           "llmcost: --link: expected a rate like 10GB/s or 1Gbit/s, found '10'\n");
@@ -110,14 +110,14 @@ TEST_CASE("what a graph cannot be asked is refused") {
     CHECK(refused(timed + " --devices l4,t4 --link 1GB/s,1GB/s,1GB/s") ==
           "llmcost: --link: expected one rate, or 1, found 3\n");
     CHECK(refused(timed + " --split 99 --link 1GB/s") == "llmcost: --split: 99 devices for 21 nodes\n");
-    CHECK(refused(small + " --depth 2 --level layer") == "llmcost: --depth: cannot stand together with --level\n");
-    CHECK(refused(small + " --cuts --format dot") == "llmcost: --cuts: needs --format text or json\n");
+    CHECK(refused(small_graph + " --depth 2 --level layer") == "llmcost: --depth: cannot stand together with --level\n");
+    CHECK(refused(small_graph + " --cuts --format dot") == "llmcost: --cuts: needs --format text or json\n");
     CHECK(refused(timed + " --tp 2") == "llmcost: --tp: is of the timeline of a step (--format chrome)\n");
     CHECK(refused(timed + " --format chrome --cuts") == "llmcost: --cuts: says nothing of a timeline (--format chrome)\n");
     CHECK(
-        refused(small + " --format chakra --out x", {}, 3) ==
+        refused(small_graph + " --format chakra --out x", {}, 3) ==
         "llmcost: --format: chakra: this program was built without protobuf (Debian: protobuf-compiler libprotobuf-dev)\n");
-    CHECK(refused(small + " --out /nonexistent/file", {}, 3) == "llmcost: /nonexistent/file: could not be written\n");
+    CHECK(refused(small_graph + " --out /nonexistent/file", {}, 3) == "llmcost: /nonexistent/file: could not be written\n");
 }
 
 TEST_CASE("DOT is what Graphviz draws, where it is there, with a frame for each device of a split") {

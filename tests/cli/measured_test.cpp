@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
 #include <llmcost/cli/measured.hpp>
+#include <llmcost/cli/run.hpp>
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
