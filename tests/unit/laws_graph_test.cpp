@@ -24,6 +24,7 @@ llmcost::figures sum_of(const operator_graph& g) {
         for (const auto primitive : primitive_members<count>) all.*primitive += o.done.*primitive;
         all.torch_flops += o.done.torch_flops, all.written += o.done.written;
         all.backward_torch_flops += o.done.backward_torch_flops;
+        for (const auto primitive : primitive_members<count>) all.backward.*primitive += o.done.backward.*primitive;
     }
     return all;
 }
@@ -44,6 +45,10 @@ TEST_CASE("operations of a graph execute what the model does, and every tensor t
         CHECK(all.torch_flops == g.total.torch_flops);
         CHECK(all.written == g.total.written);
         CHECK(all.backward_torch_flops == g.total.backward_torch_flops);
+        CHECK(unequal(g.total, count_model(m, load)) == "");
+        for (const auto primitive : primitive_members<count>)
+            if (primitive != &primitives<count>::add) CHECK(all.backward.*primitive == g.total.backward.*primitive);
+        CHECK(all.backward.add <= g.total.backward.add);  // gradients of a tensor meet
         std::uint64_t parameters = 0;
         for (const graph_module& each : g.modules) parameters += each.parameters;
         CHECK(count(parameters) == g.total.params);

@@ -48,6 +48,7 @@ struct graph_input {
     dtype type = dtype::float32;
     std::uint64_t bytes = 0;  ///< what an expansion repeats once
     bool is_view = false;     ///< in other sizes than it was made in
+    bool wants_gradient = false;
 };
 
 /// One executed operation.
@@ -60,7 +61,8 @@ struct graph_operation {
     std::vector<std::int64_t> sizes{};
     dtype type = dtype::float32;
     bool in_place = false;  ///< it writes into a tensor that was there
-    figures done{};         ///< what it executes and keeps, of all its times
+    bool goes_back = false;
+    figures done{};  ///< what it executes and keeps, of all its times; of backward what is its own
     std::uint64_t bytes_read = 0, bytes_written = 0;
 };
 
@@ -74,10 +76,10 @@ struct graph_module {
     int depth = 0;
     bool leaf = false;
     std::int32_t first = 0, end = 0;
-    std::uint64_t parameters = 0;        ///< elements of its own, tied ones where they are named first
-    std::vector<std::int32_t> owned{};   ///< those tensors
-    std::vector<std::int32_t> again{};   ///< operations of later calls
-    std::vector<std::int32_t> calls{};   ///< where later calls begin
+    std::uint64_t parameters = 0;       ///< elements of its own, tied ones where they are named first
+    std::vector<std::int32_t> owned{};  ///< those tensors
+    std::vector<std::int32_t> again{};  ///< operations of later calls
+    std::vector<std::int32_t> calls{};  ///< where later calls begin
 };
 
 /// A forward pass as a graph: modules in the order of their first call, operations in the order of their execution.
@@ -88,7 +90,7 @@ struct operator_graph {
     std::vector<graph_operation> operations;
     std::vector<graph_tensor> tensors;
     std::int32_t returned = -1;  ///< the tensor that the model gives out
-    figures total{};             ///< of the whole model
+    figures total{};             ///< of the whole model; of backward also what is added where gradients of a tensor meet
 };
 
 namespace detail {
@@ -148,7 +150,13 @@ public:
         graph_operation n;
         n.kind = o.kind, n.module = open_.empty() ? -1 : open_.back(), n.times = r.times().to_64();
         for (int i = 0; i < o.input_count; ++i) n.inputs.push_back(input_of(*o.inputs[i]));
-        for (graph_input& i : beside_) n.inputs.push_back(std::move(i));
+        std::uint64_t beside = 0;
+        count trained;  // of these
+        for (graph_input& i : beside_) {
+            beside += i.bytes;
+            if (i.wants_gradient) trained += count(elements_of(i.sizes.data(), static_cast<int>(i.sizes.size())));
+            n.inputs.push_back(std::move(i));
+        }
         beside_.clear();
         if (o.kind == op::gather) read_ids(n, o.output);
         n.in_place = o.input_count > 0 && o.output.is_stored() && o.inputs[0]->storage == o.output.storage;
@@ -156,10 +164,13 @@ public:
         if (!n.in_place && o.output.is_stored()) set(tensor_of_, static_cast<std::size_t>(o.output.storage), n.output);
         n.sizes = sizes_of(o.output), n.type = o.output.type;
         const ledger now = r.sums();
-        n.done = figures_of(now.since(before_));
+        const ledger own = now.since(before_);
         before_ = now;
+        n.done = figures_of(own);
         const count times = r.times();
-        n.bytes_read = read_by(o, times), n.bytes_written = of_elements(o.elements_written() * times, o.output.type);
+        n.goes_back = share_backward(own, o, times, trained, n.done.backward);
+        n.bytes_read = read_by(o, times) + (count(beside) * times).to_64(),
+        n.bytes_written = of_elements(o.elements_written() * times, o.output.type);
         for (const graph_input& i : n.inputs)
             if (i.tensor >= 0) tensor(i.tensor).consumers.push_back(here());
         if (n.output >= 0) tensor(n.output).producer = here();
@@ -174,6 +185,8 @@ public:
         tensor_of_.resize(static_cast<std::size_t>(now), -1);
         tensor_of_.push_back(kept);
     }
+    /// When the walk is over: what was told behind the last operation.
+    void finish(const recorder& r) { hand_back(r.sums().since(before_).backward, {}); }
     /// The number of a tensor; one that no operation made was handed in. -1: nothing is stored.
     [[nodiscard]] std::int32_t tensor_of(const value& v) {
         if (const std::int32_t p = names_.number_of(v); p >= 0) return parameters_[static_cast<std::size_t>(p)];
@@ -205,9 +218,7 @@ private:
         in[at] = to;
     }
     [[nodiscard]] static std::vector<std::int64_t> sizes_of(const value& v) { return {v.size, v.size + v.rank}; }
-    [[nodiscard]] static std::uint64_t of_elements(count elements, dtype type) {
-        return bytes_of(elements, type).to_64();
-    }
+    [[nodiscard]] static std::uint64_t of_elements(count elements, dtype type) { return bytes_of(elements, type).to_64(); }
     std::int32_t add(const value& v, tensor_origin from, std::uint64_t elements) {
         const auto at = static_cast<std::int32_t>(out_.tensors.size());
         graph_tensor made;
@@ -219,9 +230,10 @@ private:
         graph_input in;
         in.sizes = sizes_of(v), in.type = v.type, in.bytes = of_elements(count(v.distinct_elements()), v.type);
         in.tensor = tensor_of(v);
-        if (in.tensor < 0) in.tensor = add(v, tensor_origin::handed_in, v.elements);  // no memory of its own: a mask, a place
+        if (in.tensor < 0)
+            in.tensor = add(v, tensor_origin::handed_in, v.elements);  // no memory of its own: a mask, a place
         in.producer = tensor(in.tensor).producer;
-        in.is_view = tensor(in.tensor).sizes != in.sizes;
+        in.is_view = tensor(in.tensor).sizes != in.sizes, in.wants_gradient = v.requires_grad;
         return in;
     }
     /// What rows of parameters are picked by is handed in: ids, places.
@@ -247,13 +259,62 @@ private:
         }
         return (bytes * times).to_64();
     }
+    /// What backward of an operation executes for its inputs, each of which has this gradient alone.
+    [[nodiscard]] static primitives<count> own_backward(const operation& o, count times, count beside) {
+        const backward_price& price = backward_of(o.kind);
+        primitives<count> plus, minus{.add = beside};
+        const auto charge = [&](const primitives<std::int8_t>& of, count n) {
+            for (std::size_t k = 0; k < primitive_kinds; ++k) {
+                const auto member = primitive_members<count>[k];
+                add_charge(plus.*member, minus.*member, of.*primitive_members<std::int8_t>[k], n);
+            }
+        };
+        const auto numbers_of = [&](const value& v) {
+            return count(v.elements) * times * count(v.type == dtype::complex64 ? 2 : 1);
+        };
+        charge(price.per_row, o.rows * times);
+        for (int i = 0; i < o.input_count; ++i) {
+            const value& in = *o.inputs[i];
+            if (!in.requires_grad) continue;
+            if (i < 2) charge(i == 0 ? price.first : price.second, o.work * times);
+            plus.mult += numbers_of(in) * count(price.mult_per_element);
+            if (price.gradient == arrives::as_output) plus.add += numbers_of(o.output);
+            if (price.gradient != arrives::as_input) minus.add += numbers_of(in);
+        }
+        for (const auto member : primitive_members<count>)  // an empty sum spares nothing
+            plus.*member = plus.*member > minus.*member ? plus.*member - minus.*member : count{};
+        return plus;
+    }
+    /// Shares out what was told of backward since the last operation: this one's own part, and what a description tells by
+    /// itself, in front of a fused call, else behind an operation. Whether this one goes back.
+    bool share_backward(const ledger& told, const operation& o, count times, count beside, primitives<count>& own) {
+        bool goes = o.output.requires_grad && told.sole_gradients != count{};
+        if (goes && o.kind == op::attention) {
+            own = told.backward;
+            for (int i = 0; i < o.input_count; ++i) own.add -= count(o.inputs[i]->elements) * times;
+            return true;
+        }
+        const primitives<count> price = goes ? own_backward(o, times, beside) : primitives<count>{};
+        for (const auto member : primitive_members<count>) goes = goes && !(told.backward.*member < price.*member);
+        if (goes) own = price;
+        hand_back(told.backward, own);
+        return goes;
+    }
+    /// To the last operation; ADDs alone are where gradients meet, and nobody's.
+    void hand_back(const primitives<count>& told, const primitives<count>& own) {
+        for (const auto member : primitive_members<count>) {
+            if (member == &primitives<count>::add || told.*member == own.*member || out_.operations.empty()) continue;
+            out_.operations.back().done.backward.*member += told.*member - own.*member;
+            out_.operations.back().goes_back = true;
+        }
+    }
 
     operator_graph& out_;
     std::vector<std::int32_t> open_;
     std::vector<call_of_module> calls_;
     std::unordered_map<std::string, std::int32_t> by_path_;
-    std::vector<std::int32_t> tensor_of_;     ///< by storage
-    std::vector<std::int32_t> parameters_;    ///< tensors, by the parameter's number
+    std::vector<std::int32_t> tensor_of_;   ///< by storage
+    std::vector<std::int32_t> parameters_;  ///< tensors, by the parameter's number
     parameter_names names_;
     std::vector<graph_input> beside_;
     std::vector<value> saved_;
@@ -271,7 +332,10 @@ private:
     load.typed = true;
     detail::graph_listener ear{out};
     trace t{resolved(load, types), &ear};
-    out.returned = ear.tensor_of(m.forward(t));
+    const value given = m.forward(t);
+    t.gradient_arrives(given);
+    out.returned = ear.tensor_of(given);
+    ear.finish(t);
     out.total = whole_figures_of(t.sums(), types);
     return out;
 }
