@@ -24,7 +24,7 @@ struct convolution_2d {
     [[nodiscard]] constexpr class_name type() const { return {"", "Conv2d"}; }
     constexpr value describe(trace& t, const value& x) const {
         const value weight = t.param("weight", {out, in / groups, kernel, kernel});
-        if (bias) (void)t.param("bias", {out});
+        if (bias) t.beside(t.param("bias", {out}));
         return t.convolution(x, weight, bias, groups, stride, padding, dilation);
     }
 };
@@ -44,7 +44,7 @@ struct convolution_1d {
     [[nodiscard]] constexpr class_name type() const { return {"", "Conv1d"}; }
     constexpr value describe(trace& t, const value& x) const {
         const value weight = t.param("weight", {out, in / groups, kernel});
-        if (bias) (void)t.param("bias", {out});
+        if (bias) t.beside(t.param("bias", {out}));
         return t.convolution(x, weight, bias, groups, stride, padding);
     }
 };
@@ -58,8 +58,8 @@ struct batch_norm_2d {
     static constexpr bool leaf = true;
     [[nodiscard]] constexpr class_name type() const { return {"", named}; }
     constexpr value describe(trace& t, const value& x) const {
-        (void)t.param("weight", {channels});
-        (void)t.param("bias", {channels});
+        t.beside(t.param("weight", {channels}));
+        t.beside(t.param("bias", {channels}));
         return t.batch_norm(x);
     }
 };
