@@ -201,6 +201,6 @@ TEST_CASE("patterns stay within one part of a path") {
     CHECK(!matches_pattern("ab", "a"));
     CHECK(!matches_pattern("", "a"));
     CHECK(matches_pattern("", ""));
-    CHECK(llmcost::cli::fold_indices("model.layers.12.mlp.w1.0") == "model.layers.*.mlp.w1.*");
-    CHECK(llmcost::cli::fold_indices("") == "");
+    CHECK(llmcost::fold_indices("model.layers.12.mlp.w1.0") == "model.layers.*.mlp.w1.*");
+    CHECK(llmcost::fold_indices("") == "");
 }

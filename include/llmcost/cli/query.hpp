@@ -13,6 +13,7 @@
 #include <llmcost/cli/command.hpp>
 #include <llmcost/cli/find_metric.hpp>
 #include <llmcost/cli/selection.hpp>
+#include <llmcost/graph/folded_path.hpp>
 #include <llmcost/report/listing.hpp>
 #include <llmcost/report/metrics.hpp>
 
@@ -39,20 +40,6 @@ struct query {
 /// Whether a metric says anything of a parameter by itself.
 [[nodiscard]] constexpr bool is_parameter_metric(const metric& m) noexcept {
     return m.name == "params" || m.name == "active" || m.name == "weight_bytes";
-}
-
-/// Numbers of a path as `*`: `model.layers.12.mlp` -> `model.layers.*.mlp`.
-[[nodiscard]] inline std::string fold_indices(std::string_view path) {
-    std::string out;
-    for (std::size_t i = 0; i < path.size();) {
-        const std::size_t dot = std::min(path.find('.', i), path.size());
-        const std::string_view segment = path.substr(i, dot - i);
-        const bool number = !segment.empty() && segment.find_first_not_of("0123456789") == std::string_view::npos;
-        out += number ? "*" : std::string(segment);
-        if (dot < path.size()) out += '.';
-        i = dot + 1;
-    }
-    return out;
 }
 
 namespace detail {

@@ -68,9 +68,11 @@ protected:
     static constexpr std::size_t most_storages = 2048;
     static constexpr std::size_t moved = 2, additions = 3, products = 4;  ///< sizes of elementwise
 
+    /// Whether a tensor is a parameter that gradients train; in training what is computed of it wants a gradient, too.
+    [[nodiscard]] static bool is_parameter(const value& v) noexcept { return v.requires_grad && !v.is_stored(); }
     /// Whether a tensor is a parameter or computed of parameters alone, but not which of its rows somebody picked.
     [[nodiscard]] bool of_parameters(const value& v) const noexcept {
-        return v.requires_grad || (v.is_stored() && of_parameters_[static_cast<std::size_t>(v.storage)]);
+        return is_parameter(v) || (v.is_stored() && of_parameters_[static_cast<std::size_t>(v.storage)]);
     }
     [[nodiscard]] bool of_parameters(const operation& o) const noexcept {
         bool all = o.input_count > 0 && o.kind != op::constant && price_of(o.kind).read != reads::picked;
@@ -117,8 +119,8 @@ protected:
     /// The parameter that a product multiplies by; null where it is no product, or one of activations.
     static const value* weight_of(const operation& o) noexcept {
         if (price_of(o.kind).torch_flops == 0 || o.input_count < 2) return nullptr;
-        if (o.inputs[1]->requires_grad) return is_depthwise(o) ? nullptr : o.inputs[1];
-        return o.inputs[0]->requires_grad ? o.inputs[0] : nullptr;
+        if (is_parameter(*o.inputs[1])) return is_depthwise(o) ? nullptr : o.inputs[1];
+        return is_parameter(*o.inputs[0]) ? o.inputs[0] : nullptr;
     }
     static bool is_depthwise(const operation& o) noexcept {
         const bool convolves = o.kind == op::convolution || o.kind == op::convolution_bias;
