@@ -127,9 +127,9 @@ inline constexpr option_row
     color           {"--color",            value_kind::none,   "",     "colour always"},
     no_color        {"--no-color",         value_kind::none,   "",     "colour never"},
     completion      {"--completion",       value_kind::choice, "bash|zsh|fish", "print completions for a shell"},
-    man             {"--man",              value_kind::none,   "",     "print the man page"},
+    man             {"--man",              value_kind::none,   "",     "the man page"},
     help            {"--help",             value_kind::none,   "",     "print this help"},
-    version         {"--version",          value_kind::none,   "",     "print the version"};
+    version         {"--version",          value_kind::none,   "",     "the version"};
 // clang-format on
 
 }  // namespace option

@@ -17,9 +17,11 @@
 #include <llmcost/cli/formula.hpp>
 #include <llmcost/cli/graph.hpp>
 #include <llmcost/cli/latency.hpp>
+#include <llmcost/cli/levels.hpp>
 #include <llmcost/cli/memory.hpp>
 #include <llmcost/cli/models.hpp>
 #include <llmcost/cli/op.hpp>
+#include <llmcost/cli/ops.hpp>
 #include <llmcost/cli/page.hpp>
 #include <llmcost/cli/program.hpp>
 #include <llmcost/cli/serve.hpp>
@@ -33,7 +35,8 @@ namespace llmcost::cli {
 /// All commands, in the order of the help; the front page, which has no name, is the first.
 inline constexpr std::array all_commands{
     &page_command, &compare_command, &formula_command, &models_command, &devices_command, &memory_command, &train_command,
-    &fit_command,  &check_command,   &graph_command,   &op_command,     &latency_command, &serve_command};
+    &fit_command,  &check_command,   &graph_command,   &op_command,     &latency_command, &serve_command,
+    &ops_command,  &levels_command};
 
 /// A program that knows everything.
 [[nodiscard]] inline program whole_program(const streams& io) {

@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include "program.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <string>
+
+// `llmcost ops` and `llmcost levels`: their tables, their members, what they refuse.
+namespace llmcost::testing {
+namespace {
+
+const std::string gpt2 = " --config " + config_of("openai-community__gpt2") + " --sequence 16";
+
+nlohmann::json parsed(const std::string& line) { return nlohmann::json::parse(printed(line + " --format json")); }
+
+/// Lines of a text that have a part.
+int lines_with(const std::string& text, const std::string& part) {
+    int n = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
+    return n;
+}
+
+}  // namespace
+
+TEST_CASE("operations are told one by one, those of like layers together") {
+    const std::string text = printed("ops" + gpt2);
+    CHECK(has(text, "1 x 16 tokens after 0 cached, float32\n\nname "));
+    CHECK(
+        has(text, "\ntransformer.h.*.attn.c_attn.matmul_bias  Conv1D                12  16x768 [768x2304] [2304]  16x2304"));
+    CHECK(has(text, "\nlm_head.matmul  "));
+    CHECK(lines_with(text, "c_attn") == 1);
+    CHECK(lines_with(printed("ops --expand" + gpt2), "attn.c_attn.matmul_bias") == 12);
+    const std::string csv = printed("ops --format csv" + gpt2);
+    CHECK(csv.starts_with(
+        "name,op,op_type,target,times,inputs,outputs,add,mult,div,sqrt,exp,log,tanh,erf,trig,pow,neg,cmp,flops,torch_flops,"
+        "bytes_read,bytes_written,intensity,params\n"
+        "transformer.wte.gather,gather,call_module,Embedding,1,[50257x768:float32] 1x16:int64,1x16x768:float32,0,"));
+    CHECK(printed("ops --format markdown" + gpt2).starts_with("| name | target | times | inputs | outputs | FLOPs |"));
+}
+
+TEST_CASE("rows are sorted, filtered, cut, and taken together") {
+    const auto sorted = parsed("ops --sort flops --top 3" + gpt2)["rows"];
+    REQUIRE(sorted.size() == 3);
+    CHECK(sorted[0]["flops"].get<std::uint64_t>() >= sorted[1]["flops"].get<std::uint64_t>());
+    CHECK(sorted[0]["name"] == "lm_head.matmul");
+    const auto in_blocks = parsed("ops --filter mlp" + gpt2), norms = parsed("ops --filter LayerNorm" + gpt2);
+    CHECK(in_blocks["rows"].size() == 10);
+    for (const auto& row : in_blocks["rows"]) CHECK(has(row["name"].get<std::string>(), "mlp"));
+    CHECK(norms["rows"].size() == 3);
+    for (const auto& row : norms["rows"]) CHECK(row["target"] == "LayerNorm");
+    const auto all = parsed("ops" + gpt2)["forward"];
+    for (const std::string by : {"kind", "module", "layer"}) {
+        std::uint64_t flops = 0;
+        const auto answer = parsed("ops --group " + by + gpt2);
+        for (const auto& group : answer["groups"]) flops += group["flops"].get<std::uint64_t>();
+        CHECK(flops == all["flops"].get<std::uint64_t>());
+    }
+    const auto layers = parsed("ops --group layer" + gpt2)["groups"];
+    CHECK(layers.size() == 6);
+    CHECK(layers[3]["name"] == "transformer.h.*");
+    CHECK(layers[3]["times"] == 12);
+    CHECK(has(printed("ops --group kind --sort bytes --top 1" + gpt2), "op      "));
+}
+
+TEST_CASE("what goes back stands behind the pass, and adds up to a training step") {
+    const auto both = parsed("ops --backward" + gpt2);
+    const auto whole = nlohmann::json::parse(
+        printed("--format json --training --config " + config_of("openai-community__gpt2") + " --sequence 16"));
+    for (const char* primitive : {"add", "mult", "div", "exp", "tanh"}) {
+        CHECK(both["backward"][primitive] == whole["training"]["backward"][primitive]);
+        std::uint64_t sum = 0;
+        for (const auto& row : both["rows"])
+            if (row["op_type"] == "backward") sum += row[primitive].get<std::uint64_t>();
+        CHECK(sum == both["backward"][primitive].get<std::uint64_t>());
+    }
+    CHECK(both["forward"]["kept_bytes"] == whole["training"]["saved_bytes"]);
+    CHECK(both["backward"]["torch_flops"] == whole["training"]["torch_flops"]["backward"]);
+    CHECK(both["rows"].back()["name"] == "gradients that meet");
+    CHECK(both["rows"].back()["bytes_read"] == nullptr);
+    CHECK(parsed("ops" + gpt2)["backward"] == nullptr);
+}
+
+TEST_CASE("operations on a device take as long as a step that runs eagerly") {
+    const std::string where = " --device h200 --batch 2" + gpt2;
+    const auto ops = parsed("ops" + where);
+    const auto step = parsed("latency --execution eager --logits all" + where);
+    double kernels = 0;
+    for (const auto& kernel : step["ops"]) kernels += kernel["seconds"].get<double>();
+    CHECK(ops["seconds"].get<double>() == doctest::Approx(kernels));
+    CHECK(ops["kernels"] == step["launches"]);
+    CHECK(ops["host_seconds"].get<double>() == doctest::Approx(step["host_seconds"].get<double>()));
+    CHECK(ops["activation_dtype"] == "bfloat16");  // what the device runs float32 in
+    CHECK(has(printed("ops" + where), "each operation by itself on H200 SXM: "));
+    CHECK(has(printed("ops --sort time --top 1" + where), "share\n"));
+    CHECK(parsed("ops --dtype float32" + where)["seconds"].get<double>() > kernels);
+}
+
+TEST_CASE("three levels: the model, its layers, its operations, largest first") {
+    const std::string text = printed("levels" + gpt2);
+    for (const char* part : {"\nModel\n  parameters          124,439,808\n", "\nLayers\nlayer ", "\nOperations\noperation ",
+                             "peak activations", "MACs"})
+        CHECK_MESSAGE(has(text, part), part);
+    CHECK(!has(text, "latency"));
+    CHECK(has(printed("levels --device h200" + gpt2), "throughput"));
+    const auto m = parsed("levels --device h200 --top 2" + gpt2);
+    CHECK(m["params"] == 124'439'808);
+    CHECK(m["size"] == 2 * 124'439'808);  // in bfloat16
+    CHECK(m["layers"].size() == 2);
+    CHECK(m["layers"][0]["seconds"].get<double>() >= m["layers"][1]["seconds"].get<double>());
+    CHECK(m["tokens_per_second"].get<double>() == doctest::Approx(16 / m["latency"].get<double>()));
+    // the head reads 16 x 768 and gives 16 x 50,257
+    CHECK(parsed("levels" + gpt2)["peak_activations"] == 16 * (768 + 50257));
+    CHECK(printed("levels --format csv" + gpt2)
+              .starts_with("level,name,class,times,params,size,activations,macs,flops,bytes\nmodel,"));
+}
+
+TEST_CASE("rows that cannot be are refused") {
+    CHECK(has(refused("ops --sort time" + gpt2), "--sort: time needs --device"));
+    CHECK(has(refused("ops --sort kept" + gpt2), "--sort: kept needs --backward"));
+    CHECK(has(refused("ops --filter nothing" + gpt2), "no row has 'nothing'"));
+    CHECK(has(refused("ops --group kind --bookkeeping" + gpt2), "--bookkeeping"));
+    CHECK(has(refused("ops --backward --past 4" + gpt2), "--past: nothing goes back through a cache"));
+    CHECK(has(refused("levels --device nowhere" + gpt2), "no device or file 'nowhere'"));
+}
+
+}  // namespace llmcost::testing
