@@ -71,7 +71,7 @@ void check_run(const golden_file& file, const golden_run& run) {
     if (run.cache) {
         std::uint64_t held = 0;
         for (const auto& layer : run.cache->layers)
-            for (const tensor_shape& shape : layer) held += elements(shape);
+            for (const llmcost::testing::tensor_shape& shape : layer) held += elements(shape);
         CHECK(held == run.cache->total);
     }
     if (!run.modules) return;
@@ -129,7 +129,7 @@ TEST_CASE("index lists expand to their product") {
     std::vector<std::string> names;
     for (const auto& [name, shape] : file.tensors) names.push_back(name);
     CHECK(names == expected);
-    CHECK(file.tensors.at("c") == tensor_shape{1, 1, 3});
+    CHECK(file.tensors.at("c") == llmcost::testing::tensor_shape{1, 1, 3});
 }
 
 TEST_CASE("runs, training and errors are read field by field") {
@@ -154,7 +154,7 @@ TEST_CASE("runs, training and errors are read field by field") {
     CHECK(run.unknown == std::map<std::string, std::uint64_t>{{"col2im", 1}, {"upsample", 3}});
     REQUIRE(run.cache);
     CHECK(run.cache->total == 28);
-    CHECK(run.cache->layers == std::vector<std::vector<tensor_shape>>{{{1, 2}, {3, 4}}, {}, {{1, 2}, {3, 4}}});
+    CHECK(run.cache->layers == std::vector<std::vector<llmcost::testing::tensor_shape>>{{{1, 2}, {3, 4}}, {}, {{1, 2}, {3, 4}}});
     REQUIRE(run.modules);
     CHECK(run.modules->at("a")[figure::out] == 5);
     CHECK(run.modules->at("a")[figure::written] == UINT64_MAX);
