@@ -27,6 +27,16 @@ struct gguf_tensor {
 
 namespace detail {
 
+/// The table of words, and the scores of words where they are no part of it.
+inline constexpr std::string_view gguf_words = "token_embd.weight", gguf_scores = "output.weight";
+
+/// Factors of rotary frequencies that the converter writes as tensors (`generate_extra_tensors`).
+enum class frequency_factors : std::uint8_t {
+    none,
+    rescaled,       ///< `rope_freqs`, where a configuration rescales by wavelength
+    long_and_short  ///< `rope_factors_long` and `_short`, where one picks between them by length
+};
+
 /// Which models of 80 layers llama.cpp takes for its 70B, whose values get more bits (`LLM_TYPE_70B`).
 enum class large_rule : std::uint8_t {
     never,
@@ -45,18 +55,19 @@ struct gguf_naming {
     bool shares_one_key = false;       ///< latent attention is written as one key that all heads share
     bool hidden_states_alone = false;  ///< poolers and heads are not converted
     large_rule is_large = large_rule::never;
+    frequency_factors factors = frequency_factors::none;
 };
 // clang-format off
 inline constexpr gguf_naming gguf_namings[]{
-    {.model_type = "llama", .architecture = "llama", .is_large = large_rule::shared_keys},
-    {.model_type = "mistral", .architecture = "llama", .is_large = large_rule::shared_keys},
-    {.model_type = "mixtral", .architecture = "llama", .is_large = large_rule::shared_keys},
+    {.model_type = "llama", .architecture = "llama", .is_large = large_rule::shared_keys, .factors = frequency_factors::rescaled},
+    {.model_type = "mistral", .architecture = "llama", .is_large = large_rule::shared_keys, .factors = frequency_factors::rescaled},
+    {.model_type = "mixtral", .architecture = "llama", .is_large = large_rule::shared_keys, .factors = frequency_factors::rescaled},
     {.model_type = "qwen2", .architecture = "qwen2", .is_large = large_rule::always},
     {.model_type = "qwen3", .architecture = "qwen3"},
     {.model_type = "qwen3_moe", .architecture = "qwen3moe"},
     {.model_type = "gemma2", .architecture = "gemma2", .post_attention_norm = "post_attention_norm"},
     {.model_type = "gemma3_text", .architecture = "gemma3", .post_attention_norm = "post_attention_norm"},
-    {.model_type = "phi3", .architecture = "phi3"},
+    {.model_type = "phi3", .architecture = "phi3", .factors = frequency_factors::long_and_short},
     {.model_type = "gpt_oss", .architecture = "gpt-oss", .post_attention_norm = "post_attention_norm", .experts_by_input = true},
     {.model_type = "deepseek_v2", .architecture = "deepseek2", .shares_one_key = true},
     {.model_type = "deepseek_v3", .architecture = "deepseek2", .corrects_scores = true, .shares_one_key = true},

@@ -85,7 +85,7 @@ public:
                   (naming.is_large == large_rule::always || (naming.is_large == large_rule::shared_keys && shares_keys));
         for (const gguf_tensor& t : tensors) {
             if (is_value(t.name)) ++values_;
-            if (t.name == "output.weight") tied_ = false;
+            if (t.name == gguf_scores) tied_ = false;
         }
     }
 
@@ -116,8 +116,8 @@ private:
 
     ggml_type chosen(const gguf_tensor& t) {
         const std::string_view name = t.name;
-        const bool embeds = name == "token_embd.weight";
-        if (name == "output.weight" || (tied_ && embeds)) {
+        const bool embeds = name == gguf_words;
+        if (name == gguf_scores || (tied_ && embeds)) {
             if (t.sizes.back() % row_of(mix_.type).block != 0) return ggml_type::q8_0;
             return mix_.type == ggml_type::q8_0 ? ggml_type::q8_0 : ggml_type::q6_k;
         }
@@ -205,9 +205,9 @@ private:
 /// What the converter makes from the configuration alone (`generate_extra_tensors`).
 inline void add_frequencies(std::vector<gguf_tensor>& all, const model& m, const gguf_source& from) {
     const auto pairs = static_cast<std::uint64_t>(m.dims.rotary_dim / 2);
-    const std::string_view architecture = naming_of(m).architecture;
-    if (architecture == "llama" && from.rescales_frequencies) all.push_back({"rope_freqs.weight", {pairs}});
-    if (architecture == "phi3" && m.dims.frequencies == frequency_rule::picked)
+    const frequency_factors written = naming_of(m).factors;
+    if (written == frequency_factors::rescaled && from.rescales_frequencies) all.push_back({"rope_freqs.weight", {pairs}});
+    if (written == frequency_factors::long_and_short && m.dims.frequencies == frequency_rule::picked)
         all.push_back({"rope_factors_long.weight", {pairs}}), all.push_back({"rope_factors_short.weight", {pairs}});
 }
 
@@ -223,7 +223,7 @@ inline void add_frequencies(std::vector<gguf_tensor>& all, const model& m, const
     std::vector<gguf_tensor> all = gguf_tensors(m, listing);
     detail::add_frequencies(all, m, from);
     for (gguf_tensor& t : all)
-        if (t.name == "token_embd.weight" && from.tokens != 0 && from.tokens < t.sizes[0]) t.sizes[0] = from.tokens;
+        if (t.name == detail::gguf_words && from.tokens != 0 && from.tokens < t.sizes[0]) t.sizes[0] = from.tokens;
     // the order of llama.cpp's table of weights
     std::sort(all.begin(), all.end(), [](const gguf_tensor& a, const gguf_tensor& b) {
         return a.layer != b.layer ? a.layer < b.layer : a.name < b.name;

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <map>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -33,11 +33,17 @@ struct graph_cut {
     const std::int32_t first = 2, end = detail::length_of(g.parts) - 1;
     for (std::int32_t at = first; at < end; ++at) cuts.emplace_back().at = at;
     if (cuts.empty()) return cuts;
-    std::map<std::pair<std::int32_t, std::int32_t>, std::vector<const part_edge*>> readers;  // edges lie in order of `to`
+    std::vector<const part_edge*> crossing;
     for (const part_edge& e : g.edges)
-        if (e.producer >= 0 && e.to < end) readers[{e.producer, e.tensor}].push_back(&e);
-    for (const auto& [made, all] : readers) {
-        const std::uint64_t whole = detail::at_place(from.tensors, made.second).bytes;
+        if (e.producer >= 0 && e.to < end) crossing.push_back(&e);
+    const auto made = [](const part_edge* e) { return std::pair{e->producer, e->tensor}; };
+    std::ranges::stable_sort(crossing, {}, made);  // edges of a tensor stay in order of `to`
+    for (auto next = crossing.begin(); next != crossing.end();) {
+        const auto behind = std::ranges::upper_bound(next, crossing.end(), made(*next), {}, made);
+        const std::span<const part_edge* const> all(next, behind);
+        next = behind;
+        const std::int32_t tensor = all.front()->tensor;
+        const std::uint64_t whole = detail::at_place(from.tensors, tensor).bytes;
         std::vector<std::vector<std::int64_t>> seen;
         std::uint64_t bytes = 0;
         for (std::size_t i = all.size(); i-- > 0;) {
@@ -45,21 +51,25 @@ struct graph_cut {
             if (std::ranges::find(seen, e.sizes) == seen.end()) seen.push_back(e.sizes), bytes += e.bytes;
             for (std::int32_t at = std::max(first, 1 + (i > 0 ? all[i - 1]->to : e.from)); at <= e.to; ++at) {
                 graph_cut& cut = detail::at_place(cuts, at - first);
-                cut.bytes += std::min(bytes, whole), cut.tensors.push_back(made.second);
+                cut.bytes += std::min(bytes, whole), cut.tensors.push_back(tensor);
             }
         }
     }
-    std::map<std::int32_t, std::pair<std::int32_t, std::int32_t>> reach;  // of parameters: their first and last part
+    std::vector<std::int32_t> first_part(from.tensors.size(), -1), last_part(from.tensors.size(), -1);  // of parameters
     graph_part all, before;
     for (std::int32_t i = 0; i <= end; ++i) {
         const graph_part& p = detail::at_place(g.parts, i);
-        for (const std::int32_t tensor : p.parameters) reach.try_emplace(tensor, i, i).first->second.second = i;
+        for (const std::int32_t tensor : p.parameters) {
+            if (detail::at_place(first_part, tensor) < 0) detail::at_place(first_part, tensor) = i;
+            detail::at_place(last_part, tensor) = i;
+        }
         all.cache_bytes += p.cache_bytes, all.seconds += p.seconds;
     }
     std::vector<std::uint64_t> begins(g.parts.size()), ends(g.parts.size());
-    for (const auto& [tensor, parts] : reach) {
-        const std::uint64_t bytes = detail::at_place(from.tensors, tensor).bytes;
-        detail::at_place(begins, parts.first) += bytes, detail::at_place(ends, parts.second) += bytes;
+    for (std::size_t i = 0; i < first_part.size(); ++i) {
+        if (first_part[i] < 0) continue;
+        const std::uint64_t bytes = from.tensors[i].bytes;
+        detail::at_place(begins, first_part[i]) += bytes, detail::at_place(ends, last_part[i]) += bytes;
         all.weight_bytes += bytes;
     }
     std::uint64_t done_with = 0;  // weights that nobody behind reads

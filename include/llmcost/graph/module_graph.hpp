@@ -3,10 +3,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -139,11 +139,8 @@ private:
     }
 
     void connect() {
-        std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t, std::int32_t, std::vector<std::int64_t>>, part_edge>
-            all;
         const auto link = [&](std::int32_t from, std::int32_t to, const graph_input& in) {
-            all.try_emplace({from, to, in.tensor, in.producer, in.sizes},
-                            part_edge{from, to, in.tensor, in.producer, in.sizes, in.type, in.bytes});
+            out_.edges.push_back({from, to, in.tensor, in.producer, in.sizes, in.type, in.bytes});
         };
         for (std::int32_t i = 0; i < length_of(from_.operations); ++i) {
             const std::int32_t here = at_place(part_of_, i);
@@ -164,7 +161,10 @@ private:
             given_out.sizes = t.sizes, given_out.type = t.type, given_out.bytes = t.bytes;
             link(t.producer < 0 ? 0 : at_place(part_of_, t.producer), length_of(out_.parts) - 1, given_out);
         }
-        for (auto& [key, edge] : all) out_.edges.push_back(std::move(edge));
+        const auto key = [](const part_edge& e) { return std::tie(e.from, e.to, e.tensor, e.producer, e.sizes); };
+        std::ranges::stable_sort(out_.edges, {}, key);
+        const auto same = std::ranges::unique(out_.edges, {}, key);
+        out_.edges.erase(same.begin(), same.end());
     }
     void own(std::int32_t part, std::int32_t tensor) {
         std::vector<std::int32_t>& mine = at_place(out_.parts, part).parameters;
@@ -198,10 +198,13 @@ private:
             if (t.is_cached) maker.cache_bytes += t.bytes;
             if (t.is_saved) maker.saved_bytes += t.bytes;
         }
-        std::map<std::pair<std::int32_t, std::int32_t>, bool> told;
-        for (const part_edge& e : out_.edges)
-            if (told.try_emplace({e.tensor, e.producer}, true).second)
-                at_place(out_.parts, e.from).output_bytes += at_place(from_.tensors, e.tensor).bytes;
+        std::vector<std::array<std::int32_t, 3>> given;
+        for (const part_edge& e : out_.edges) given.push_back({e.tensor, e.producer, e.from});
+        std::ranges::sort(given);
+        const auto again = std::ranges::unique(given);
+        given.erase(again.begin(), again.end());
+        for (const auto& [tensor, producer, part] : given)
+            at_place(out_.parts, part).output_bytes += at_place(from_.tensors, tensor).bytes;
     }
     /// A tensor lives from its making, or its first reading, to its last one; what the cache holds is told apart.
     void watch_memory() {

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <utility>
 #include <vector>
 
@@ -49,13 +48,11 @@ class stage_table {
 public:
     stage_table(const operator_graph& from, const part_graph& g) : parts_(g.parts), crossing_(g.parts.size() + 1) {
         for (const graph_cut& cut : cuts_of(from, g)) at_place(crossing_, cut.at) = cut.bytes;
-        std::map<std::int32_t, std::int32_t> last;
+        std::vector<std::int32_t> last(from.tensors.size(), -1);  // part that has read a parameter
         for (std::int32_t i = 0; i < length_of(g.parts); ++i) {
             std::vector<weight>& own = weights_.emplace_back();
             for (const std::int32_t tensor : at_place(g.parts, i).parameters) {
-                const auto [known, fresh] = last.try_emplace(tensor, i);
-                own.push_back({at_place(from.tensors, tensor).bytes, fresh ? -1 : known->second});
-                known->second = i;
+                own.push_back({at_place(from.tensors, tensor).bytes, std::exchange(at_place(last, tensor), i)});
             }
         }
     }
