@@ -14,7 +14,7 @@
 #include <llmcost/cli/measured.hpp>
 #include <llmcost/cli/run.hpp>
 #include <llmcost/devices/device_file.hpp>
-#include <llmcost/files/own_files.hpp>
+#include <llmcost/detail/own_files.hpp>
 #include <llmcost/json.hpp>
 
 #include <algorithm>

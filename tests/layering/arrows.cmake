@@ -23,7 +23,7 @@ room(latency   "latency/.+"                               base devices)
 room(serving   "serving/.+"                               ${engine} config layers model analysis memory devices latency report)
 room(cuda      "cuda/.+"                                  base devices latency)
 room(messages  "detail/(messages|nearest)\\.hpp"         base config error)
-room(weights   "files/.+"
+room(weights   "(files/.+|detail/own_files\\.hpp)"
                ${engine} config layers model reading analysis report json error messages files)
 room(kernels   "kernels/.+"
                ${engine} layers model config analysis devices latency serving json error messages files weights)

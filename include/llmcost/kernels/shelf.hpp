@@ -20,7 +20,7 @@
 #include <llmcost/detail/nearest.hpp>
 #include <llmcost/devices/all.hpp>
 #include <llmcost/devices/device_file.hpp>
-#include <llmcost/files/own_files.hpp>
+#include <llmcost/detail/own_files.hpp>
 #include <llmcost/json.hpp>
 #include <llmcost/kernels/calibration_file.hpp>
 #include <llmcost/kernels/words.hpp>
