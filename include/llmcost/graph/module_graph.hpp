@@ -163,8 +163,8 @@ private:
         }
         const auto key = [](const part_edge& e) { return std::tie(e.from, e.to, e.tensor, e.producer, e.sizes); };
         std::ranges::stable_sort(out_.edges, {}, key);
-        const auto same = std::ranges::unique(out_.edges, {}, key);
-        out_.edges.erase(same.begin(), same.end());
+        const auto same = [&](const part_edge& a, const part_edge& b) { return key(a) == key(b); };
+        out_.edges.erase(std::unique(out_.edges.begin(), out_.edges.end(), same), out_.edges.end());
     }
     void own(std::int32_t part, std::int32_t tensor) {
         std::vector<std::int32_t>& mine = at_place(out_.parts, part).parameters;
@@ -201,8 +201,7 @@ private:
         std::vector<std::array<std::int32_t, 3>> given;
         for (const part_edge& e : out_.edges) given.push_back({e.tensor, e.producer, e.from});
         std::ranges::sort(given);
-        const auto again = std::ranges::unique(given);
-        given.erase(again.begin(), again.end());
+        given.erase(std::unique(given.begin(), given.end()), given.end());
         for (const auto& [tensor, producer, part] : given)
             at_place(out_.parts, part).output_bytes += at_place(from_.tensors, tensor).bytes;
     }
