@@ -84,7 +84,8 @@ public:
     /// Whether a workload is the same kind of work, in the region, be the form exact or not.
     [[nodiscard]] constexpr bool concerns(const workload& w) const noexcept {
         return region_.contains(w) && w.head == load_.head && w.attention == load_.attention &&
-               w.training == load_.training && w.encoder_sequence == load_.encoder_sequence && w.weights == load_.weights &&
+               w.training == load_.training && w.encoder_sequence == load_.encoder_sequence &&
+               w.image_height == load_.image_height && w.image_width == load_.image_width && w.weights == load_.weights &&
                w.activations == load_.activations && w.cache == load_.cache;
     }
     /// The workload that the form was made around, element types filled in: the start of a sweep.

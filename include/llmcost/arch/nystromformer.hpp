@@ -41,7 +41,7 @@ constexpr value attend(const site& here, trace& t, const value& x) {
     const module_info conv{.name = "conv", .type = {"", "Conv2d"}, .leaf = true};
     t.enter(conv);
     const value weight = t.param("weight", {heads, 1, k, 1});
-    t.in_place(op::add, mixed, t.leave(conv, t.convolution_padded(of.v, weight, false, heads, 1, {k / 2, 0})));
+    t.in_place(op::add, mixed, t.leave(conv, t.convolution(of.v, weight, false, {.groups = heads, .padding = {k / 2, 0}})));
     return t.contiguous(mixed.permute({0, 2, 1, 3})).view({batch, sequence, width});
 }
 

@@ -69,7 +69,7 @@ constexpr value attend(const site& here, trace& t, const value& x) {
         const value seen = t.mul(of.v, mask.unsqueeze(1).unsqueeze(3));
         t.enter(conv);
         const value weight = t.param("weight", {heads, 1, k, 1});
-        convolved = t.leave(conv, t.convolution_padded(seen, weight, false, heads, 1, {k / 2, 0}));
+        convolved = t.leave(conv, t.convolution(seen, weight, false, {.groups = heads, .padding = {k / 2, 0}}));
     }
     const recorder::fused_guard fused{t, fused_attention(of.q, heads, here.shared->where, sequence)};
     of.q = t.reshape(of.q, rows), of.k = t.reshape(of.k, rows), of.v = t.reshape(of.v, rows);

@@ -26,6 +26,8 @@ struct workload {
     std::int64_t sequence = 1024;       ///< new tokens per sequence
     std::int64_t past = 0;              ///< tokens already in the cache
     std::int64_t encoder_sequence = 0;  ///< tokens the encoder reads; 0: as many as the decoder holds
+    std::int64_t image_height = 0;      ///< of images; 0: as large as the model's own
+    std::int64_t image_width = 0;
     logits head = logits::all;
     attention_scores attention = attention_scores::full;
     dtype weights = dtype::unspecified;
@@ -41,7 +43,8 @@ struct workload {
     /// Whether every number is within its bounds.
     [[nodiscard]] constexpr bool in_range() const noexcept {
         const auto holds = [](std::int64_t n, std::int64_t least) { return n >= least && n <= largest_input; };
-        return holds(batch, 1) && holds(sequence, 1) && holds(past, 0) && holds(encoder_sequence, 0);
+        return holds(batch, 1) && holds(sequence, 1) && holds(past, 0) && holds(encoder_sequence, 0) &&
+               holds(image_height, 0) && holds(image_width, 0);
     }
     friend constexpr bool operator==(const workload&, const workload&) = default;
 };

@@ -145,7 +145,7 @@ inline std::string fit_page(const read_subject& read, const workload& load, cons
     training_plan plan = detail::read_training_plan(given);
     asked_adapter adapter = read_adapter(given);
     const read_subject read = io.read(given, io);
-    check_encoder(read.subject, {.base = load});
+    check_workload(read.subject, {.base = load});
     settle_adapter(adapter, given, read.subject, io.err);
     plan.adapts = adapter.file.adapts;
     if (training) detail::check_training(given, read.subject, load, plan);
@@ -176,8 +176,8 @@ inline std::string fit_page(const read_subject& read, const workload& load, cons
 
 inline constexpr std::array fit_options = joined(
     model_options, room_options,
-    std::array{option::batch, option::sequence, option::past, option::encoder_sequence, option::dtype, option::quantization,
-               option::activation_dtype, option::cache_dtype, option::allocator, option::training},
+    std::array{option::batch, option::sequence, option::past, option::encoder_sequence, option::image, option::dtype,
+               option::quantization, option::activation_dtype, option::cache_dtype, option::allocator, option::training},
     training_options, std::array{option::plain_or_json}, help_option);
 
 inline constexpr std::array<example_row, 2> fit_examples{{

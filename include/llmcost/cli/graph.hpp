@@ -130,7 +130,7 @@ inline graph_question read_graph(const arguments& given, const program& io) {
     job work;
     work.base = q.load;
     check_workload(q.read.subject, given, work);
-    check_encoder(q.read.subject, work);
+    check_workload(q.read.subject, work);
     q.whole = graph_of(q.read.subject, q.load);
     graph_grain grain{static_cast<graph_level>(given.choice(option::level))};
     if (given.has(option::part_depth)) {
@@ -229,7 +229,8 @@ inline void split_graph(graph_question& q, const arguments& given) {
 }
 
 inline constexpr std::array graph_options = joined(
-    model_options, std::array{option::batch, option::sequence, option::past, option::encoder_sequence, option::logits},
+    model_options,
+    std::array{option::batch, option::sequence, option::past, option::encoder_sequence, option::image, option::logits},
     std::array{option::level, option::part_depth, option::cuts, option::graph_as, option::out},
     titled("Device", std::array{option::device, option::linear_dtype, option::calibration, option::engine, option::execution,
                                 option::tp}),

@@ -82,6 +82,16 @@ inline void refuse_together(const arguments& args, const option_row& given, std:
 
 }  // namespace detail
 
+/// Reads `640x480` into a workload: width, then height.
+inline void read_image(const arguments& args, workload& load) {
+    if (!args.has(option::image)) return;
+    const std::string_view text = args.text(option::image), name = option::image.name;
+    const std::size_t x = text.find('x');
+    if (x == std::string_view::npos) refuse(name, "expected WIDTHxHEIGHT such as 640x480, found " + in_quotes(text));
+    load.image_width = read_number(name, text.substr(0, x), 1);
+    load.image_height = read_number(name, text.substr(x + 1), 1);
+}
+
 /// The job of a command line; throws `usage` where options contradict each other.
 [[nodiscard]] inline job read_job(const arguments& args) {
     detail::refuse_together(
@@ -96,6 +106,7 @@ inline void refuse_together(const arguments& args, const option_row& given, std:
     j.base.sequence = args.number(option::sequence, 1024);
     j.base.past = args.number(option::past, 0, 0);
     j.base.encoder_sequence = args.number(option::encoder_sequence, 0, 0);
+    read_image(args, j.base);
     j.base.attention = static_cast<attention_scores>(args.choice(option::attention));
     j.base.weights = args.type(option::dtype);
     j.base.activations = args.type(option::activation_dtype);

@@ -282,7 +282,7 @@ inline constexpr std::array latency_options = joined(
     help_option,
     titled("Workload, which each of --dp groups has",
            std::array{option::batch, option_row{"--sequence", value_kind::number, "N", "new tokens per sequence (1)"},
-                      option::past, option::encoder_sequence, option::requests,
+                      option::past, option::encoder_sequence, option::image, option::requests,
                       option_row{"--logits", value_kind::choice, "all|last|none", "positions that the head computes (last)"},
                       option_row{"--training", value_kind::none, "", "forward, backward and AdamW, instead"},
                       option::layers_again}),
@@ -310,9 +310,9 @@ inline constexpr std::array latency_options = joined(
         step_cost all = t.forward;
         all += t.backward, all += t.reduction, all += t.optimizer;
         const double watts = watts_of(*p.on, *p.how.products, all, t.whole.seconds);
-        return {format == "json" ? detail::training_json(p, work.base, t, watts)
-                                 : detail::training_text(p, work.base, t, watts),
-                code_of(room_of(p), count(t.memory.peak.total))};
+        return {
+            format == "json" ? detail::training_json(p, work.base, t, watts) : detail::training_text(p, work.base, t, watts),
+            code_of(room_of(p), count(t.memory.peak.total))};
     }
     if (given.has(option::layers_again)) refuse("--recompute", "needs --training");
     std::vector<workload> groups;

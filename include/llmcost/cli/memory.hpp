@@ -56,6 +56,7 @@ inline workload memory_workload(const arguments& given) {
     load.sequence = given.number(option::sequence, 1024);
     load.past = given.number(option::past, 0, 0);
     load.encoder_sequence = given.number(option::encoder_sequence, 0, 0);
+    read_image(given, load);
     load.weights = given.type(option::dtype), load.activations = given.type(option::activation_dtype);
     load.cache = given.type(option::cache_dtype);
     load.head = logits::last;
@@ -162,7 +163,7 @@ inline svg_picture memory_picture(const read_subject& read, const workload& load
     const room_asked room = read_room(given);
     check_plot(given, true, {});
     const read_subject read = io.read(given, io);
-    check_encoder(read.subject, {.base = load});
+    check_workload(read.subject, {.base = load});
     detail::note_on_weights(read, io);
     if (work.any())
         return swept_bytes(given, io, work, read.found.who.name, room, detail::memory_columns, detail::memory_workload,
@@ -179,7 +180,7 @@ inline svg_picture memory_picture(const read_subject& read, const workload& load
 }
 
 inline constexpr std::array memory_options =
-    joined(model_options, memory_lists,
+    joined(model_options, memory_lists, std::array{option::image},
            std::array{option::dtype, option::quantization, option::activation_dtype, option::cache_dtype, option::allocator,
                       option::format, option::plot},
            titled("Memory", room_options), help_option);

@@ -106,6 +106,7 @@ inline constexpr option_row
     sequence        {"--sequence",         value_kind::number, "N",    "new tokens per sequence (1024)"},
     past            {"--past",             value_kind::number, "N",    "tokens already in the cache (0)"},
     encoder_sequence{"--encoder-sequence", value_kind::number, "N",    "tokens of the encoder (as the decoder)"},
+    image           {"--image",            value_kind::text,   "WIDTHxHEIGHT", "size of images (the model's own)"},
     requests        {"--requests",         value_kind::text,   "LIST", "new@past x how many: 512@0x4,1@8000x60"},
     input           {"--input",            value_kind::number, "N",    "a whole request: N tokens read at once"},
     output          {"--output",           value_kind::number, "N",    "and N tokens written one by one"},

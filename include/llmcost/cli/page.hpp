@@ -28,15 +28,30 @@
 // The command without a name: the front page, queries, lists, and what the program says of itself.
 namespace llmcost::cli {
 
-inline constexpr std::array page_options =
-    joined(model_options, swept_options, std::array{option::requests,    option::logits,       option::attention,
-                                                    option::dtype,       option::quantization, option::activation_dtype,
-                                                    option::cache_dtype, option::training,     option::adapter,
-                                                    option::format,      option::plot,         option::scopes,
-                                                    option::tensors,     option::tree,         option::depth,
-                                                    option::unused,      option::color,        option::no_color,
-                                                    option::completion,  option::man,          option::help,
-                                                    option::version});
+inline constexpr std::array page_options = joined(model_options, swept_options,
+                                                  std::array{option::image,
+                                                             option::requests,
+                                                             option::logits,
+                                                             option::attention,
+                                                             option::dtype,
+                                                             option::quantization,
+                                                             option::activation_dtype,
+                                                             option::cache_dtype,
+                                                             option::training,
+                                                             option::adapter,
+                                                             option::format,
+                                                             option::plot,
+                                                             option::scopes,
+                                                             option::tensors,
+                                                             option::tree,
+                                                             option::depth,
+                                                             option::unused,
+                                                             option::color,
+                                                             option::no_color,
+                                                             option::completion,
+                                                             option::man,
+                                                             option::help,
+                                                             option::version});
 
 /// Whether to colour: as `--color` or `--no-color` says, else never with NO_COLOR, always with FORCE_COLOR, else on a
 /// terminal that is not dumb (no-color.org, force-color.org).

@@ -150,7 +150,7 @@ inline void check_workload(const model& m, const arguments& args, const job& wor
     if (behind && count_model(m, {.sequence = 1, .past = 1}).cache == count{})
         refuse((args.has(option::requests) ? option::requests : option::past).name,
                "this model keeps no cache: no tokens stand before those that it reads");
-    check_encoder(m, work);
+    check_workload(m, work);
 }
 
 /// Refuses a model that no server answers with: one without a cache, or with an encoder.

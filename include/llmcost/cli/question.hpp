@@ -80,8 +80,13 @@ inline void note_on_context(std::ostream& notes, std::string_view name, const mo
     return work(0).mult != count{} && work(1).mult == count{};
 }
 
-/// Refuses tokens of an encoder where no decoder stands behind one.
-inline void check_encoder(const model& m, const job& work) {
+/// Refuses tokens of an encoder where no decoder stands behind one, and images of other sizes than a model's own where its
+/// walk does not take them.
+inline void check_workload(const model& m, const job& work) {
+    if (work.base.image_height > 0 && !m.kind->any_image)
+        refuse(option::image.name, m.dims.vision.image_height > 0
+                                       ? "this model's images have the size that its configuration says"
+                                       : "this model reads no images");
     if (work.base.encoder_sequence > 0 && !has_encoder(m) && !runs_encoder_once(m))
         refuse(option::encoder_sequence.name, "this model has no encoder beside a decoder: say --sequence");
 }

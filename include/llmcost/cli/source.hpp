@@ -21,6 +21,7 @@
 #include <llmcost/cli/streams.hpp>
 #include <llmcost/cli/subject.hpp>
 #include <llmcost/cli/weight_source.hpp>
+#include <llmcost/described/described_model.hpp>
 #include <llmcost/hub.hpp>
 #include <llmcost/json.hpp>
 #include <llmcost/reading/known_models.hpp>
@@ -244,6 +245,14 @@ inline read_subject read_found(found_config found, const arguments& args, const 
     };
     if (row != nullptr) detail::read_as(*row, document.read_with(place_in), whole, out.found, io.models);
     const config_view place = document.read_with(place_in);
+    if (row == nullptr && described_model::is_described(place)) {
+        document.read_with(
+            [&](config_view) { out.described = std::make_shared<described_model>(place, printable(document.name())); });
+        out.subject = out.described->subject();
+        out.found.who.source += ", a description";
+        out.stored = stored_weights_of(out, args);
+        return out;
+    }
     try {
         document.read_with([&](config_view root) {
             const config_view heard = ear == nullptr ? place : place.heard_by(*ear);
@@ -295,6 +304,7 @@ inline std::int64_t unread_mtp_layers(const std::vector<unused_key>& unused) {
         if (args.all(o).size() > 1) refuse(o.name, "is given twice");
     key_usage usage;
     read_subject out = read_found(find_config(name_of_source(args), args, io), args, io, &usage);
+    if (out.described) return out;
     out.unused = usage.unused(out.found.document.root());
     out.mtp_layers = detail::unread_mtp_layers(out.unused);
     for (const unused_key& key : out.unused)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,10 @@
 #include <llmcost/report/unused_keys.hpp>
 
 // What a command line that names a model is understood as; source.hpp reads it.
+namespace llmcost {
+class described_model;
+}
+
 namespace llmcost::cli {
 
 /// A file of weights that a command line names.
@@ -49,6 +54,7 @@ struct stored_subject {
 /// A model, and what of its configuration no figure follows.
 struct read_subject {
     found_config found;
+    std::shared_ptr<const described_model> described{};  ///< what `subject` looks at, where a file describes it
     model subject{};
     stored_subject stored{};
     std::optional<tensor_check> checked{};  ///< a file of weights against the model

@@ -52,6 +52,7 @@ inline workload training_workload(const arguments& given) {
     load.batch = given.number(option::batch, 1);
     load.sequence = given.number(option::sequence, 1024);
     load.encoder_sequence = given.number(option::encoder_sequence, 0, 0);
+    read_image(given, load);
     const int precision = given.choice(option::precision);
     const bool narrow = precision == precision_bf16 || precision == precision_fp8_mixed;
     load.weights = load.activations = narrow ? dtype::bfloat16 : dtype::float32;
@@ -125,7 +126,7 @@ inline answered swept_training(const arguments& given, const program& io, const 
     check_plot(given, true, {});
     const room_asked room = read_room(given);
     const read_subject read = io.read(given, io);
-    check_encoder(read.subject, {.base = load});
+    check_workload(read.subject, {.base = load});
     settle_adapter(adapter, given, read.subject, io.err);
     plan.adapts = adapter.file.adapts;
     detail::check_training(given, read.subject, load, plan);
@@ -160,8 +161,8 @@ inline constexpr std::array training_options = joined(
     schedule_options);
 
 inline constexpr std::array train_options =
-    joined(model_options, training_lists, training_options, std::array{option::step_seconds, option::format, option::plot},
-           titled("Memory", room_options), help_option);
+    joined(model_options, training_lists, std::array{option::image}, training_options,
+           std::array{option::step_seconds, option::format, option::plot}, titled("Memory", room_options), help_option);
 
 inline constexpr std::array<example_row, 6> train_examples{{
     {"llmcost train --model meta-llama/Llama-3.2-1B --batch 4 --sequence 512", "full fine-tuning with AdamW"},

@@ -50,7 +50,7 @@ namespace detail {
     q.who = read.found.who;
     q.stored = read.stored;
     q.work = read_job(args);
-    check_encoder(subject, q.work);
+    check_workload(subject, q.work);
     if (!args.has(option::sequence) && !args.has(option::input) && !args.has(option::requests))
         q.work.base.sequence = detail::fitting_sequence(subject, q.work.base);
     q.format = static_cast<output_format>(args.choice(option::format));

@@ -58,7 +58,7 @@ private:
         const part_guard part{t, name, type};
         const value w = t.added_param("default.weight", sizes, dtype::float32);
         if (b) t.beside(t.added_param("default.bias", {sizes.size[0]}, dtype::float32));
-        const value out = t.convolution_padded(in, w, b, steps.groups, steps.stride, steps.padding);
+        const value out = t.convolution(in, w, b, steps);
         t.returned(out);
         return out;
     };
@@ -67,8 +67,7 @@ private:
     for (int i = 0; i < weight.rank; ++i) first.size[i] = weight.size[i], second.size[i] = 1;
     first.size[0] = rank, first.size[1] = x.dim(1);
     second.size[0] = weight.dim(0), second.size[1] = rank / how.groups;
-    convolution_steps one{.groups = how.groups, .padding = how.padding};
-    for (std::int64_t& side : one.padding.size) side = 0;
+    const convolution_steps one{.groups = how.groups};
     const value low = convolved("lora_A", read(t, x, of), first, {.stride = how.stride, .padding = how.padding}, false);
     return t.to(t.add(y, t.mul(convolved("lora_B", low, second, one, of.second_bias))), y.type);
 }

@@ -115,10 +115,12 @@ public:
         if (!stands_beside() || !of_.names(path_)) return y;
         const recorder::policy_guard none{t, nullptr};
         const std::int64_t rank = rank_between(x.dim(1), weight.dim(0));
-        if (of_.kind == adapter_kind::lora && rank % how.groups == 0 && how.dilation == 1)
+        bool dilated = false;
+        for (int i = 2; i < weight.rank; ++i) dilated = dilated || how.dilation.each(i - 2) != 1;
+        if (of_.kind == adapter_kind::lora && rank % how.groups == 0 && !dilated)
             return adapter_parts::low_rank(t, of_, x, weight, how, y, rank);
         refuse(of_.kind != adapter_kind::lora ? "is a convolution, of which LoRA alone is described"
-               : how.dilation != 1            ? "is a dilated convolution, of which PEFT's LoRA has other sizes"
+               : dilated                      ? "is a dilated convolution, of which PEFT's LoRA has other sizes"
                                               : "has groups that do not divide the rank");
         return y;
     }

@@ -64,6 +64,7 @@ inline void write_workload(json_writer& json, const workload& load, const storag
     json.key("workload").object();
     json.member("batch", load.batch).member("sequence", load.sequence).member("past", load.past);
     json.member("encoder_sequence", load.encoder_sequence);
+    if (load.image_height > 0) json.member("image_height", load.image_height).member("image_width", load.image_width);
     json.member("logits", name_of(load.head)).member("attention", name_of(load.attention));
     json.member("dtype", llmcost::name_of(types.weights)).member("activation_dtype", llmcost::name_of(types.activations));
     json.member("cache_dtype", llmcost::name_of(types.cache));

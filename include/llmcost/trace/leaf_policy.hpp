@@ -13,10 +13,10 @@ namespace llmcost {
 
 class trace;
 
-/// How a convolution goes over its input.
+/// How a convolution goes over its input: in each dimension, or in all of them alike.
 struct convolution_steps {
-    std::int64_t groups = 1, stride = 1, dilation = 1;
-    extents padding{};
+    std::int64_t groups = 1;
+    extents stride{1}, dilation{1}, padding{0};
 };
 
 /// What changes where leaf modules are called, by their paths: adapters beside linear layers, parameters that are frozen.

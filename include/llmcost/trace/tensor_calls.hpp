@@ -115,66 +115,6 @@ public:
         return over_rows(kind, a);
     }
 
-    /// `F.batch_norm` over (batch, channels, …), whose rows are the channels: in evaluation with weight and bias, or without
-    /// either by statistics of its own (`training=True`).
-    constexpr value batch_norm(const value& a, bool affine = true) {
-        written(2 * static_cast<std::uint64_t>(a.dim(1)));  // mean and reciprocal deviation of every channel
-        value out = contiguous_like(a);
-        note(affine ? op::batch_norm_affine : op::batch_norm, count(a.elements), count(static_cast<std::uint64_t>(a.dim(1))),
-             out, a);
-        return out;
-    }
-    /// `F.max_pool2d`, `F.avg_pool2d` with a square window over (batch, channels, height, width); `ceil` lets the last one
-    /// reach beyond.
-    constexpr value pool(op kind, const value& a, std::int64_t kernel, std::int64_t stride, std::int64_t padding = 0,
-                         bool ceil = false) {
-        extents to{a.dim(0), a.dim(1)};
-        for (int i = 2; i < a.rank; ++i) {
-            const std::int64_t steps = a.size[i] + 2 * padding - kernel + (ceil ? stride - 1 : 0);
-            if (steps < 0) report_description("pool: the window is larger than its input");
-            to.size[to.rank++] = steps / stride + 1;
-        }
-        value out = dense(to, a.type);
-        note(kind, count(out.elements) * count(kernel) * count(kernel), count(out.elements), out, a);
-        return out;
-    }
-    /// Means of images, (batch, channels, height, width) -> (batch, channels): `mean([-2, -1])`, pooling to one element.
-    constexpr value mean_of_images(const value& a) {
-        value out = dense({a.dim(0), a.dim(1)}, a.type);
-        note(op::mean, count(a.elements), count(out.elements), out, a);
-        return out;
-    }
-    /// `F.interpolate(mode="bilinear")` of (batch, channels, height, width): four products for each element it makes.
-    constexpr value bilinear(const value& a, std::int64_t rows, std::int64_t columns) {
-        value out = dense({a.dim(0), a.dim(1), rows, columns}, a.type);
-        if (a.is_channels_last()) out.make_channels_last_strides();
-        note(op::bilinear, count(out.elements), {}, out, a);
-        return out;
-    }
-    /// `torch.linalg.vector_norm` over the places of (batch, height, width, channels), which are kept as one.
-    constexpr value norm_over_places(const value& a) {
-        value out = dense({a.dim(0), 1, 1, a.dim(3)}, a.type);
-        note(op::vector_norm, count(a.elements), count(out.elements), out, a);
-        return out;
-    }
-    /// `F.group_norm` with weight and bias over (batch, channels, …): each group of channels is a row.
-    constexpr value group_norm(const value& a, std::int64_t groups) {
-        const std::uint64_t rows = static_cast<std::uint64_t>(a.dim(0) * groups);
-        written(2 * rows);
-        value out = contiguous_like(a);
-        note(op::group_norm_affine, count(a.elements), count(rows), out, a);
-        // its backward sums each channel of an image first, and these by groups
-        const count sums = count(static_cast<std::uint64_t>(a.dim(0) * a.dim(1)));
-        if (out.requires_grad) backward({.add = sums * count(3), .mult = sums * count(5)});
-        return out;
-    }
-    /// `F.pad` of images with zeros on all sides: so many rows and columns more; none is a copy all the same.
-    constexpr value pad_images(const value& a, std::int64_t rows, std::int64_t columns) {
-        value out = dense({a.dim(0), a.dim(1), a.dim(2) + rows, a.dim(3) + columns}, a.type);
-        note(op::copy, {}, {}, out, a);
-        return out;
-    }
-
     // ---- copies
 
     constexpr value copy(const value& a) {

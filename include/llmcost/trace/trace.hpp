@@ -6,8 +6,8 @@
 #include <initializer_list>
 
 #include <llmcost/base/string_ref.hpp>
+#include <llmcost/trace/image_calls.hpp>
 #include <llmcost/trace/repetition.hpp>
-#include <llmcost/trace/tensor_calls.hpp>
 
 namespace llmcost {
 
@@ -21,10 +21,11 @@ concept Layer = requires(const L& layer) {
 
 /// A forward pass being described: modules are called, operations executed, values passed on, as PyTorch would.
 ///
-/// What is elementwise, by rows or a copy is in `tensor_calls.hpp`; products and modules are here.
-class trace : public tensor_calls {
+/// What is elementwise, by rows or a copy is in `tensor_calls.hpp`, what goes over places of images in `image_calls.hpp`;
+/// products and modules are here.
+class trace : public image_calls {
 public:
-    using tensor_calls::tensor_calls;
+    using image_calls::image_calls;
 
     // ---- modules
 
@@ -34,7 +35,7 @@ public:
         const module_info m = entered(at, layer.type(), L::what, L::leaf);
         return leave(m, layer.describe(*this, in...));
     }
-    using tensor_calls::leave;
+    using image_calls::leave;
     /// Ends what `enter` with the same began, a part of a module that has a path of its own: `return t.leave(m, x);`
     constexpr value leave(const module_info& m, const value& out) {
         if (m.leaf) returned(out);
@@ -51,13 +52,13 @@ public:
 
     /// Declares a parameter, and gives what the module reads of it; `used` of `of` equal parts meet one token (experts).
     constexpr value param(literal name, extents sizes, std::int64_t used = 1, std::int64_t of = 1) {
-        value own = tensor_calls::param(name, sizes, used, of);
+        value own = image_calls::param(name, sizes, used, of);
         if (policy() != nullptr) own = policy()->weighs(*this, name, own, false);
         return own;
     }
     /// The same of a parameter whose tensor another module has named before.
     constexpr value tied(literal name, extents sizes) {
-        value own = tensor_calls::tied(name, sizes);
+        value own = image_calls::tied(name, sizes);
         if (policy() != nullptr) own = policy()->weighs(*this, name, own, true);
         return own;
     }
@@ -139,21 +140,39 @@ public:
         solve_back(a, b, out);
         return out;
     }
-    /// `F.conv1d`, `F.conv2d`: x (batch, channels, length…), weight (out, channels / groups, kernel…); one stride,
-    /// padding and dilation for all dimensions. Per output MULT K, ADD K − 1 with K = channels / groups · kernel.
+    /// `F.conv1d`, `F.conv2d`, `F.conv3d`: x (batch, channels, length…), weight (out, channels / groups, kernel…). Per
+    /// output MULT K, ADD K − 1 with K = channels / groups · kernel.
     constexpr value convolution(const value& x, const value& weight, bool bias, std::int64_t groups = 1,
                                 std::int64_t stride = 1, std::int64_t padding = 0, std::int64_t dilation = 1) {
-        extents around;
-        for (int i = 2; i < x.rank; ++i) around.size[around.rank++] = padding;
-        return convolution_padded(x, weight, bias, groups, stride, around, dilation);
+        return convolution(x, weight, bias, {groups, stride, dilation, padding});
     }
-    /// The same with a padding of its own for each dimension.
-    constexpr value convolution_padded(const value& x, const value& weight, bool bias, std::int64_t groups,
-                                       std::int64_t stride, const extents& padding, std::int64_t dilation = 1) {
-        const convolution_steps how{groups, stride, dilation, padding};
+    /// The same with steps of its own for each dimension.
+    constexpr value convolution(const value& x, const value& weight, bool bias, const convolution_steps& how) {
         value y = convolve(x, weight, bias, how);
         if (policy() != nullptr) y = policy()->convolved(*this, x, weight, how, y);
         return y;
+    }
+    /// `F.conv_transpose1d` and its relatives: weight (channels, out / groups, kernel…); `more` is added to the output's
+    /// sides. MULT inputs · K, ADD that less the outputs, with K = out / groups · kernel.
+    constexpr value convolution_transposed(const value& x, const value& weight, bool bias, const convolution_steps& how,
+                                           const extents& more) {
+        if (is_wide(x, weight)) return convolution_transposed(narrowed(x), narrowed(weight), bias, how, more);
+        if (x.rank != weight.rank)
+            report_description("transposed convolution: the input has other dimensions than the kernel");
+        if (weight.dim(0) != x.dim(1)) report_description("transposed convolution: channels do not meet");
+        extents to{x.dim(0), weight.dim(1) * how.groups};
+        for (int i = 2; i < x.rank; ++i) {
+            const std::int64_t reach = how.dilation.each(i - 2) * (weight.size[i] - 1) + 1;
+            const std::int64_t side =
+                (x.size[i] - 1) * how.stride.each(i - 2) - 2 * how.padding.each(i - 2) + reach + more.each(i - 2);
+            if (side < 1) report_description("transposed convolution: nothing is left");
+            to.size[to.rank++] = side;
+        }
+        value out = dense(to, x.type);
+        const value* const in[2] = {&x, &weight};
+        const count work = count(x.elements) * count(weight.elements / static_cast<std::uint64_t>(weight.dim(0)));
+        record(bias ? op::convolution_bias : op::convolution, work, count(out.elements), out, in, 2);
+        return out;
     }
 
     /// A tensor of 32 bits in bfloat16, where autocast makes products so.
@@ -161,24 +180,19 @@ public:
         return load().autocast && a.type == dtype::float32 ? to(a, dtype::bfloat16) : a;
     }
 
-    /// `F.avg_pool2d`, `F.max_pool2d` with a window over that many rows of one column, one behind the other; the last may
-    /// reach beyond.
-    constexpr value pool_rows(op kind, const value& x, std::int64_t kernel) {
-        value out = dense({x.dim(0), x.dim(1), (x.dim(2) + kernel - 1) / kernel, x.dim(3)}, x.type);
-        note(kind, count(out.elements) * count(kernel), count(out.elements), out, x);
-        return out;
-    }
-
 private:
     constexpr value convolve(const value& x, const value& weight, bool bias, const convolution_steps& how) {
         if (is_wide(x, weight)) return convolve(narrowed(x), narrowed(weight), bias, how);
-        if (weight.dim(0) < 1 || how.stride < 1) report_description("convolution: no results or no stride");
+        if (x.rank != weight.rank) report_description("convolution: the input has other dimensions than the kernel");
+        if (x.dim(1) != weight.dim(1) * how.groups) report_description("convolution: channels do not meet");
+        if (weight.dim(0) < 1) report_description("convolution: no results");
         extents to{x.dim(0), weight.dim(0)};
         for (int i = 2; i < x.rank; ++i) {
-            const std::int64_t padded = x.size[i] + 2 * how.padding.size[i - 2],
-                               reach = how.dilation * (weight.size[i] - 1) + 1;
+            const std::int64_t padded = x.size[i] + 2 * how.padding.each(i - 2),
+                               reach = how.dilation.each(i - 2) * (weight.size[i] - 1) + 1;
+            if (how.stride.each(i - 2) < 1) report_description("convolution: no stride");
             if (padded < reach) report_description("convolution: the kernel is larger than its input");
-            to.size[to.rank++] = (padded - reach) / how.stride + 1;
+            to.size[to.rank++] = (padded - reach) / how.stride.each(i - 2) + 1;
         }
         value out = dense(to, x.type);
         const value* const in[2] = {&x, &weight};

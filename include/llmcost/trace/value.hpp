@@ -29,6 +29,9 @@ struct extents {
     constexpr extents(std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d, std::int64_t e,
                       std::int64_t f) noexcept
         : size{a, b, c, d, e, f}, rank(6) {}
+
+    /// The i-th of them; one alone means all dimensions.
+    [[nodiscard]] constexpr std::int64_t each(int i) const noexcept { return size[rank == 1 ? 0 : i]; }
 };
 
 /// Elements of a tensor of these sizes; beyond 2^63 is an overflow, strides of an empty tensor included.

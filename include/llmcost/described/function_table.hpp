@@ -1,0 +1,213 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include <llmcost/described/layer_table.hpp>
+#include <llmcost/layers/attention.hpp>
+#include <llmcost/walks/decoder.hpp>
+
+// Functions that descriptions call by PyTorch's names: of `torch`, `torch.nn.functional`, of a tensor; and the few of
+// Transformers that attentions are made of.
+namespace llmcost::described {
+
+namespace function {
+
+template <op Kind>
+void unary(trace& t, const arguments&, const operands& x) {
+    *x.out = t.unary(Kind, x[0]);
+}
+/// Of two tensors, or of one and a number.
+template <op Kind>
+void binary(trace& t, const arguments& a, const operands& x) {
+    if (x.count == 1) {
+        *x.out = t.unary(Kind, x[0]);
+    } else if (a[1] != 0) {
+        *x.out = x[0];
+        t.in_place(Kind, *x.out, x[1]);
+    } else {
+        *x.out = t.binary(Kind, x[0], x[1]);
+    }
+}
+inline void pow(trace& t, const arguments& a, const operands& x) {
+    if (a[0] < 0) report_description("an exponent below zero is not described");
+    *x.out = t.pow(x[0], static_cast<unsigned>(a[0]));
+}
+inline void matmul(trace& t, const arguments&, const operands& x) { *x.out = t.matmul(x[0], x[1]); }
+inline void bmm(trace& t, const arguments&, const operands& x) { *x.out = t.bmm(x[0], x[1]); }
+inline void linear(trace& t, const arguments&, const operands& x) {
+    *x.out = t.linear(x[0], x[1], x.count > 2 ? &x[2] : nullptr);
+}
+
+template <op Kind>
+void reduce(trace& t, const arguments& a, const operands& x) {
+    const bool keepdim = a[1] != 0;
+    const extents along = a.shape(0);
+    if (along.rank == 2 && Kind == op::mean && x[0].rank == 4) {  // over all places of images
+        const int one = x[0].axis(static_cast<int>(along.size[0])), other = x[0].axis(static_cast<int>(along.size[1]));
+        if (one + other != 5 || one * other != 6) report_description("a mean over two dimensions is over height and width");
+        const value mean = t.mean_of_images(x[0]);
+        *x.out = keepdim ? mean.unsqueeze(2).unsqueeze(3) : mean;
+        return;
+    }
+    if (along.rank != 1) report_description("expected one dimension to sum over");
+    const int d = static_cast<int>(along.size[0]);
+    *x.out = Kind == op::mean  ? t.mean(x[0], d, keepdim)
+             : Kind == op::max ? t.max_over(x[0], d, keepdim)
+                               : t.sum(x[0], d, keepdim);
+}
+
+inline void cat(trace& t, const arguments& a, const operands& x) { *x.out = t.cat(x.in, x.count, static_cast<int>(a[0])); }
+inline void stack(trace& t, const arguments& a, const operands& x) {
+    value each[trace::most_joined];
+    if (x.count > trace::most_joined) report_description("stack: too many parts");
+    const int along = static_cast<int>(a[0] < 0 ? a[0] + x[0].rank + 1 : a[0]);
+    for (int i = 0; i < x.count; ++i) each[i] = x[i].unsqueeze(along);
+    *x.out = t.cat(each, x.count, along);
+}
+/// Equal parts, as many as results are named.
+inline void chunk(trace& t, const arguments& a, const operands& x) {
+    const int d = x[0].axis(static_cast<int>(a[0])), n = a.results();
+    if (x[0].size[d] % n != 0) report_description("chunk: the results do not divide the dimension");
+    for (int i = 0; i < n; ++i) x.out[i] = t.slice(x[0], d, x[0].size[d] / n);
+}
+inline void split(trace& t, const arguments& a, const operands& x) {
+    const int d = x[0].axis(static_cast<int>(a[1]));
+    std::int64_t left = x[0].size[d];
+    if (a.size(0) != 1 && a.size(0) != a.results()) report_description("split: expected as many names of results as sizes");
+    for (int i = 0; i < a.results(); ++i) {
+        const std::int64_t n = a.size(0) == 1 && left < a[0] ? left : a.at(0, a.size(0) == 1 ? 0 : i);
+        x.out[i] = t.slice(x[0], d, n);
+        left -= n;
+    }
+    if (left != 0) report_description("split: the parts are not the whole");
+}
+
+inline void view(trace&, const arguments& a, const operands& x) { *x.out = x[0].view(a.shape(0)); }
+inline void reshape(trace& t, const arguments& a, const operands& x) { *x.out = t.reshape(x[0], a.shape(0)); }
+inline void expand(trace&, const arguments& a, const operands& x) {
+    extents to = a.shape(0);
+    if (to.rank < x[0].rank) report_description("expand: expected a size for each dimension");
+    for (int i = 0; i < to.rank; ++i)
+        if (to.size[i] == -1) to.size[i] = x[0].dim(i - to.rank);
+    *x.out = x[0].expand(to);
+}
+inline void transpose(trace&, const arguments& a, const operands& x) {
+    *x.out = x[0].transpose(static_cast<int>(a[0]), static_cast<int>(a[1]));
+}
+inline void unsqueeze(trace&, const arguments& a, const operands& x) { *x.out = x[0].unsqueeze(static_cast<int>(a[0])); }
+inline void squeeze(trace&, const arguments& a, const operands& x) { *x.out = x[0].squeeze(static_cast<int>(a[0])); }
+inline void contiguous(trace& t, const arguments&, const operands& x) { *x.out = t.contiguous(x[0]); }
+inline void clone(trace& t, const arguments&, const operands& x) { *x.out = t.clone(x[0]); }
+inline void slice(trace& t, const arguments& a, const operands& x) {
+    const int d = x[0].axis(static_cast<int>(a[0]));
+    const std::int64_t size = x[0].size[d];
+    const auto within = [&](std::int64_t at) { return at < 0 ? (at + size < 0 ? 0 : at + size) : at > size ? size : at; };
+    const std::int64_t begin = within(a[1]), end = a.has(2) ? within(a[2]) : size, step = a[3];
+    *x.out = t.slice(x[0], d, end <= begin ? 0 : (end - begin + step - 1) / step, step);
+}
+inline void select(trace& t, const arguments& a, const operands& x) { *x.out = t.select(x[0], static_cast<int>(a[0])); }
+inline void roll(trace& t, const arguments&, const operands& x) { *x.out = t.copy(x[0]); }
+/// `F.pad`: pairs from the last dimension on.
+inline void pad(trace& t, const arguments& a, const operands& x) {
+    const extents around = a.shape(0);
+    if (around.rank % 2 != 0 || around.rank / 2 > x[0].rank) report_description("pad: expected a pair for each dimension");
+    extents to;
+    for (int i = 0; i < x[0].rank; ++i) to.size[to.rank++] = x[0].size[i];
+    for (int i = 0; i < around.rank; i += 2) to.size[to.rank - 1 - i / 2] += around.size[i] + around.size[i + 1];
+    for (int i = 0; i < to.rank; ++i)
+        if (to.size[i] < 0) report_description("pad: nothing is left");
+    *x.out = t.constant(to, x[0].type);
+    t.copy_into(*x.out, x[0]);
+}
+inline void constant(trace& t, const arguments& a, const operands& x) { *x.out = t.constant(a.shape(0)); }
+/// Integers that the pass makes: positions.
+inline void arange(trace&, const arguments& a, const operands& x) { *x.out = made_integers(a.shape(0)); }
+
+/// The context of an attention over all tokens, or over a window of them.
+inline context context_here(trace& t, std::int64_t window, bool causal) {
+    context c = context_of(t, window);
+    c.causal = causal;
+    return c;
+}
+inline void create_causal_mask(trace& t, const arguments& a, const operands& x) {
+    *x.out = eager_mask(t, context_here(t, a[0], true), t.load().batch);
+}
+inline void update_cache(trace& t, const arguments& a, const operands& x) {
+    *x.out = llmcost::update_cache(t, x[0], context_here(t, a[0], true));
+}
+/// Transformers' `eager_attention_forward`, or `scaled_dot_product_attention` where the workload asks for it: q (batch,
+/// heads, sequence, width), k and v (batch, kv heads, length, width), a mask -> (batch, sequence, heads, width).
+inline void attention(trace& t, const arguments& a, const operands& x) {
+    const context c = context_here(t, a[0], a[1] != 0);
+    const score_options how{.mask = x.count > 3 ? &x[3] : nullptr};
+    *x.out = eager_attention(t, x[0], x[1], x[2], c, how);
+}
+/// PyTorch's `F.scaled_dot_product_attention`, whose result has the heads first.
+inline void scaled_dot_product_attention(trace& t, const arguments& a, const operands& x) {
+    const context all{.sequence = x[0].dim(2), .past = x[1].dim(2) - x[0].dim(2), .causal = a[0] != 0};
+    workload inside = t.load();
+    inside.implementation = attention_implementation::sdpa;
+    const recorder::workload_guard as_one{t, inside};
+    *x.out = eager_attention(t, x[0], x[1], x[2], all, {}).transpose(1, 2);
+}
+inline void apply_rotary(trace& t, const arguments&, const operands& x) {
+    *x.out = rotate<rotation::half>(t, x[0], x[1], x[2]);
+}
+inline void logits_to_keep(trace& t, const arguments&, const operands& x) { *x.out = kept_positions(t, x[0]); }
+
+}  // namespace function
+
+// clang-format off
+template <op Kind>
+inline constexpr layer_row unary_row{.describe = function::unary<Kind>};
+template <op Kind>
+inline constexpr layer_row binary_row{.describe = function::binary<Kind>, .arguments = {ignored("other"), given("inplace", argument_kind::truth, 0)}, .most_inputs = 2};
+template <op Kind>
+inline constexpr layer_row reduce_row{.describe = function::reduce<Kind>, .arguments = {needed_each("dim", argument_kind::axes), given("keepdim", argument_kind::truth, 0)}};
+
+inline constexpr layer_row function_table[]{
+    called("add", binary_row<op::add>), called("sub", binary_row<op::sub>), called("mul", binary_row<op::mul>), called("div", binary_row<op::div>),
+    called("maximum", binary_row<op::maximum>), called("minimum", binary_row<op::minimum>),
+    called("neg", unary_row<op::neg>), called("exp", unary_row<op::exp>), called("log", unary_row<op::log>), called("sqrt", unary_row<op::sqrt>),
+    called("rsqrt", unary_row<op::rsqrt>), called("reciprocal", unary_row<op::reciprocal>), called("abs", unary_row<op::absolute>),
+    called("sin", unary_row<op::sin>), called("cos", unary_row<op::cos>), called("erf", unary_row<op::erf>),
+    {"pow", function::pow, {needed("exponent", argument_kind::integer)}},
+    called("relu", activation_row_of<op::relu>), called("relu6", activation_row_of<op::clamp>), called("clamp", activation_row_of<op::clamp>),
+    called("silu", activation_row_of<op::silu>), called("sigmoid", activation_row_of<op::sigmoid>), called("tanh", activation_row_of<op::tanh>),
+    called("hardswish", activation_row_of<op::hardswish>), called("hardsigmoid", activation_row_of<op::hardsigmoid>), called("softplus", activation_row_of<op::softplus>),
+    {"gelu", layer::gelu, {given_word("approximate", "none tanh")}},
+    {"softmax", layer::softmax, {given("dim", argument_kind::integer, -1)}},
+    called("dropout", dropout_row),
+    {"matmul", function::matmul, {}, 2, 2}, {"bmm", function::bmm, {}, 2, 2}, {"linear", function::linear, {}, 2, 3},
+    called("sum", reduce_row<op::sum>), called("mean", reduce_row<op::mean>), called("amax", reduce_row<op::max>),
+    {"cat", function::cat, {given("dim", argument_kind::integer, 0)}, 1, trace::most_joined}, {"stack", function::stack, {given("dim", argument_kind::integer, 0)}, 1, trace::most_joined},
+    {"chunk", function::chunk, {given("dim", argument_kind::integer, 0)}, 1, 1, role::none, true, 0},
+    {"split", function::split, {needed_each("split_size"), given("dim", argument_kind::integer, 0)}, 1, 1, role::none, true, 0},
+    {"view", function::view, {needed_each("shape", argument_kind::shape)}}, {"reshape", function::reshape, {needed_each("shape", argument_kind::shape)}},
+    {"expand", function::expand, {needed_each("shape", argument_kind::shape)}},
+    {"flatten", layer::flatten, {given("start_dim", argument_kind::integer, 0), given("end_dim", argument_kind::integer, -1)}},
+    {"permute", layer::permute, {needed_each("dims", argument_kind::axes)}},
+    {"transpose", function::transpose, {needed("dim0", argument_kind::integer), needed("dim1", argument_kind::integer)}},
+    {"unsqueeze", function::unsqueeze, {needed("dim", argument_kind::integer)}}, {"squeeze", function::squeeze, {needed("dim", argument_kind::integer)}},
+    {"contiguous", function::contiguous, {}}, {"clone", function::clone, {}},
+    {"slice", function::slice, {needed("dim", argument_kind::integer), given("start", argument_kind::integer, 0), given("end", argument_kind::integer, 0), given("step", argument_kind::size, 1)}},
+    {"select", function::select, {needed("dim", argument_kind::integer), ignored("index")}},
+    {"roll", function::roll, {ignored("shifts"), ignored("dims")}},
+    {"pad", function::pad, {needed_each("pad", argument_kind::axes), ignored("mode"), ignored("value")}},
+    {"zeros", function::constant, {needed_each("size", argument_kind::shape)}, 0, 0}, {"ones", function::constant, {needed_each("size", argument_kind::shape)}, 0, 0},
+    {"arange", function::arange, {needed_each("size", argument_kind::shape)}, 0, 0},
+    called("max_pool1d", max_pool_row), called("max_pool2d", max_pool_row), called("avg_pool2d", average_pool_row), called("adaptive_avg_pool2d", adaptive_pool_row<op::average_pool>),
+    {"interpolate", layer::upsample, {given_each("size", argument_kind::size, 1), given_each("scale_factor", argument_kind::size, 1), given_word("mode", "nearest bilinear"), ignored("align_corners")}},
+    {"pixel_shuffle", layer::pixel_shuffle, {needed("upscale_factor")}},
+    {"scaled_dot_product_attention", function::scaled_dot_product_attention, {given("is_causal", argument_kind::truth, 0)}, 3, 3},
+    {"create_causal_mask", function::create_causal_mask, {given("window", argument_kind::amount, 0)}, 0, 1},
+    {"update_cache", function::update_cache, {given("window", argument_kind::amount, 0)}},
+    {"eager_attention_forward", function::attention, {given("window", argument_kind::amount, 0), given("is_causal", argument_kind::truth, 1)}, 3, 4},
+    {"apply_rotary_pos_emb", function::apply_rotary, {}, 3, 3},
+    {"logits_to_keep", function::logits_to_keep, {}},
+};
+// clang-format on
+
+}  // namespace llmcost::described

@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <llmcost/described/arguments.hpp>
+#include <llmcost/described/expression.hpp>
+
+// A description that was read: steps with names resolved to places.
+namespace llmcost::described {
+
+/// Where a tensor of a block lies, or all tensors of a list.
+struct place {
+    std::uint16_t slot = 0;
+    bool list = false;
+};
+
+/// One step of a block.
+enum class step_kind : std::uint8_t {
+    module,     ///< a layer of the table, as a module
+    function,   ///< one of the table, without a module
+    container,  ///< a module around steps of this block
+    block,      ///< a block of the description, as a module or without one
+    residual,   ///< steps, and a sum with what went around them
+    parallel,   ///< branches that read the same, and what joins them
+    choice,     ///< steps where a number is not zero, else others
+    parameter,  ///< a parameter of the module around
+    buffer      ///< a buffer, likewise
+};
+
+/// An argument: numbers for the row's argument, in their order.
+struct passed {
+    std::uint8_t argument = 0;
+    std::vector<expression> numbers{};
+};
+
+struct step;
+using steps = std::vector<step>;
+
+struct step {
+    step_kind kind = step_kind::function;
+    bool inlined = false;  ///< of a block: no module of its own
+    bool indexed = false;  ///< repetitions differ, and are walked one by one
+    bool repeated = false;
+    bool idle = false;      ///< its parameters exist, and nothing runs
+    bool numbered = false;  ///< its name is its number in the container
+    bool in_place = false;  ///< a sum writes into its first operand
+    bool leaf = false;
+    role what = role::none;
+    bool named_by_number = false;  ///< its name has a number inside
+    literal name = "", name_end = "";
+    expression name_number{};
+    literal type = "";  ///< of its class
+    const layer_row* row = nullptr;
+    std::uint16_t block = 0;
+    std::int16_t index_slot = -1;  ///< the number of a repetition, in the block's variables
+    expression times{}, first{}, condition{};
+    std::vector<passed> arguments{};
+    std::vector<place> inputs{};   ///< none: what came before
+    std::vector<place> outputs{};  ///< names given to results
+    steps body{}, other{};
+    std::vector<steps> branches{};
+    std::string pointer{};  ///< into the file
+};
+
+/// A block of a description: arguments, then steps.
+struct block {
+    std::string name;
+    std::vector<std::string> arguments{};
+    std::vector<std::vector<expression>> otherwise{};  ///< empty: must be given
+    std::vector<place> inputs{};
+    std::vector<place> outputs{};  ///< none: what came last
+    std::uint16_t variables = 0, slots = 0, lists = 0;
+    steps body{};
+};
+
+/// What the caller hands in.
+struct input {
+    std::string name;
+    std::vector<expression> shape{};
+    bool integers = false;
+    std::string pointer{};  ///< into the file
+};
+
+/// A description, read; the first block is the model.
+struct program {
+    expression_store numbers{};
+    std::vector<block> blocks{};
+    std::vector<input> inputs{};
+    std::deque<std::string> names{};  ///< characters that steps look at
+    std::int64_t image_height = 0, image_width = 0;
+    bool bends = false;      ///< some number is no polynomial of the workload
+    literal type = "Model";  ///< the model's class
+    std::string file{};      ///< for messages
+
+    [[nodiscard]] literal keep(std::string_view text) {
+        if (text.empty()) return "";
+        names.emplace_back(text);
+        return names.back().c_str();
+    }
+};
+
+}  // namespace llmcost::described

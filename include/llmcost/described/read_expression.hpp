@@ -1,0 +1,288 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <llmcost/described/expression.hpp>
+#include <llmcost/detail/nearest.hpp>
+#include <llmcost/reading/config.hpp>
+
+namespace llmcost::described {
+
+/// What a name in an expression stands for.
+struct meaning {
+    enum class of : std::uint8_t { number, list, variable, asked };
+    of what;
+    std::int64_t operand;
+};
+
+/// Names that an expression may use.
+class name_table {
+public:
+    [[nodiscard]] virtual std::optional<meaning> find(std::string_view name) const = 0;
+    virtual void offer_all(nearest_names& near) const = 0;
+
+protected:
+    ~name_table() = default;
+};
+
+/// Throws `bad_value` at a place of a description.
+[[noreturn]] inline void refuse_at(config_view at, std::string_view message) {
+    llmcost::detail::fail_at(config_problem::bad_value, at, {}, message);
+}
+
+/// Compiles expressions as Python writes them: `+ - * / // %`, comparisons, `and or not`, `a if c else b`, `list[i]`, `min`,
+/// `max`, `ceil_div`.
+class expression_reader {
+public:
+    expression_reader(expression_store& store, const name_table& names) : store_(store), names_(names) {}
+
+    /// The expression that a number, true, false or a string is.
+    [[nodiscard]] expression read(config_view at) {
+        if (at.is_boolean()) return {.number = at.as_boolean()};
+        if (at.is_integer()) return {.number = at.as_integer()};
+        if (!at.is_string()) fail_value(at, "a whole number or an expression such as \"4 * hidden_size\"");
+        at_ = at, text_ = std::string_view(at.as_string().data(), at.as_string().size());
+        place_ = 0, depth_ = 0, stack_ = 0, highest_ = 0, asks_ = bends_ = varies_ = false;
+        const std::size_t first = store_.code.size();
+        choice();
+        skip();
+        if (place_ != text_.size()) refuse("expected an operator or the end");
+        expression out{.first = static_cast<std::uint32_t>(first),
+                       .count = static_cast<std::uint32_t>(store_.code.size() - first),
+                       .bends = asks_ && bends_};
+        if (varies_) return out;
+        try {
+            out.number = store_.evaluate(out, {});
+        } catch (const description_error& e) {
+            refuse(e.what());
+        } catch (const overflow_error&) {
+            refuse("is beyond 64 bits");
+        }
+        store_.code.resize(first);
+        out.count = 0;
+        return out;
+    }
+
+private:
+    using kind = instruction_kind;
+
+    [[noreturn]] void refuse(std::string_view what) const {
+        std::string message =
+            "in \"" + std::string(text_.substr(0, 60)) + "\", at character " + std::to_string(place_ + 1) + ": ";
+        refuse_at(at_, message.append(what));
+    }
+    void skip() {
+        while (place_ < text_.size() && (text_[place_] == ' ' || text_[place_] == '\t')) ++place_;
+    }
+    static bool is_letter(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+    static bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+    [[nodiscard]] std::string_view name_here() const {
+        std::size_t end = place_;
+        while (end < text_.size() && (is_letter(text_[end]) || (end > place_ && is_digit(text_[end])))) ++end;
+        return text_.substr(place_, end - place_);
+    }
+    bool takes(std::string_view sign) {
+        skip();
+        const bool word = is_letter(sign.front());
+        if (word ? name_here() != sign : !text_.substr(place_).starts_with(sign)) return false;
+        place_ += sign.size();
+        return true;
+    }
+    void expect(std::string_view sign) {
+        if (!takes(sign)) refuse("expected " + std::string(sign));
+    }
+    void put(kind k, std::int64_t operand, int pushed) {
+        store_.code.push_back({k, operand});
+        stack_ += pushed;
+        if (stack_ > highest_) highest_ = stack_;
+        if (highest_ > static_cast<int>(deepest_stack)) refuse("is nested too deeply");
+    }
+    /// A jump whose target is told later.
+    std::size_t put_jump(kind k, int pushed) {
+        put(k, 0, pushed);
+        return store_.code.size() - 1;
+    }
+    void land(std::size_t jump) { store_.code[jump].operand = static_cast<std::int64_t>(store_.code.size() - jump - 1); }
+    void enter() {
+        if (++depth_ > 64) refuse("is nested too deeply");
+    }
+
+    void choice() {  // value `if` condition `else` other: the condition is evaluated first
+        enter();
+        const std::size_t begin = store_.code.size();
+        either();
+        if (takes("if")) {
+            bends_ = true;
+            const std::vector<instruction> value(store_.code.begin() + static_cast<std::ptrdiff_t>(begin),
+                                                 store_.code.end());
+            store_.code.resize(begin);
+            --stack_;
+            either();
+            expect("else");
+            const std::size_t unless = put_jump(kind::jump_unless, -1);
+            store_.code.insert(store_.code.end(), value.begin(), value.end());
+            const std::size_t over = put_jump(kind::jump, 0);
+            land(unless);
+            choice();
+            land(over);
+        }
+        --depth_;
+    }
+    void either() {  // a or b: a if a is not zero
+        both();
+        while (takes("or")) {
+            bends_ = true;
+            const std::size_t unless = put_jump(kind::jump_unless, -1);
+            put(kind::number, 1, 1);
+            const std::size_t over = put_jump(kind::jump, -1);
+            land(unless);
+            both();
+            put(kind::number, 0, 1);
+            put(kind::unequal, 0, -1);
+            land(over);
+        }
+    }
+    void both() {
+        inverted();
+        while (takes("and")) {
+            bends_ = true;
+            const std::size_t unless = put_jump(kind::jump_unless, -1);
+            inverted();
+            put(kind::number, 0, 1);
+            put(kind::unequal, 0, -1);
+            const std::size_t over = put_jump(kind::jump, -1);
+            land(unless);
+            put(kind::number, 0, 1);
+            land(over);
+        }
+    }
+    void inverted() {
+        enter();
+        if (takes("not")) {
+            inverted();
+            put(kind::negation, 0, 0);
+        } else {
+            compared();
+        }
+        --depth_;
+    }
+    void compared() {
+        sum();
+        const auto with = [&](kind k, bool swapped) {
+            bends_ = true;
+            sum();
+            put(k, 0, -1);
+            if (swapped) put(kind::negation, 0, 0);
+        };
+        if (takes("<=")) return with(kind::less_or_equal, false);
+        if (takes(">=")) return with(kind::less, true);
+        if (takes("==")) return with(kind::equal, false);
+        if (takes("!=")) return with(kind::unequal, false);
+        if (takes("<")) return with(kind::less, false);
+        if (takes(">")) return with(kind::less_or_equal, true);
+    }
+    void sum() {
+        product();
+        for (;;) {
+            if (takes("+"))
+                product(), put(kind::add, 0, -1);
+            else if (takes("-"))
+                product(), put(kind::subtract, 0, -1);
+            else
+                return;
+        }
+    }
+    void product() {
+        signed_one();
+        for (;;) {
+            if (takes("*")) {
+                signed_one(), put(kind::multiply, 0, -1);
+            } else if (takes("//")) {
+                bends_ = true, signed_one(), put(kind::divide_down, 0, -1);
+            } else if (takes("/")) {
+                bends_ = true, signed_one(), put(kind::divide, 0, -1);
+            } else if (takes("%")) {
+                bends_ = true, signed_one(), put(kind::remainder, 0, -1);
+            } else {
+                return;
+            }
+        }
+    }
+    void signed_one() {
+        enter();
+        if (takes("-")) {
+            signed_one();
+            put(kind::negate, 0, 0);
+        } else {
+            one();
+        }
+        --depth_;
+    }
+    void one() {
+        skip();
+        if (takes("(")) {
+            choice();
+            return expect(")");
+        }
+        if (place_ < text_.size() && is_digit(text_[place_])) return digits();
+        const std::string_view name = name_here();
+        if (name.empty()) refuse("expected a number, a name or (");
+        const std::size_t begin = place_;
+        place_ += name.size();
+        if (takes("(")) return function(name, begin);
+        const std::optional<meaning> found = names_.find(name);
+        if (!found) {
+            place_ = begin;
+            nearest_names near(name);
+            names_.offer_all(near);
+            refuse("nothing is called " + std::string(name.substr(0, 40)) + near.hint(""));
+        }
+        if (found->what == meaning::of::list) {
+            if (!takes("[")) refuse("expected [ behind the name of a list");
+            choice();
+            expect("]");
+            return put(kind::item, found->operand, 0);
+        }
+        if (found->what == meaning::of::number) return put(kind::number, found->operand, 1);
+        varies_ = true;
+        asks_ = asks_ || found->what == meaning::of::asked;
+        put(found->what == meaning::of::asked ? kind::asked : kind::variable, found->operand, 1);
+    }
+    void digits() {
+        std::int64_t n = 0;
+        for (; place_ < text_.size() && is_digit(text_[place_]); ++place_)
+            if (__builtin_mul_overflow(n, 10, &n) || __builtin_add_overflow(n, text_[place_] - '0', &n))
+                refuse("is beyond 64 bits");
+        if (place_ < text_.size() && (is_letter(text_[place_]) || text_[place_] == '.')) refuse("expected a whole number");
+        put(kind::number, n, 1);
+    }
+    void function(std::string_view name, std::size_t begin) {
+        const kind k = name == "min" ? kind::smallest : name == "max" ? kind::largest : kind::divide_up;
+        if (k == kind::divide_up && name != "ceil_div") {
+            place_ = begin;
+            refuse("no function is called " + std::string(name.substr(0, 40)) + "; expected min, max or ceil_div");
+        }
+        bends_ = true;
+        choice();
+        int n = 1;
+        for (; takes(","); ++n) choice(), put(k, 0, -1);
+        if (n < 2 || (k == kind::divide_up && n > 2)) refuse("expected two numbers in (a, b)");
+        expect(")");
+    }
+
+    expression_store& store_;
+    const name_table& names_;
+    config_view at_{};
+    std::string_view text_{};
+    std::size_t place_ = 0;
+    int depth_ = 0, stack_ = 0, highest_ = 0;
+    bool asks_ = false, bends_ = false, varies_ = false;
+};
+
+}  // namespace llmcost::described

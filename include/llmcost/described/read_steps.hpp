@@ -1,0 +1,312 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <llmcost/described/read_program.hpp>
+
+// Reads the steps of a block.
+namespace llmcost::described {
+
+/// Reads steps with the names of their block.
+class step_reader {
+public:
+    step_reader(program& into, const global_names& all, block& of)
+        : p_(into), names_(all, of), numbers_(into.numbers, names_) {}
+
+    [[nodiscard]] block_names& names() noexcept { return names_; }
+
+    [[nodiscard]] steps read_steps(config_view at) {
+        steps out;
+        if (++depth_ > 32) refuse_at(at, "is nested too deeply");
+        for (const config_view each : at.as_array()) out.push_back(read_step(each.as_object()));
+        --depth_;
+        return out;
+    }
+    [[nodiscard]] std::vector<place> read_outputs(config_view at) {
+        return each_name(at, [&](config_view name) { return names_.define(name); });
+    }
+    [[nodiscard]] std::vector<place> read_inputs(config_view at) {
+        return each_name(at, [&](config_view name) { return names_.find_tensor(name); });
+    }
+    [[nodiscard]] place define_input(string_ref name) { return names_.define_name(as_view(name)); }
+    [[nodiscard]] expression number(config_view at) {
+        const expression e = numbers_.read(at);
+        p_.bends = p_.bends || e.bends;
+        return e;
+    }
+    [[nodiscard]] std::vector<expression> number_list(config_view at) {
+        std::vector<expression> out;
+        if (!at.is_array()) return {number(at)};
+        for (const config_view each : at) out.push_back(number(each));
+        return out;
+    }
+
+private:
+    static constexpr std::array<std::string_view, 7> kinds{"type", "function",  "residual", "parallel",
+                                                           "if",   "parameter", "buffer"};
+
+    template <class Place>
+    static std::vector<place> each_name(config_view at, Place find) {
+        std::vector<place> out;
+        if (at.is_string()) return {find(at)};
+        for (const config_view each : at.as_array()) out.push_back(find(each));
+        return out;
+    }
+
+    step read_step(config_view at) {
+        step s;
+        s.pointer = pointer_of(at);
+        std::string_view kind = at.find("layers") ? "layers" : "";
+        for (const std::string_view k : kinds)
+            if (at.find(string_ref(k.data(), k.size()))) {
+                if (!kind.empty() && !(kind == "layers" && k == "type"))
+                    refuse_at(at, "is of two kinds: " + std::string(kind) + " and " + std::string(k));
+                kind = k;
+            }
+        if (kind.empty()) refuse_at(at, "expected one of type, function, layers, residual, parallel, if, parameter, buffer");
+        const bool repeats = at.find("repeat").has_value();
+        const std::size_t inside = names_.first_inside();
+        block_names::repetition_names opened{};
+        if (repeats) {
+            s.repeated = true;
+            s.times = number(*at.find("repeat"));
+            if (const auto first = at.find("first")) s.first = number(*first);
+            opened = names_.open_repetition(at.find("index") ? read_name(*at.find("index")) : std::string_view{});
+            s.index_slot = opened.slot;
+        } else if (const auto index = at.find("index")) {
+            refuse_at(*index, "stands without repeat");
+        }
+        if (const auto in = at.find("input")) s.inputs = read_inputs(*in);
+        read_kind(at, kind, s);
+        if (repeats) s.indexed = names_.close_repetition(opened, inside);
+        if (const auto out = at.find("output")) s.outputs = read_outputs(*out);
+        check_results(at, s);
+        return s;
+    }
+
+    void read_kind(config_view at, std::string_view kind, step& s) {
+        if (kind == "type" || kind == "layers") return read_module(at, s);
+        if (kind == "function") return read_function(at, s);
+        std::vector<std::string_view> known{kind, "input", "output", "repeat", "first", "index"};
+        if (kind == "residual") {
+            s.kind = step_kind::residual;
+            s.body = read_steps(*at.find("residual"));
+            if (const auto around = at.find("around")) s.other = read_steps(*around);
+            s.in_place = at.boolean("inplace", false);
+            known.insert(known.end(), {"around", "inplace"});
+        } else if (kind == "parallel") {
+            s.kind = step_kind::parallel;
+            for (const config_view branch : at.find("parallel")->as_array()) s.branches.push_back(read_steps(branch));
+            if (s.branches.empty()) refuse_at(at, "expected a branch");
+            const std::string_view join = as_view(at.string("join", "cat"));
+            if (join == "cat" || join == "stack" || join == "add")
+                s.row = find_row(function_table, join);
+            else if (join != "none")
+                fail_value(*at.find("join"), "cat, stack, add or none");
+            s.arguments.push_back({0, {at.find("dim") ? number(*at.find("dim")) : expression{.number = 1}}});
+            known.insert(known.end(), {"join", "dim"});
+        } else if (kind == "if") {
+            s.kind = step_kind::choice;
+            s.condition = number(*at.find("if"));
+            s.body = read_steps(at.array("then"));
+            if (const auto otherwise = at.find("else")) s.other = read_steps(*otherwise);
+            known.insert(known.end(), {"then", "else"});
+        } else {
+            s.kind = kind == "parameter" ? step_kind::parameter : step_kind::buffer;
+            s.name = p_.keep(read_name(*at.find(string_ref(kind.data(), kind.size()))));
+            s.arguments.push_back({0, number_list(at.array("shape"))});
+            if (s.arguments[0].numbers.size() > max_rank) fail_value(*at.find("shape"), "at most six sizes");
+            known.push_back("shape");
+        }
+        check_keys(at, known);
+    }
+
+    void read_module(config_view at, step& s) {
+        s.leaf = false;
+        const auto type = at.find("type");
+        const std::string_view name = type ? without_module(as_view(type->as_string())) : std::string_view{};
+        read_module_name(at, s);
+        std::vector<std::string_view> known{"type",  "name",  "input", "output", "repeat",
+                                            "first", "index", "role",  "idle",   "class"};
+        s.idle = at.boolean("idle", false);
+        if (const auto layers = at.find("layers")) {
+            s.kind = step_kind::container, s.inlined = !type;
+            if (!type && (at.find("name") || at.find("role")))
+                refuse_at(at, "layers with a name or role need a type, which is their class");
+            s.body = read_steps(*layers);
+            known.push_back("layers");
+            check_keys(at, known);
+        } else if (const std::size_t b = block_called(as_view(type->as_string())); b < p_.blocks.size()) {
+            read_block_call(at, s, b, known);
+        } else if (const layer_row* row = find_row(layer_table, name)) {
+            s.kind = step_kind::module, s.row = row, s.leaf = row->leaf, s.what = row->what;
+            read_arguments(at, s, known);
+        } else {
+            nearest_names near(name);
+            for (const layer_row& r : layer_table) near.offer(r.name);
+            for (std::size_t i = 1; i < p_.blocks.size(); ++i) near.offer(p_.blocks[i].name);
+            refuse_at(*type, "no layer or block is called \"" + std::string(name.substr(0, 60)) + "\"" + near.hint(""));
+        }
+        s.type = p_.keep(at.find("class") ? as_view(at.string("class")) : name);
+        if (const auto role = at.find("role")) {
+            s.what = role_from(role->as_string());
+            if (s.what == role::none || s.what == role::all || s.what == role::transformer) {
+                nearest_names near(as_view(role->as_string()));
+                for (const literal r : role_names) near.offer(r);
+                refuse_at(*role, "no role is called so" + near.hint_or_all());
+            }
+        }
+    }
+    /// `"fc"`, `"layer{i + 1}"`; none: a number in the container.
+    void read_module_name(config_view at, step& s) {
+        const auto name = at.find("name");
+        if (!name) {
+            s.numbered = true;
+            return;
+        }
+        const std::string_view text = as_view(name->as_string());
+        const std::size_t open = text.find('{'), close = text.find('}');
+        if (open == std::string_view::npos) {
+            s.name = p_.keep(read_name(*name));
+            return;
+        }
+        if (close == std::string_view::npos || close < open) fail_value(*name, "an expression between { and }");
+        const std::string_view inner = text.substr(open + 1, close - open - 1);
+        const config_node node{.type = config_node::kind::string, .string = {inner.data(), inner.size()}};
+        s.name = p_.keep(text.substr(0, open));
+        s.name_end = p_.keep(text.substr(close + 1));
+        try {
+            s.name_number = number(config_view{&node, 0});
+        } catch (const config_error& e) {
+            refuse_at(*name, as_view(e.message()));
+        }
+        s.named_by_number = true;
+    }
+
+    [[nodiscard]] std::size_t block_called(std::string_view name) const {
+        std::size_t i = 1;
+        while (i < p_.blocks.size() && p_.blocks[i].name != name) ++i;
+        return i;
+    }
+    void read_block_call(config_view at, step& s, std::size_t b, std::vector<std::string_view> known) {
+        const block& called = p_.blocks[b];
+        s.kind = step_kind::block, s.block = static_cast<std::uint16_t>(b);
+        for (std::size_t i = 0; i < called.arguments.size(); ++i) {
+            const std::string& name = called.arguments[i];
+            known.push_back(name);
+            if (const auto given = at.find(string_ref(name.data(), name.size())))
+                s.arguments.push_back({static_cast<std::uint8_t>(i), {number(*given)}});
+            else if (called.otherwise[i].empty())
+                refuse_at(at, "block " + called.name + " needs " + name);
+        }
+        check_keys(at, known);
+    }
+
+    void read_function(config_view at, step& s) {
+        const config_view named = *at.find("function");
+        const std::string_view whole = as_view(named.as_string()), name = without_module(whole);
+        std::vector<std::string_view> known{"function", "input", "output", "repeat", "first", "index"};
+        if (const std::size_t b = block_called(whole); b < p_.blocks.size()) {
+            s.inlined = true;
+            return read_block_call(at, s, b, known);
+        }
+        s.kind = step_kind::function, s.row = find_row(function_table, name);
+        if (s.row == nullptr) {
+            nearest_names near(name);
+            for (const layer_row& r : function_table) near.offer(r.name);
+            for (std::size_t i = 1; i < p_.blocks.size(); ++i) near.offer(p_.blocks[i].name);
+            refuse_at(named, "no function or block is called \"" + std::string(name.substr(0, 60)) + "\"" + near.hint(""));
+        }
+        read_arguments(at, s, known);
+    }
+
+    void read_arguments(config_view at, step& s, std::vector<std::string_view> known) {
+        const layer_row& row = *s.row;
+        for (std::size_t i = 0; i < row.argument_count(); ++i) {
+            const argument_row& a = row.arguments[i];
+            known.push_back(a.name);
+            const auto given = at.find(a.name);
+            if (!given || given->is_null()) {
+                if (a.required) refuse_at(at, std::string(row.name) + " needs " + a.name);
+                continue;
+            }
+            if (a.kind == argument_kind::no_figure) continue;
+            s.arguments.push_back({static_cast<std::uint8_t>(i), read_argument(*given, a)});
+        }
+        check_keys(at, known);
+    }
+    [[nodiscard]] std::vector<expression> read_argument(config_view at, const argument_row& a) {
+        if (a.kind == argument_kind::rate && at.is_number()) {
+            const double rate = at.as_real();
+            if (rate < 0 || rate > 1) fail_value(at, "a rate from 0 to 1");
+            return {{.number = rate > 0}};
+        }
+        if (a.kind == argument_kind::word) {
+            const std::string_view words = a.words, word = as_view(at.as_string());
+            std::int64_t n = 0;
+            for (std::size_t begin = 0; begin < words.size(); ++n) {
+                const std::size_t end = std::min(words.find(' ', begin), words.size());
+                if (words.substr(begin, end - begin) == word) return {{.number = n}};
+                begin = end + 1;
+            }
+            refuse_at(at, "expected one of " + std::string(words) + ", found \"" + std::string(word.substr(0, 40)) + "\"");
+        }
+        if (at.is_array() && !a.many) fail_value(at, "one number");
+        std::vector<expression> out = number_list(at);
+        if (out.size() > max_rank * 2) fail_value(at, "fewer numbers");
+        for (const expression& e : out)
+            if (e.constant()) check_argument(e.number, a, at);
+        return out;
+    }
+
+public:
+    /// Refuses a number that an argument may not be.
+    static void check_argument(std::int64_t n, const argument_row& a, config_view at) {
+        if (const literal expected = expected_of(n, a); !is_empty(expected)) fail_value(at, expected);
+    }
+    [[nodiscard]] static literal expected_of(std::int64_t n, const argument_row& a) noexcept {
+        if (n > largest_input || n < -largest_input) return "a number of at most 31 bits";
+        if (a.kind == argument_kind::size && n < 1) return "a positive integer";
+        if (a.kind == argument_kind::amount && n < 0) return "a non-negative integer";
+        if (a.kind == argument_kind::shape && n < -1) return "sizes, or -1 for what is left";
+        return "";
+    }
+
+private:
+    void check_results(config_view at, const step& s) const {
+        const int n = s.row == nullptr || s.kind == step_kind::parallel ? 0 : s.row->results;
+        const auto named = static_cast<int>(s.outputs.size());
+        if (s.row != nullptr && s.kind != step_kind::parallel) {
+            if (n == 0 && named < 1) refuse_at(at, std::string(s.row->name) + " needs the names of its results as output");
+            if (n > 0 && named > n)
+                refuse_at(at,
+                          std::string(s.row->name) + " has " + std::to_string(n) + " results, not " + std::to_string(named));
+            if (named > trace::most_joined) refuse_at(at, "has too many results");
+            const auto in = static_cast<int>(s.inputs.size());
+            const bool lists = std::any_of(s.inputs.begin(), s.inputs.end(), [](const place& p) { return p.list; });
+            if (in != 0 && !lists && (in < s.row->least_inputs || in > s.row->most_inputs))
+                refuse_at(*at.find("input"),
+                          std::string(s.row->name) + " reads " + std::to_string(s.row->least_inputs) +
+                              (s.row->most_inputs > s.row->least_inputs ? " to " + std::to_string(s.row->most_inputs) : "") +
+                              " tensors, not " + std::to_string(in));
+            if (in == 0 && s.row->least_inputs > 1)
+                refuse_at(at, std::string(s.row->name) + " reads " + std::to_string(s.row->least_inputs) +
+                                  " tensors: name them as input");
+        }
+        if (s.kind == step_kind::parameter && named != 1)
+            refuse_at(at, "a parameter needs the name that steps read it by as output");
+    }
+
+    program& p_;
+    block_names names_;
+    expression_reader numbers_;
+    int depth_ = 0;
+};
+
+}  // namespace llmcost::described

@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include <llmcost/trace/tensor_calls.hpp>
+
+namespace llmcost {
+
+/// The part of a trace that goes over places of (batch, channels, places…): norms by channels, pooling, resampling.
+class image_calls : public tensor_calls {
+public:
+    using tensor_calls::tensor_calls;
+
+    /// `F.batch_norm` over (batch, channels, …), whose rows are the channels: in evaluation with weight and bias, or without
+    /// either by statistics of its own (`training=True`).
+    constexpr value batch_norm(const value& a, bool affine = true) {
+        written(2 * static_cast<std::uint64_t>(a.dim(1)));  // mean and reciprocal deviation of every channel
+        value out = contiguous_like(a);
+        note(affine ? op::batch_norm_affine : op::batch_norm, count(a.elements), count(static_cast<std::uint64_t>(a.dim(1))),
+             out, a);
+        return out;
+    }
+    /// `F.max_pool2d`, `F.avg_pool2d` and their relatives over (batch, channels, places…); `ceil` lets the last window reach
+    /// beyond, if it begins inside.
+    constexpr value pool(op kind, const value& a, const extents& kernel, const extents& stride, const extents& padding = 0,
+                         bool ceil = false, const extents& dilation = 1) {
+        extents to{a.dim(0), a.dim(1)};
+        count window(1);
+        for (int i = 2; i < a.rank; ++i) {
+            const std::int64_t k = kernel.each(i - 2), step = stride.each(i - 2), around = padding.each(i - 2);
+            const std::int64_t steps = a.size[i] + 2 * around - dilation.each(i - 2) * (k - 1) - 1;
+            if (steps < 0 || step < 1) report_description("pool: the window is larger than its input, or has no stride");
+            std::int64_t n = (steps + (ceil ? step - 1 : 0)) / step + 1;
+            if (ceil && (n - 1) * step >= a.size[i] + around) --n;
+            to.size[to.rank++] = n;
+            window *= count(k);
+        }
+        value out = dense(to, a.type);
+        note(kind, count(out.elements) * window, count(out.elements), out, a);
+        return out;
+    }
+    /// `F.adaptive_avg_pool2d` and its relatives to these sides (0: as they are), each of a window of the input's share; to
+    /// one element it is a mean.
+    constexpr value pool_to(op kind, const value& a, const extents& sides) {
+        extents to{a.dim(0), a.dim(1)};
+        bool whole = kind == op::average_pool;
+        for (int i = 2; i < a.rank; ++i) {
+            to.size[to.rank++] = sides.each(i - 2) > 0 ? sides.each(i - 2) : a.size[i];
+            whole = whole && to.size[i] == 1;
+        }
+        value out = dense(to, a.type);
+        const count window(out.elements == 0 ? 0 : a.elements / out.elements);
+        note(whole ? op::mean : kind, whole ? count(a.elements) : count(out.elements) * window, count(out.elements), out, a);
+        return out;
+    }
+    /// Means of images, (batch, channels, height, width) -> (batch, channels): `mean([-2, -1])`, pooling to one element.
+    constexpr value mean_of_images(const value& a) {
+        value out = dense({a.dim(0), a.dim(1)}, a.type);
+        note(op::mean, count(a.elements), count(out.elements), out, a);
+        return out;
+    }
+    /// `F.interpolate(mode="bilinear")` of (batch, channels, height, width): four products for each element it makes.
+    constexpr value bilinear(const value& a, std::int64_t rows, std::int64_t columns) {
+        value out = dense({a.dim(0), a.dim(1), rows, columns}, a.type);
+        if (a.is_channels_last()) out.make_channels_last_strides();
+        note(op::bilinear, count(out.elements), {}, out, a);
+        return out;
+    }
+    /// `torch.linalg.vector_norm` over the places of (batch, height, width, channels), which are kept as one.
+    constexpr value norm_over_places(const value& a) {
+        value out = dense({a.dim(0), 1, 1, a.dim(3)}, a.type);
+        note(op::vector_norm, count(a.elements), count(out.elements), out, a);
+        return out;
+    }
+    /// `F.group_norm` with weight and bias over (batch, channels, …): each group of channels is a row.
+    constexpr value group_norm(const value& a, std::int64_t groups) {
+        const std::uint64_t rows = static_cast<std::uint64_t>(a.dim(0) * groups);
+        written(2 * rows);
+        value out = contiguous_like(a);
+        note(op::group_norm_affine, count(a.elements), count(rows), out, a);
+        // its backward sums each channel of an image first, and these by groups
+        const count sums = count(static_cast<std::uint64_t>(a.dim(0) * a.dim(1)));
+        if (out.requires_grad) backward({.add = sums * count(3), .mult = sums * count(5)});
+        return out;
+    }
+    /// `F.pad` of images with zeros on all sides: so many rows and columns more; none is a copy all the same.
+    constexpr value pad_images(const value& a, std::int64_t rows, std::int64_t columns) {
+        value out = dense({a.dim(0), a.dim(1), a.dim(2) + rows, a.dim(3) + columns}, a.type);
+        note(op::copy, {}, {}, out, a);
+        return out;
+    }
+    /// `F.avg_pool2d`, `F.max_pool2d` with a window over that many rows of one column, one behind the other; the last may
+    /// reach beyond.
+    constexpr value pool_rows(op kind, const value& x, std::int64_t kernel) {
+        value out = dense({x.dim(0), x.dim(1), (x.dim(2) + kernel - 1) / kernel, x.dim(3)}, x.type);
+        note(kind, count(out.elements) * count(kernel), count(out.elements), out, x);
+        return out;
+    }
+};
+
+}  // namespace llmcost
