@@ -17,6 +17,8 @@ namespace llmcost::described {
 
 /// Where a tensor of a block lies, or all tensors of a list.
 struct place {
+    static constexpr std::uint16_t previous = 0xffff;  ///< what the step before made
+
     std::uint16_t slot = 0;
     bool list = false;
 };

@@ -127,6 +127,7 @@ public:
     /// The place of a tensor that a step names; `list[]` gathers all that are given to it.
     place define(config_view at) {
         const auto [name, list] = name_of(at);
+        if (name == "previous") refuse_at(at, "\"previous\" is what the step before made");
         return define_name(name, list);
     }
     place define_name(std::string_view name, bool list = false) {
@@ -135,12 +136,14 @@ public:
                 writes_out_ = writes_out_ || i < first_inside_;
                 return tensors_[i].second;
             }
+        if (of_.slots == place::previous - 1) report_description("a block names at most 65534 tensors");
         const place made{list ? of_.lists++ : of_.slots++, list};
         tensors_.emplace_back(std::string(name), made);
         return made;
     }
     [[nodiscard]] place find_tensor(config_view at) const {
         const auto [name, list] = name_of(at);
+        if (name == "previous" && !list) return {place::previous, false};
         for (const auto& [known, where] : tensors_)
             if (known == name && where.list == list) return where;
         nearest_names near(name);

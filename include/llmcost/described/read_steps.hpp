@@ -105,11 +105,11 @@ private:
             for (const config_view branch : at.find("parallel")->as_array()) s.branches.push_back(read_steps(branch));
             if (s.branches.empty()) refuse_at(at, "expected a branch");
             const std::string_view join = as_view(at.string("join", "cat"));
-            if (join == "cat" || join == "stack" || join == "add")
-                s.row = find_row(function_table, join);
-            else if (join != "none")
-                fail_value(*at.find("join"), "cat, stack, add or none");
-            s.arguments.push_back({0, {at.find("dim") ? number(*at.find("dim")) : expression{.number = 1}}});
+            if (join != "none") s.row = find_row(function_table, join);
+            if (join != "none" && (s.row == nullptr || s.row->most_inputs < 2))
+                fail_value(*at.find("join"), "cat, stack, add, mul or none");
+            if (join == "cat" || join == "stack")
+                s.arguments.push_back({0, {at.find("dim") ? number(*at.find("dim")) : expression{.number = 1}}});
             known.insert(known.end(), {"join", "dim"});
         } else if (kind == "if") {
             s.kind = step_kind::choice;

@@ -184,7 +184,7 @@ private:
             if (p.list)
                 in.insert(in.end(), f.lists[p.slot].begin(), f.lists[p.slot].end());
             else
-                in.push_back(f.slots[p.slot]);
+                in.push_back(p.slot == place::previous ? x : f.slots[p.slot]);
         if (s.inputs.empty() && !(s.row != nullptr && s.row->most_inputs == 0)) in.push_back(x);
         return in;
     }
@@ -279,9 +279,9 @@ private:
         for (const steps& branch : s.branches) out.push_back(run(branch, f, x));
         if (s.row == nullptr) return out;
         if (s.row->most_inputs > 2) return call(s, *s.row, f, out);
-        made sum = out.front();
-        for (std::size_t i = 1; i < out.size(); ++i) sum = {t_.add(sum.v, out[i].v), &s};
-        return {sum};
+        made joined = out.front();
+        for (std::size_t i = 1; i < out.size(); ++i) joined = call(s, *s.row, f, {joined, out[i]}).front();
+        return {joined};
     }
 
     const program& p_;
