@@ -35,6 +35,7 @@ inline constexpr std::array pass_options =
 
 /// A pass of a model, drawn.
 struct drawn_pass {
+    std::shared_ptr<const described_model> described{};  ///< what `subject` looks at, where a file describes it
     model subject{};
     model_identity who{};
     workload load{};
@@ -74,12 +75,13 @@ inline execution eager_on(const placement& p, const arguments& given, workload& 
     execution how;
     if (given.has(option::timed_on)) {
         placement p = io.place(given, io);
-        d.subject = p.subject, d.who = std::move(p.who), d.on = p.on, d.kernels = std::move(p.kernels);
+        d.subject = p.subject, d.described = std::move(p.described), d.who = std::move(p.who), d.on = p.on,
+        d.kernels = std::move(p.kernels);
         how = detail::eager_on(p, given, d.load);
         d.on_title = printable(d.on->title);
     } else {
         read_subject read = io.read(given, io);
-        d.subject = read.subject, d.who = std::move(read.found.who);
+        d.subject = read.subject, d.described = std::move(read.described), d.who = std::move(read.found.who);
     }
     if (training && d.load.past > 0) refuse(option::past.name, "nothing goes back through a cache");
     d.load.training = training;

@@ -19,7 +19,7 @@ inline placement read_placement(const arguments& given, const program& io) {
     if (!given.has(option::device)) refuse("--device", "say which: a name of llmcost devices, or a file");
     placement p;
     const read_subject read = io.read(given, io);
-    p.subject = read.subject;
+    p.subject = read.subject, p.described = read.described;
     p.who = read.found.who;
     stored_types types;
     if (!read.stored.note.empty()) io.err << "llmcost: " << read.stored.note << '\n';

@@ -90,6 +90,7 @@ inline void check_engine(std::string_view option, const engine& by, const device
 
 /// A model on a device under an engine, as a command line says it.
 struct placement {
+    std::shared_ptr<const described_model> described{};  ///< what `subject` looks at, where a file describes it
     model subject{};
     model_identity who{};
     execution how{};
@@ -134,7 +135,7 @@ inline const engine_memory& memory_of_engine(const engine& by) {
 
 /// Refuses more stages than a model has layers.
 inline void check_stages(std::string_view where, const model& m, std::int64_t stages) {
-    if (stages > m.dims.num_hidden_layers)
+    if (stages > 1 && stages > m.dims.num_hidden_layers)
         refuse(where, std::to_string(stages) + " stages for a model of " + std::to_string(m.dims.num_hidden_layers) +
                           " layers: each needs one");
 }

@@ -22,6 +22,7 @@ namespace llmcost::cli {
 
 /// A command line that has been understood: which model, what work, which answer.
 struct question {
+    std::shared_ptr<const described_model> described{};  ///< what `subject` looks at, where a file describes it
     model subject{};
     model_identity who{};  ///< printable
     job work{};

@@ -47,6 +47,7 @@ namespace detail {
                                          std::span<const command* const> commands = {}) {
     question q;
     const model& subject = q.subject = read.subject;
+    q.described = read.described;
     q.who = read.found.who;
     q.stored = read.stored;
     q.work = read_job(args);

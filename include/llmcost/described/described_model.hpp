@@ -141,7 +141,7 @@ public:
     explicit described_model(config_view root, std::string file = {}) : row_(std::make_shared<described::described_row>()) {
         row_->model_type = "described";
         row_->describe = described::describe_program;
-        row_->any_image = true;
+        row_->any_image = row_->as_written = true;
         row_->what.file = std::move(file);
         described::description_reader reader{*row_};
         reader.read(root);

@@ -149,7 +149,7 @@ public:
         nearest_names near(name);
         for (const auto& [known, where] : tensors_) near.offer(known + (where.list ? "[]" : ""));
         refuse_at(at, "no tensor in front of this is called \"" + std::string(as_view(at.as_string())) + "\"" +
-                          near.hint_or_all());
+                          near.hint_or_all() + "; a step names what it makes by \"output\"");
     }
 
 private:

@@ -26,6 +26,7 @@ public:
         if (++depth_ > 32) refuse_at(at, "is nested too deeply");
         for (const config_view each : at.as_array()) out.push_back(read_step(each.as_object()));
         --depth_;
+        if (out.empty()) refuse_at(at, "expected a step");
         return out;
     }
     [[nodiscard]] std::vector<place> read_outputs(config_view at) {
@@ -148,6 +149,7 @@ private:
             s.kind = step_kind::module, s.row = row, s.leaf = row->leaf, s.what = row->what;
             read_arguments(at, s, known);
         } else {
+            refuse_later_block(*type);
             nearest_names near(name);
             for (const layer_row& r : layer_table) near.offer(r.name);
             for (std::size_t i = 1; i < p_.blocks.size(); ++i) near.offer(p_.blocks[i].name);
@@ -194,6 +196,12 @@ private:
         while (i < p_.blocks.size() && p_.blocks[i].name != name) ++i;
         return i;
     }
+    /// Refuses a call of a block that is described at or behind the place that calls it.
+    static void refuse_later_block(config_view at) {
+        const auto all = config_view{at.nodes(), 0}.find("blocks");
+        if (all && all->is_object() && all->find(at.as_string()))
+            refuse_at(at, "a block stands in front of those that call it, and does not call itself");
+    }
     void read_block_call(config_view at, step& s, std::size_t b, std::vector<std::string_view> known) {
         const block& called = p_.blocks[b];
         s.kind = step_kind::block, s.block = static_cast<std::uint16_t>(b);
@@ -218,6 +226,7 @@ private:
         }
         s.kind = step_kind::function, s.row = find_row(function_table, name);
         if (s.row == nullptr) {
+            refuse_later_block(named);
             nearest_names near(name);
             for (const layer_row& r : function_table) near.offer(r.name);
             for (std::size_t i = 1; i < p_.blocks.size(); ++i) near.offer(p_.blocks[i].name);

@@ -179,6 +179,7 @@ struct architecture {
     expert_kind expert = expert_kind::gated;
     shared_expert_kind shared_experts = shared_expert_kind::none;
     bool rotary_per_mixer = false;  ///< tables of their own for full and sliding layers
+    bool as_written = false;       ///< its walk is a file's, which other sizes do not change
     bool any_image = false;        ///< its walk takes images of any size
     bool joins_rotated = false;     ///< a part of each head is rotated, and joined with the rest even where none is left
     head_set heads{head_kind::none, head_kind::causal_lm};

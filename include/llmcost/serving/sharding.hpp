@@ -31,6 +31,7 @@ struct sharding {
     const sizes& s = m.dims;
     const auto divides = [&](std::int64_t n) { return n % how.tensor == 0; };
     if (how.tensor < 1 || how.data < 1 || how.expert_tensor < 1 || how.expert < 1) return "needs at least one device";
+    if (how.tensor > 1 && m.kind->as_written) return "a description has no parts for several devices: write those of one";
     if (!divides(s.num_attention_heads)) return "attention heads do not divide by it";
     if (s.num_key_value_heads % how.tensor != 0 && how.tensor % s.num_key_value_heads != 0)
         return "key and value heads neither divide by it nor divide it";

@@ -1,0 +1,209 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include "../unit/thrown_by.hpp"
+#include "schema.hpp"
+
+#include <doctest/doctest.h>
+
+#include <llmcost/analysis/evaluator.hpp>
+#include <llmcost/described/described_model.hpp>
+#include <llmcost/json.hpp>
+#include <llmcost/memory/training_step.hpp>
+#include <llmcost/presets.hpp>
+#include <llmcost/report/listing.hpp>
+
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using namespace llmcost;
+
+const std::filesystem::path models = LLMCOST_TEST_DIR "/../configs/models";
+
+described_model described_in(const config_document& file) {
+    return file.read_with([&](config_view root) { return described_model(root, file.name()); });
+}
+described_model described_as(const std::string& text) { return described_in(parse_config(text, "model.json")); }
+
+/// A description of one input, (batch, 16), and these layers.
+std::string over_features(std::string_view layers) {
+    return R"({"inputs": {"x": {"shape": ["batch", 16]}}, "layers": [)" + std::string(layers) + "]}";
+}
+std::string over_images(std::string_view layers) {
+    return R"({"image_size": 32, "inputs": {"x": {"shape": ["batch", 8, "image_height", "image_width"]}}, "layers": [)" +
+           std::string(layers) + "]}";
+}
+TEST_CASE("a Llama in a file is the Llama of the library in every figure") {
+    const described_model described = described_in(read_config_file((models / "llama.json").string()));
+    const model& built_in = presets::llama_3_2_1b;
+    std::vector<workload> works;
+    for (const std::int64_t sequence : {1, 7, 200})
+        for (const std::int64_t past : {0, 1, 64})
+            for (const logits head : {logits::all, logits::last, logits::none})
+                works.push_back({.batch = 3, .sequence = sequence, .past = past, .head = head});
+    works.push_back({.batch = 2, .sequence = 33, .attention = attention_scores::causal});
+    works.push_back({.batch = 2, .sequence = 33, .training = true});
+    works.push_back({.batch = 1, .sequence = 128, .training = true, .implementation = attention_implementation::sdpa});
+    for (const workload& w : works) {
+        CAPTURE(w.sequence);
+        CAPTURE(w.past);
+        CHECK(count_model(described.subject(), w) == count_model(built_in, w));
+    }
+    for (const role part : {role::attn, role::mlp, role::norm, role::head, role::embedding, role::rotary})
+        CHECK(count_model(described.subject(), works[1], scope_query{part}) ==
+              count_model(built_in, works[1], scope_query{part}));
+    const model_listing ours = list_model(described.subject(), works[2]), theirs = list_model(built_in, works[2]);
+    REQUIRE(ours.scopes.size() == theirs.scopes.size());
+    for (std::size_t i = 0; i < ours.scopes.size(); ++i) CHECK(ours.scopes[i].path == theirs.scopes[i].path);
+    REQUIRE(ours.tensors.size() == theirs.tensors.size());
+    for (std::size_t i = 0; i < ours.tensors.size(); ++i) CHECK(ours.tensors[i].name == theirs.tensors[i].name);
+    const workload step{.batch = 1, .sequence = 64};
+    CHECK(train(described.subject(), step, {}).memory.peak.bytes.total == train(built_in, step, {}).memory.peak.bytes.total);
+}
+
+TEST_CASE("expressions are those of Python") {
+    const auto out = [&](const std::string& expression) {
+        const described_model m =
+            described_as(R"({"sizes": {"h": 6, "n": [1, 2, 3]}, "inputs": {"x": {"shape": ["batch", 16]}},
+            "layers": [{"type": "Linear", "name": "fc", "in_features": 16, "bias": false, "out_features": ")" +
+                         expression + R"("}]})");
+        return count_model(m.subject(), {}).params.to_64() / 16;
+    };
+    const std::pair<const char*, std::uint64_t> rows[]{{"7", 7},
+                                                       {"2 + 3 * 4", 14},
+                                                       {"(2 + 3) * 4", 20},
+                                                       {"10 - 3 - 2", 5},
+                                                       {"2 * h", 12},
+                                                       {"h / 2", 3},
+                                                       {"h // 4", 1},
+                                                       {"-7 // 2 + 10", 6},
+                                                       {"-7 % 3", 2},
+                                                       {"ceil_div(7, 2)", 4},
+                                                       {"min(h, 4, 5)", 4},
+                                                       {"max(h, 4)", 6},
+                                                       {"n[0] + n[2]", 4},
+                                                       {"n[-1]", 3},
+                                                       {"5 if h > 6 else 9", 9},
+                                                       {"5 if h >= 6 else 9", 5},
+                                                       {"1 if h == 5 or h == 6 else 2", 1},
+                                                       {"1 if h != 6 and h < 9 else 2", 2},
+                                                       {"1 if not h < 6 else 2", 1},
+                                                       {"1 if h < 1 else 2 if h < 3 else 3", 3},
+                                                       {"2 + (1 if h > 2 else 0)", 3},
+                                                       {"- -4", 4}};
+    for (const auto& [text, value] : rows) {
+        CAPTURE(text);
+        CHECK(out(text) == value);
+    }
+}
+
+TEST_CASE("what is wrong with a description is said with its place") {
+    const auto fc = [](std::string_view with) {
+        return over_features(R"({"type": "Linear", "name": "fc", "in_features": 16, )" + std::string(with) + "}");
+    };
+    const std::pair<std::string, const char*> rows[]{
+        {fc(R"("out_features": "2 * (3")"),
+         R"(model.json: /layers/0/out_features: in "2 * (3", at character 7: expected ))"},
+        {fc(R"("out_features": "2 ** 3")"), R"(at character 4: expected a number, a name or ()"},
+        {fc(R"("out_features": "bach")"), "nothing is called bach; nearest: batch"},
+        {fc(R"("out_features": "1 / 0")"), "a division by zero"},
+        {fc(R"("out_features": "3 / 2")"), "leaves a remainder"},
+        {fc(R"("out_features": "9223372036854775807 + 1")"), "is beyond 64 bits"},
+        {fc(R"("out_features": -3)"), "/layers/0/out_features: expected a positive integer, found -3"},
+        {fc(R"("out_features": 2.5)"), "expected a whole number or an expression"},
+        {fc(R"("out_feature": 2)"), "/layers/0: Linear needs out_features"},
+        {fc(R"("out_features": 2, "biased": true)"), "/layers/0/biased: nothing reads this key; nearest: bias"},
+        {fc(R"("out_features": 2, "role": "atn")"), "/layers/0/role: no role is called so; nearest: attn"},
+        {fc(R"("out_features": 2, "input": "y")"), R"(/layers/0/input: no tensor in front of this is called "y")"},
+        {over_features(R"({"type": "torch.nn.Linaer"})"), R"(no layer or block is called "Linaer"; nearest: Linear)"},
+        {over_features(R"({"function": "torch.reluu"})"), R"(no function or block is called "reluu"; nearest: relu)"},
+        {over_features(R"({"function": "relu", "type": "ReLU"})"), "/layers/0: is of two kinds"},
+        {over_features(R"({"name": "x"})"), "/layers/0: expected one of type, function"},
+        {over_features(R"({"residual": []})"), "/layers/0/residual: expected a step"},
+        {over_features(R"({"function": "relu"}, {"type": "Linear", "name": "fc", "in_features": 8, "out_features": 4})"),
+         "model.json: /layers/1: linear: sizes do not meet; it reads (1, 16) of /layers/0"},
+        {over_features(R"({"residual": [{"type": "Linear", "name": "a", "in_features": 16, "out_features": 4}]})"),
+         "/layers/0: residual: sizes do not meet; it reads (1, 4) of /layers/0/residual/0 and (1, 16) that the caller hands "
+         "in"},
+        {over_images(R"({"type": "Conv2d", "name": "c", "in_channels": 8, "out_channels": 8, "kernel_size": 33})"),
+         "/layers/0: convolution: the kernel is larger than its input"},
+        {over_images(R"({"type": "Conv2d", "name": "c", "in_channels": 8, "out_channels": 8, "kernel_size": [1, 2, 3]})"),
+         "expected as many numbers as dimensions, or one"},
+        {over_features(R"({"function": "chunk", "dim": 1, "output": ["a", "b", "c"]})"), "chunk: the results do not divide"},
+        {R"({"inputs": {"x": {"shape": ["batch", 16]}}, "blocks": {"A": {"layers": [{"type": "A"}]}}, "layers": [{"type": "A"}]})",
+         "/blocks/A/layers/0/type: a block stands in front of those that call it, and does not call itself"},
+        {R"({"layers": [{"function": "relu"}]})", "/inputs: missing; expected an object"},
+        {R"({"sizes": {"batch": 3}, "inputs": {}, "layers": [{"function": "relu"}]})",
+         "/sizes/batch: expected a name of letters"},
+        {R"({"sizes": {"a": "2 * sequence"}, "inputs": {}, "layers": []})",
+         "/sizes/a: a size does not depend on the workload"},
+        {over_features(
+             R"({"type": "Linear", "name": "l{i}", "repeat": 1000000000, "index": "i", "in_features": 16, "out_features": 16})"),
+         "storages"},
+    };
+    for (const auto& [text, said] : rows) {
+        CAPTURE(text);
+        std::string problem;
+        try {
+            (void)described_as(text);
+        } catch (const std::exception& e) {
+            problem = e.what();
+        }
+        CHECK_MESSAGE(problem.find(said) != std::string::npos, problem);
+    }
+}
+
+TEST_CASE("like layers cost no time, and differing ones are walked one by one") {
+    const auto chain = [&](const char* repeat, const char* width) {
+        return described_as(over_features(std::string(R"({"type": "Linear", "name": "l", "index": "i", "in_features": 16,
+            "out_features": ")") + width + R"(", "repeat": )" +
+                                          repeat + "}"));
+    };
+    CHECK(count_model(chain("1000000000", "16").subject(), {}).params == count(272) * count(1000000000));
+    CHECK(count_model(chain("5", "16 + 0 * i").subject(), {}) == count_model(chain("5", "16").subject(), {}));
+}
+
+TEST_CASE("a number that bends with the workload is exact everywhere") {
+    const described_model m = described_as(R"~({"inputs": {"x": {"shape": ["batch", "min(sequence, 50)", 16]}},
+        "layers": [{"type": "Linear", "name": "fc", "in_features": 16, "out_features": 4}]})~");
+    evaluator evaluate(m.subject());
+    for (std::int64_t sequence = 1; sequence < 120; ++sequence) {
+        const workload w{.batch = 2, .sequence = sequence};
+        CHECK(evaluate(w).mult == count(static_cast<std::uint64_t>(2 * std::min<std::int64_t>(sequence, 50) * 64)));
+    }
+}
+
+TEST_CASE("images have the size that the workload says, or the description's own") {
+    const described_model m = described_as(
+        over_images(R"({"type": "Conv2d", "name": "c", "in_channels": 8, "out_channels": 4, "kernel_size": 1})"));
+    CHECK(count_model(m.subject(), {}).mult == count(8 * 4 * 32 * 32));
+    CHECK(count_model(m.subject(), {.image_height = 10, .image_width = 7}).mult == count(8 * 4 * 10 * 7));
+}
+
+TEST_CASE("the schema that ships is made from the tables") {
+    const std::filesystem::path path = models / "description.schema.json";
+    const std::string text = described_schema::schema().dump(1) + '\n';
+    if (std::getenv("LLMCOST_UPDATE") != nullptr) std::ofstream(path) << text;
+    std::ifstream in(path);
+    const std::string shipped{std::istreambuf_iterator<char>(in), {}};
+    CHECK_MESSAGE(shipped == text, path << ": run LLMCOST_UPDATE=1 build/tests/described");
+}
+
+TEST_CASE("every description that ships is read, and follows the schema's kinds of steps") {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(models)) {
+        if (entry.path().extension() != ".json" || entry.path().filename() == "description.schema.json") continue;
+        CAPTURE(entry.path());
+        const described_model m = described_in(read_config_file(entry.path().string()));
+        CHECK(count_model(m.subject(), {}).params > count{});
+    }
+}
+
+}  // namespace
