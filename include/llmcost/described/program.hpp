@@ -58,7 +58,8 @@ struct step {
     bool named_by_number = false;  ///< its name has a number inside
     literal name = "", name_end = "";
     expression name_number{};
-    literal type = "";  ///< of its class
+    std::int64_t in_list = -1;  ///< its number where it is one of a list
+    literal type = "";          ///< of its class
     const layer_row* row = nullptr;
     std::uint16_t block = 0;
     std::int16_t index_slot = -1;  ///< the number of a repetition, in the block's variables

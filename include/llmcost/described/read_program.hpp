@@ -54,8 +54,7 @@ inline void check_keys(config_view object, const std::vector<std::string_view>& 
 }
 
 /// Reads a name that becomes a part of paths.
-[[nodiscard]] inline std::string_view read_name(config_view at) {
-    const std::string_view name = as_view(at.as_string());
+[[nodiscard]] inline std::string_view read_name(config_view at, std::string_view name) {
     if (name.empty() || name.size() > 64) fail_value(at, "a name of 1 to 64 characters");
     for (const char c : name) {
         const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -63,6 +62,8 @@ inline void check_keys(config_view object, const std::vector<std::string_view>& 
     }
     return name;
 }
+
+[[nodiscard]] inline std::string_view read_name(config_view at) { return read_name(at, as_view(at.as_string())); }
 
 /// Names of the whole description: sizes and numbers of the workload.
 class global_names : public name_table {

@@ -165,7 +165,7 @@ private:
             }
         }
     }
-    /// `"fc"`, `"layer{i + 1}"`; none: a number in the container.
+    /// `"fc"`, `"layers.3"`, `"layer{i + 1}"`; none: a number in the container.
     void read_module_name(config_view at, step& s) {
         const auto name = at.find("name");
         if (!name) {
@@ -175,7 +175,13 @@ private:
         const std::string_view text = as_view(name->as_string());
         const std::size_t open = text.find('{'), close = text.find('}');
         if (open == std::string_view::npos) {
-            s.name = p_.keep(read_name(*name));
+            const std::size_t dot = text.rfind('.');
+            const bool listed = dot != std::string_view::npos && dot + 1 < text.size() && text.size() - dot < 10 &&
+                                text.find_first_not_of("0123456789", dot + 1) == std::string_view::npos;
+            s.name = p_.keep(read_name(*name, listed ? text.substr(0, dot) : text));
+            if (!listed) return;
+            if (s.repeated) refuse_at(*name, "repetitions have numbers of their own: say where they begin by first");
+            for (const char c : text.substr(dot + 1)) s.in_list = std::max<std::int64_t>(s.in_list, 0) * 10 + (c - '0');
             return;
         }
         if (close == std::string_view::npos || close < open) fail_value(*name, "an expression between { and }");

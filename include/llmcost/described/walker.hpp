@@ -189,7 +189,7 @@ private:
         return in;
     }
     [[nodiscard]] module_info place_of(const step& s, frame& f, std::int64_t index) {
-        module_info m{s.name, index, {"", s.type}, s.what, s.leaf};
+        module_info m{s.name, index < 0 ? s.in_list : index, {"", s.type}, s.what, s.leaf};
         if (s.numbered && index < 0) m.index = f.item++;
         if (s.named_by_number) {
             m.name = names_.keep(s.name + std::to_string(number(s.name_number, f)) + s.name_end);
