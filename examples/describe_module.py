@@ -58,7 +58,7 @@ class Describer:
         self.parameters = {**signature.inputs_to_parameters, **signature.inputs_to_buffers, **signature.inputs_to_lifted_tensor_constants}
         self.root = {"class": type(module).__name__, "inputs": {}, "layers": []}
         self.open = [("", self.root["layers"])]  # the modules that the place to write is in
-        self.steps, self.leaf, self.symbol = [], None, None  # steps: (step, reads, made)
+        self.steps, self.leaf, self.symbol, self.layers = [], None, None, set()  # steps: (step, reads, made)
 
     # ---- numbers
 
@@ -113,8 +113,21 @@ class Describer:
             elif node.op == "output":
                 last = node.args[0][0]
                 self.steps.append(({}, [last.name], None))
+        self.declare_unread()
         self.connect()
         return self.root
+
+    def declare_unread(self):
+        """Parameters that the pass does not read exist all the same."""
+        told = self.layers | {self.parameters[made] for step, _, made in self.steps if "parameter" in step}
+        for path, parameter in self.module.named_parameters():
+            owner, _, name = path.rpartition(".")
+            if owner in told or path in told or any(owner.startswith(layer + ".") for layer in self.layers):
+                continue
+            parts = owner.split(".") if owner else []
+            chain = [(".".join(parts[:i + 1]), self.module.get_submodule(".".join(parts[:i + 1]))) for i in range(len(parts))]
+            chain = [(at, type(module).__name__) for at, module in chain if not isinstance(module, torch.nn.ModuleList)]
+            self.place(chain).append({"parameter": name, "shape": list(parameter.shape), "output": path.replace(".", "_")})
 
     def take(self, node):
         if node.name in self.parameters:
@@ -132,8 +145,9 @@ class Describer:
         chain = self.chain(node)
         for i, (path, kind) in enumerate(chain):
             module = self.module.get_submodule(path)
-            if kind in LAYERS and (type(module).__module__.startswith("torch.nn") or "torchvision" in type(module).__module__):
-                return self.layer(node, chain[:i], path, kind, module)
+            known = next((c.__name__ for c in type(module).__mro__ if c.__name__ in LAYERS and c.forward is type(module).forward), None)
+            if known is not None:
+                return self.layer(node, chain[:i], path, known, module)
         self.leaf = None
         self.function(node, chain)
 
@@ -148,6 +162,11 @@ class Describer:
         for name in LAYERS[kind]:
             value = getattr(module, name)
             step[name] = value is not None if name == "bias" else list(value) if isinstance(value, (tuple, torch.Size)) else value
+        self.layers.add(path)
+        if type(module).__name__ != kind:
+            step["class"] = type(module).__name__
+        if kind == "LayerNorm2d":
+            step["normalized_shape"] = step["normalized_shape"][0]
         if step.get("padding") == "same":
             step["padding"], step["same"] = 0, True
         step = {k: v for k, v in step.items() if v is not None}
