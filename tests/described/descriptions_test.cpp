@@ -10,6 +10,7 @@
 #include <llmcost/json.hpp>
 #include <llmcost/memory/training_step.hpp>
 #include <llmcost/presets.hpp>
+#include <llmcost/registry.hpp>
 #include <llmcost/report/listing.hpp>
 
 #include <cstdint>
@@ -67,6 +68,32 @@ TEST_CASE("a Llama in a file is the Llama of the library in every figure") {
     for (std::size_t i = 0; i < ours.tensors.size(); ++i) CHECK(ours.tensors[i].name == theirs.tensors[i].name);
     const workload step{.batch = 1, .sequence = 64};
     CHECK(train(described.subject(), step, {}).memory.peak.bytes.total == train(built_in, step, {}).memory.peak.bytes.total);
+}
+
+TEST_CASE("parts of the library's models are called by their classes") {
+    const std::string config =
+        R"(, "config": {"hidden_size": "hidden_size", "num_attention_heads": 32, "num_key_value_heads": 8,
+        "intermediate_size": 8192, "num_hidden_layers": 16, "vocab_size": 128256, "head_dim": 64}})";
+    const auto llama = [&](const std::string& inside) {
+        return parse_config(
+            R"({"dtype": "bfloat16", "sizes": {"hidden_size": 2048}, "inputs": {"ids": {"shape": ["batch", "sequence"], "dtype": "int64"}},
+            "layers": [)" +
+                inside + R"(, {"function": "logits_to_keep"}, {"type": "Linear", "name": "lm_head", "role": "head",
+            "in_features": "hidden_size", "out_features": 128256, "bias": false, "tied": true}]})",
+            "parts.json");
+    };
+    const config_document by_layers =
+        llama(R"({"type": "Embedding", "name": "embed", "num_embeddings": 128256, "embedding_dim": "hidden_size"},
+        {"type": "LlamaDecoderLayer", "name": "layers", "repeat": 16)" +
+              config + R"(, {"type": "LlamaRMSNorm", "name": "norm", "hidden_size": "hidden_size"})");
+    const config_document as_base = llama(R"({"type": "LlamaModel", "name": "model")" + config);
+    for (const config_document* file : {&by_layers, &as_base}) {
+        const described_model m =
+            file->read_with([&](config_view root) { return described_model(root, file->name(), &every_model); });
+        for (const workload& w :
+             {workload{.batch = 3, .sequence = 7, .past = 5}, workload{.batch = 2, .sequence = 40, .training = true}})
+            CHECK(count_model(m.subject(), w) == count_model(presets::llama_3_2_1b, w));
+    }
 }
 
 TEST_CASE("expressions are those of Python") {

@@ -246,8 +246,9 @@ inline read_subject read_found(found_config found, const arguments& args, const 
     if (row != nullptr) detail::read_as(*row, document.read_with(place_in), whole, out.found, io.models);
     const config_view place = document.read_with(place_in);
     if (row == nullptr && described_model::is_described(place)) {
-        document.read_with(
-            [&](config_view) { out.described = std::make_shared<described_model>(place, printable(document.name())); });
+        document.read_with([&](config_view) {
+            out.described = std::make_shared<described_model>(place, printable(document.name()), &io.models);
+        });
         out.subject = out.described->subject();
         out.found.who.source += ", a description";
         out.stored = stored_weights_of(out, args);

@@ -29,7 +29,7 @@ inline value describe_program(const site& here, trace& t) {
 /// Reads a whole description.
 class description_reader {
 public:
-    explicit description_reader(described_row& into) : row_(into), p_(into.what) {}
+    description_reader(described_row& into, const known_models* known) : p_(into.what), known_(known) {}
 
     void read(config_view root) {
         check_keys(root,
@@ -97,7 +97,7 @@ private:
                 given.push_back(each);
             }
         if (b.arguments.size() > 64) refuse_at(at, "expected at most 64 arguments");
-        step_reader reader{p_, names_, b};
+        step_reader reader{p_, names_, b, known_};
         for (const config_view each : given)
             b.otherwise.push_back(each.is_null() ? std::vector<expression>{} : std::vector<expression>{reader.number(each)});
         if (const auto in = at.find("input"))
@@ -110,7 +110,7 @@ private:
     }
     void read_whole(config_view root) {
         block whole;
-        step_reader reader{p_, names_, whole};
+        step_reader reader{p_, names_, whole, known_};
         for (const config_view each : root.object("inputs")) {
             check_keys(each, {"shape", "dtype"});
             input in{std::string(as_view(each.key())), reader.number_list(each.array("shape")), false, pointer_of(each)};
@@ -127,8 +127,8 @@ private:
         p_.blocks.front() = std::move(whole);
     }
 
-    described_row& row_;
     program& p_;
+    const known_models* known_;
     global_names names_{};
 };
 
@@ -138,12 +138,15 @@ private:
 class described_model {
 public:
     /// Reads a description; throws `config_error` where it is none, `error` where its tensors do not meet.
-    explicit described_model(config_view root, std::string file = {}) : row_(std::make_shared<described::described_row>()) {
+    ///
+    /// `known` are models whose parts it may call (`every_model` of registry.hpp); none: layers of PyTorch alone.
+    explicit described_model(config_view root, std::string file = {}, const known_models* known = nullptr)
+        : row_(std::make_shared<described::described_row>()) {
         row_->model_type = "described";
         row_->describe = described::describe_program;
         row_->any_image = row_->as_written = true;
         row_->what.file = std::move(file);
-        described::description_reader reader{*row_};
+        described::description_reader reader{*row_, known};
         reader.read(root);
         row_->prefix = row_->what.type;
         model_.kind = row_.get();

@@ -11,9 +11,19 @@
 
 #include <llmcost/described/arguments.hpp>
 #include <llmcost/described/expression.hpp>
+#include <llmcost/model/architecture.hpp>
 
 // A description that was read: steps with names resolved to places.
 namespace llmcost::described {
+
+/// Which part of a model a class is.
+enum class part_kind : std::uint8_t { attention, feed_forward, layer, base };
+
+/// A model of the library of which a description calls a part.
+struct library_part {
+    model whole;
+    part_kind what = part_kind::attention;
+};
 
 /// Where a tensor of a block lies, or all tensors of a list.
 struct place {
@@ -28,6 +38,7 @@ enum class step_kind : std::uint8_t {
     module,     ///< a layer of the table, as a module
     function,   ///< one of the table, without a module
     container,  ///< a module around steps of this block
+    part,       ///< a part of a model of the library
     block,      ///< a block of the description, as a module or without one
     residual,   ///< steps, and a sum with what went around them
     parallel,   ///< branches that read the same, and what joins them
@@ -49,6 +60,7 @@ struct step {
     step_kind kind = step_kind::function;
     bool inlined = false;  ///< of a block: no module of its own
     bool indexed = false;  ///< repetitions differ, and are walked one by one
+    bool differs = false;  ///< of a part: its layers are of several kinds
     bool repeated = false;
     bool idle = false;      ///< its parameters exist, and nothing runs
     bool numbered = false;  ///< its name is its number in the container
@@ -61,7 +73,7 @@ struct step {
     std::int64_t in_list = -1;  ///< its number where it is one of a list
     literal type = "";          ///< of its class
     const layer_row* row = nullptr;
-    std::uint16_t block = 0;
+    std::uint16_t block = 0;       ///< or part
     std::int16_t index_slot = -1;  ///< the number of a repetition, in the block's variables
     expression times{}, first{}, condition{};
     std::vector<passed> arguments{};
@@ -96,6 +108,7 @@ struct program {
     expression_store numbers{};
     std::vector<block> blocks{};
     std::vector<input> inputs{};
+    std::vector<library_part> parts{};
     std::deque<std::string> names{};  ///< characters that steps look at
     std::int64_t image_height = 0, image_width = 0;
     bool bends = false;      ///< some number is no polynomial of the workload

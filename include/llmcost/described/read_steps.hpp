@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include <llmcost/described/library_part.hpp>
 #include <llmcost/described/read_program.hpp>
 
 // Reads the steps of a block.
@@ -16,8 +17,8 @@ namespace llmcost::described {
 /// Reads steps with the names of their block.
 class step_reader {
 public:
-    step_reader(program& into, const global_names& all, block& of)
-        : p_(into), names_(all, of), numbers_(into.numbers, names_) {}
+    step_reader(program& into, const global_names& all, block& of, const known_models* known)
+        : p_(into), names_(all, of), numbers_(into.numbers, names_), known_(known) {}
 
     [[nodiscard]] block_names& names() noexcept { return names_; }
 
@@ -85,7 +86,7 @@ private:
         }
         if (const auto in = at.find("input")) s.inputs = read_inputs(*in);
         read_kind(at, kind, s);
-        if (repeats) s.indexed = names_.close_repetition(opened, inside);
+        if (repeats) s.indexed = names_.close_repetition(opened, inside) || s.differs;
         if (const auto out = at.find("output")) s.outputs = read_outputs(*out);
         check_results(at, s);
         return s;
@@ -148,6 +149,13 @@ private:
         } else if (const layer_row* row = find_row(layer_table, name)) {
             s.kind = step_kind::module, s.row = row, s.leaf = row->leaf, s.what = row->what;
             read_arguments(at, s, known);
+        } else if (const library_class part = class_of_library(name); part.row != nullptr) {
+            s.kind = step_kind::part, s.block = static_cast<std::uint16_t>(p_.parts.size());
+            p_.parts.push_back(read_library_part(*known_, part, at.object("config"), names_));
+            s.differs = p_.parts.back().whole.dims.layers.mixed();
+            if (s.numbered) refuse_at(at, std::string(name) + " needs a name");
+            known.push_back("config");
+            check_keys(at, known);
         } else {
             refuse_later_block(*type);
             nearest_names near(name);
@@ -197,6 +205,9 @@ private:
         s.named_by_number = true;
     }
 
+    [[nodiscard]] library_class class_of_library(std::string_view name) const {
+        return known_ == nullptr ? library_class{} : find_library_class(*known_, name);
+    }
     [[nodiscard]] std::size_t block_called(std::string_view name) const {
         std::size_t i = 1;
         while (i < p_.blocks.size() && p_.blocks[i].name != name) ++i;
@@ -321,6 +332,7 @@ private:
     program& p_;
     block_names names_;
     expression_reader numbers_;
+    const known_models* known_;
     int depth_ = 0;
 };
 

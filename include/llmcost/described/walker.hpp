@@ -66,6 +66,12 @@ public:
         }
         const module_info m{.type = {"", p_.type}};
         t_.enter(m);
+        for (const library_part& part : p_.parts) {  // what a model makes once, in front of all layers
+            const model& of = part.whole;
+            shared_.push_back(part.what == part_kind::attention || part.what == part_kind::layer
+                                  ? of.kind->prepare({of, *of.kind, of.dims}, t_)
+                                  : decoder_context{});
+        }
         made last = run(whole.body, f, p_.inputs.empty() ? made{} : f.slots[whole.inputs.front().slot]);
         if (!whole.outputs.empty()) {
             last = f.slots[whole.outputs.front().slot];
@@ -153,6 +159,11 @@ private:
                 if (!s.inlined) f.item = before;
                 break;
             }
+            case step_kind::part:
+                out = {{walk_part(p_.parts[s.block], shared_[s.block], place_of(s, f, index), t_,
+                                  in.empty() ? value{} : in.front().v),
+                        &s}};
+                break;
             case step_kind::block: out = enter(s, f, in); break;
             case step_kind::residual: out = {residual(s, f, in.front())}; break;
             case step_kind::parallel: out = parallel(s, f, in.front()); break;
@@ -289,6 +300,7 @@ private:
     trace& t_;
     std::int64_t asked_[std::size(workload_names)]{};
     std::vector<std::unique_ptr<frame>> frames_{};
+    std::vector<decoder_context> shared_{};
     std::size_t depth_ = 0;
     std::int64_t calls_ = 0;
     std::string read_by_{};
