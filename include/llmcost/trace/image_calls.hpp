@@ -30,9 +30,10 @@ public:
         count window(1);
         for (int i = 2; i < a.rank; ++i) {
             const std::int64_t k = kernel.each(i - 2), step = stride.each(i - 2), around = padding.each(i - 2);
-            const std::int64_t steps = a.size[i] + 2 * around - dilation.each(i - 2) * (k - 1) - 1;
+            const std::int64_t steps =
+                a.size[i] + 2 * around - dilation.each(i - 2) * (k - 1) - 1 + (ceil ? step - 1 : 0);
             if (steps < 0 || step < 1) report_description("pool: the window is larger than its input, or has no stride");
-            std::int64_t n = (steps + (ceil ? step - 1 : 0)) / step + 1;
+            std::int64_t n = steps / step + 1;
             if (ceil && (n - 1) * step >= a.size[i] + around) --n;
             to.size[to.rank++] = n;
             window *= count(k);
