@@ -127,7 +127,7 @@ std::string page_of(const std::map<std::string, held_type>& all) {
            "prints the same.\n\n"
         << "| type | held against | forward passes | training | exceptions |\n|---|---|---|---|---|\n";
     for (const auto& [type, held] : all)
-        out << "| `" << type << "` | " << (held.configurations.empty() ? "no reference run" : joined(held.configurations))
+        out << "| `" << type << "` | " << (held.configurations.empty() ? std::string(llmcost::not_held) : joined(held.configurations))
             << " | " << (held.runs.empty() ? "tensors only" : joined(held.runs)) << " | " << training_of(held) << " | "
             << joined(held.exceptions) << " |\n";
     return out.str();

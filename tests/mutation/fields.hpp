@@ -68,10 +68,11 @@ public:
     [[nodiscard]] std::int64_t before() const noexcept { return before_; }
 
     void of(architecture& row) {
-        auto& [model_type, prefix, describe, base, embed, prepare, layer, mix, recur, attend, feed, residual, finish, read,
-               read_whole, own, drops, text, beside, kinds, norm, qk_norm, rotated, axes, feed_forward, masks, router, expert,
-               shared_experts, rotary_per_mixer, joins_rotated, heads, names, keys, defaults] = row;
+        auto& [model_type, prefix, remote_code, describe, base, embed, prepare, layer, mix, recur, attend, feed, residual,
+               finish, read, read_whole, own, drops, text, beside, kinds, norm, qk_norm, rotated, axes, feed_forward, masks,
+               router, expert, shared_experts, rotary_per_mixer, joins_rotated, heads, names, keys, defaults] = row;
         (void)model_type;             // how a row is found
+        (void)remote_code;            // what pages say of it
         (void)describe;               // the walk itself
         (void)recur;                  // no two families share one
         (void)read;                   // what it reads are sizes, which are changed by themselves

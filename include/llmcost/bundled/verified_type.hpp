@@ -16,6 +16,9 @@ struct verified_type {
     std::string_view exceptions;
 };
 
+/// What a page says of a type that was held against none.
+inline constexpr std::string_view not_held = "not held against a reference run";
+
 /// All types and the reference that they are held against.
 struct verified_table {
     std::string_view reference;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include <llmcost/bundled/verified_type.hpp>
 #include <llmcost/cli/front_page_model.hpp>
 
 // The page that answers what people ask first, in 80 columns.
@@ -159,6 +160,8 @@ inline std::string provenance(const question& q, const roles_read& read) {
     const workload& load = q.work.base;
     std::vector<std::string> parts{q.who.source};
     for (const std::string& set : q.overrides) parts.push_back("with " + set);
+    if (q.subject.text_row().remote_code)
+        parts.push_back(std::string(q.subject.text_row().model_type) + " is " + std::string(not_held));
     if (!q.adapter.empty()) parts.push_back("adapter " + q.adapter);
     parts.emplace_back(load.attention == attention_scores::full ? "eager, full scores" : "causal: visible scores only");
     parts.emplace_back("FLOPs = ADD + MULT");

@@ -18,8 +18,6 @@ namespace llmcost::cli {
 
 namespace detail {
 
-inline constexpr std::string_view not_held = "not held against a reference run";
-
 /// The model types and bundled configurations that a pattern leaves.
 struct known_list {
     std::vector<verified_type> types;

@@ -148,6 +148,7 @@ struct model;
 struct architecture {
     literal model_type = "";
     literal prefix = "";             ///< of its classes: `Llama` + `ForCausalLM`
+    bool remote_code = false;        ///< a family of the hub's own code: the reference has no class of it
     source_part describe = nullptr;  ///< the whole model
     // the parts of a decoder; the words that they are made of are in walks/
     source_part base = nullptr;        ///< the model under a head: embeddings, layers, last norm
