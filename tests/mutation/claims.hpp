@@ -101,7 +101,7 @@ struct default_claim {
 };
 
 inline constexpr default_claim default_claims[] = {
-    {"sliding_window", "qwen2 qwen2_5_vl_text qwen2_moe qwen2_vl_text qwen3 qwen3_moe", "0 unless `use_sliding_window` says otherwise"},
+    {"sliding_window", "mimo qwen2 qwen2_5_vl_text qwen2_moe qwen2_vl_text qwen3 qwen3_moe", "0 unless `use_sliding_window` says otherwise"},
     {"output_bias", "gte jina_embeddings_v3 trocr xglm", "as `attention_bias` says"},
     {"num_hidden_layers", "focalnet funnel lfm2_moe nemotron_h poolformer pvt reformer", "as many as a list has"},
     {"intermediate_size", "deepseek_v4 dinov2_with_registers", "made of other sizes"},

@@ -6,11 +6,14 @@
 #include <llmcost/arch/afmoe.hpp>
 #include <llmcost/arch/albert.hpp>
 #include <llmcost/arch/apertus.hpp>
+#include <llmcost/arch/aquila.hpp>
 #include <llmcost/arch/arcee.hpp>
 #include <llmcost/arch/aria.hpp>
 #include <llmcost/arch/axk.hpp>
 #include <llmcost/arch/aya_vision.hpp>
+#include <llmcost/arch/baichuan.hpp>
 #include <llmcost/arch/bailing_hybrid.hpp>
+#include <llmcost/arch/bailing_moe.hpp>
 #include <llmcost/arch/bamba.hpp>
 #include <llmcost/arch/bart.hpp>
 #include <llmcost/arch/beam.hpp>
@@ -22,6 +25,7 @@
 #include <llmcost/arch/bitnet.hpp>
 #include <llmcost/arch/blenderbot.hpp>
 #include <llmcost/arch/bloom.hpp>
+#include <llmcost/arch/chatglm.hpp>
 #include <llmcost/arch/clip.hpp>
 #include <llmcost/arch/codegen.hpp>
 #include <llmcost/arch/cohere.hpp>
@@ -37,6 +41,7 @@
 #include <llmcost/arch/dbrx.hpp>
 #include <llmcost/arch/deberta_v2.hpp>
 #include <llmcost/arch/deepseek.hpp>
+#include <llmcost/arch/deepseek_moe.hpp>
 #include <llmcost/arch/deepseek_v32.hpp>
 #include <llmcost/arch/deepseek_v4.hpp>
 #include <llmcost/arch/deepseek_vl.hpp>
@@ -59,6 +64,7 @@
 #include <llmcost/arch/esm.hpp>
 #include <llmcost/arch/esmc.hpp>
 #include <llmcost/arch/eurobert.hpp>
+#include <llmcost/arch/exaone.hpp>
 #include <llmcost/arch/exaone4.hpp>
 #include <llmcost/arch/exaone_moe.hpp>
 #include <llmcost/arch/falcon.hpp>
@@ -110,12 +116,14 @@
 #include <llmcost/arch/ijepa.hpp>
 #include <llmcost/arch/inkling.hpp>
 #include <llmcost/arch/inkling2.hpp>
+#include <llmcost/arch/internlm.hpp>
 #include <llmcost/arch/internlm3.hpp>
 #include <llmcost/arch/jais2.hpp>
 #include <llmcost/arch/jamba.hpp>
 #include <llmcost/arch/janus.hpp>
 #include <llmcost/arch/jetmoe.hpp>
 #include <llmcost/arch/jina_embeddings_v3.hpp>
+#include <llmcost/arch/kimi_k2.hpp>
 #include <llmcost/arch/kimi_k25.hpp>
 #include <llmcost/arch/kimi_linear.hpp>
 #include <llmcost/arch/kolibri1.hpp>
@@ -140,7 +148,9 @@
 #include <llmcost/arch/marian.hpp>
 #include <llmcost/arch/megatron_bert.hpp>
 #include <llmcost/arch/mellum.hpp>
+#include <llmcost/arch/mimo.hpp>
 #include <llmcost/arch/mimo_v2.hpp>
+#include <llmcost/arch/minicpm.hpp>
 #include <llmcost/arch/minicpm3.hpp>
 #include <llmcost/arch/minicpmv4_6.hpp>
 #include <llmcost/arch/minimax.hpp>
@@ -175,6 +185,7 @@
 #include <llmcost/arch/olmo_hybrid.hpp>
 #include <llmcost/arch/openai_gpt.hpp>
 #include <llmcost/arch/opt.hpp>
+#include <llmcost/arch/orion.hpp>
 #include <llmcost/arch/ovis2.hpp>
 #include <llmcost/arch/paddleocr_vl.hpp>
 #include <llmcost/arch/pegasus.hpp>
@@ -188,6 +199,7 @@
 #include <llmcost/arch/poolformer.hpp>
 #include <llmcost/arch/prophetnet.hpp>
 #include <llmcost/arch/pvt.hpp>
+#include <llmcost/arch/qwen.hpp>
 #include <llmcost/arch/qwen2.hpp>
 #include <llmcost/arch/qwen2_audio.hpp>
 #include <llmcost/arch/qwen2_moe.hpp>
@@ -211,6 +223,7 @@
 #include <llmcost/arch/seamless_m4t.hpp>
 #include <llmcost/arch/seed_oss.hpp>
 #include <llmcost/arch/siglip.hpp>
+#include <llmcost/arch/skywork.hpp>
 #include <llmcost/arch/smollm3.hpp>
 #include <llmcost/arch/squeezebert.hpp>
 #include <llmcost/arch/stablelm.hpp>
@@ -219,6 +232,7 @@
 #include <llmcost/arch/t5.hpp>
 #include <llmcost/arch/t5gemma2.hpp>
 #include <llmcost/arch/tapas.hpp>
+#include <llmcost/arch/telechat.hpp>
 #include <llmcost/arch/trocr.hpp>
 #include <llmcost/arch/ultrabert.hpp>
 #include <llmcost/arch/vibevoice_asr.hpp>
@@ -230,6 +244,8 @@
 #include <llmcost/arch/xlnet.hpp>
 #include <llmcost/arch/xlstm.hpp>
 #include <llmcost/arch/xmod.hpp>
+#include <llmcost/arch/xverse.hpp>
+#include <llmcost/arch/yi.hpp>
 #include <llmcost/arch/yoso.hpp>
 #include <llmcost/arch/youtu.hpp>
 #include <llmcost/arch/zamba.hpp>
