@@ -69,10 +69,12 @@ public:
 
     void of(architecture& row) {
         auto& [model_type, prefix, remote_code, describe, base, embed, prepare, layer, mix, recur, attend, feed, residual,
-               finish, read, read_whole, own, drops, text, beside, kinds, norm, qk_norm, rotated, axes, feed_forward, masks,
-               router, expert, shared_experts, rotary_per_mixer, joins_rotated, heads, names, keys, defaults] = row;
+               finish, predict, read, read_whole, own, drops, text, beside, kinds, norm, qk_norm, rotated, axes,
+               feed_forward, masks, router, expert, shared_experts, rotary_per_mixer, joins_rotated, heads, names, keys,
+               defaults] = row;
         (void)model_type;             // how a row is found
         (void)remote_code;            // what pages say of it
+        (void)predict;                // what is beside the model
         (void)describe;               // the walk itself
         (void)recur;                  // no two families share one
         (void)read;                   // what it reads are sizes, which are changed by themselves
@@ -98,11 +100,12 @@ public:
     void of(sizes& dims) {
         auto& [vocab_size, hidden_size, intermediate_size, num_hidden_layers, num_attention_heads, num_key_value_heads,
                head_dim, rotary_dim, max_position_embeddings, first_position, sliding_window, type_vocab_size,
-               embedding_size, num_labels, hidden_act, type, head, tie_word_embeddings, attention_bias, output_bias,
-               mlp_bias, is_decoder, add_cross_attention, head_bias, qk_norm, clips_qkv, frequencies, sliding_frequencies,
-               rope_interleave, parallel_residual, looks_ahead, attention_soft_cap, logits_soft_cap, quantized, moe, mla,
-               ssm, delta, encoder, vision, drops, own, layers] = dims;
-        (void)drops;  // of training steps that keep dropout, whose rates are recorded one by one
+               embedding_size, num_labels, mtp_layers, hidden_act, type, head, tie_word_embeddings, attention_bias,
+               output_bias, mlp_bias, is_decoder, add_cross_attention, head_bias, qk_norm, clips_qkv, frequencies,
+               sliding_frequencies, rope_interleave, parallel_residual, looks_ahead, attention_soft_cap, logits_soft_cap,
+               quantized, moe, mla, ssm, delta, encoder, vision, drops, own, layers] = dims;
+        (void)mtp_layers;  // what is beside the model
+        (void)drops;       // of training steps that keep dropout, whose rates are recorded one by one
         change("vocab_size", vocab_size), change("hidden_size", hidden_size), change("intermediate_size", intermediate_size);
         change("num_hidden_layers", num_hidden_layers), change("num_attention_heads", num_attention_heads);
         change("num_key_value_heads", num_key_value_heads), change("head_dim", head_dim), change("rotary_dim", rotary_dim);

@@ -164,6 +164,15 @@ TEST_CASE("every row of the hub's own code is among them") {
     }
 }
 
+TEST_CASE("a checkpoint's total has its multi-token prediction layer") {
+    for (const published& each : families) {
+        if (std::string(each.name) != "XiaomiMiMo/MiMo-7B-Base") continue;
+        model m = read(each.json);
+        m.dims.mtp_layers = 1;
+        CHECK(parameters(m) == "7833409536");  // of all tensors of the repository
+    }
+}
+
 TEST_CASE("files that say less or otherwise") {
     // GLM-4, by the class that its `auto_map` leads to: 9,399,951,360 parameters beside a table of 32 frequencies
     const model glm = read(

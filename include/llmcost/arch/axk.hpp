@@ -163,7 +163,7 @@ constexpr void read_2(config_view config, sizes& s) {
 
 // transformers/models/axk1: DeepSeek V3 with a norm behind its experts
 inline constexpr architecture axk1 = [](architecture a) {
-    a.model_type = "axk1", a.prefix = "AXK1", a.read = axk_detail::read_1, a.feed = axk_detail::feed;
+    a.model_type = "axk1", a.predict = nullptr, a.prefix = "AXK1", a.read = axk_detail::read_1, a.feed = axk_detail::feed;
     a.defaults.vocab_size = 163840, a.defaults.num_attention_heads = 64, a.defaults.num_key_value_heads = 64;
     a.defaults.max_position_embeddings = 32768, a.defaults.moe.num_experts = 192;
     a.defaults.mla = deepseek_v32.defaults.mla;
@@ -172,7 +172,7 @@ inline constexpr architecture axk1 = [](architecture a) {
 
 // transformers/models/axk2: DeepSeek V3.2 with gated norms and gated attention, perhaps without groups of experts
 inline constexpr architecture axk2 = [](architecture a) {
-    a.model_type = "axk2", a.prefix = "AXK2", a.heads = decoder_heads;
+    a.model_type = "axk2", a.predict = nullptr, a.prefix = "AXK2", a.heads = decoder_heads;
     a.read = axk_detail::read_2, a.own = axk_detail::keys;
     a.layer = axk_detail::layer_2, a.mix = axk_detail::mix_2, a.feed = axk_detail::feed_2;
     a.defaults.vocab_size = 163840, a.defaults.hidden_size = 2048, a.defaults.intermediate_size = 5120;

@@ -4,6 +4,7 @@
 
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/reading/experts.hpp>
+#include <llmcost/walks/further_tokens.hpp>
 
 namespace llmcost::arch {
 
@@ -70,6 +71,7 @@ inline constexpr architecture bailing_moe = [](architecture a) {
 inline constexpr architecture bailing_moe_v2 = [](architecture a) {
     a.model_type = "bailing_moe_v2", a.prefix = "BailingMoeV2", a.read = bailing_moe_detail::read_v2;
     a.attend = bailing_moe_detail::attend_normed, a.joins_rotated = true, a.router = router_kind::sigmoid_grouped;
+    a.predict = predict_by_last_layer;
     a.defaults.vocab_size = 157184, a.defaults.hidden_size = 2048, a.defaults.intermediate_size = 5120;
     a.defaults.num_hidden_layers = 20, a.defaults.num_key_value_heads = 4, a.defaults.max_position_embeddings = 32768;
     a.defaults.moe.num_experts = 256, a.defaults.moe.num_experts_per_tok = 8, a.defaults.moe.intermediate_size = 512;

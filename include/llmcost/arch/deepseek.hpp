@@ -4,6 +4,7 @@
 
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/reading/experts.hpp>
+#include <llmcost/walks/further_tokens.hpp>
 
 namespace llmcost::arch {
 
@@ -72,6 +73,7 @@ inline constexpr architecture deepseek_v3 = [](architecture a) {
     a.heads = decoder_heads;
     a.model_type = "deepseek_v3", a.prefix = "DeepseekV3", a.read = read_deepseek_v3;
     a.rotated = rotation::split_pairs, a.router = router_kind::sigmoid_grouped;
+    a.predict = predict_by_last_layer;
     a.names.moe_type = "MoE";
     a.defaults.vocab_size = 129280, a.defaults.hidden_size = 7168, a.defaults.intermediate_size = 18432;
     a.defaults.num_hidden_layers = 61, a.defaults.num_attention_heads = 128, a.defaults.num_key_value_heads = 128;

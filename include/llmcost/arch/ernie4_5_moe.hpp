@@ -4,6 +4,7 @@
 
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/reading/experts.hpp>
+#include <llmcost/walks/further_tokens.hpp>
 
 namespace llmcost::arch {
 
@@ -84,6 +85,9 @@ constexpr value mixture(const site& here, trace& t, const value& x) {
 
 constexpr value feed(const site& here, trace& t, const value& x) { return feed_by_mixture(here, t, mixture, x); }
 
+/// Dense layers, whose states are not normed (vllm/model_executor/models/ernie_mtp.py).
+constexpr void predict(const site& here, trace& t, const value& x) { predict_further(here, t, x, {.post_norm = false}); }
+
 /// Experts in every so many-th layer from a first one to a last.
 constexpr void read(config_view config, sizes& s) {
     s.attention_bias = s.output_bias = s.mlp_bias = s.head_bias = config.boolean("use_bias", false);
@@ -112,6 +116,7 @@ inline constexpr architecture ernie4_5_moe = [](architecture a) {
     a.attend = ernie4_5_moe_detail::attend, a.feed = ernie4_5_moe_detail::feed, a.heads = language_heads;
     a.rotated = rotation::half_in_float;
     a.own = ernie4_5_moe_detail::keys, a.finish = ernie4_5_moe_detail::finish;
+    a.predict = ernie4_5_moe_detail::predict;
     a.keys[0] = no_mlp_bias, a.keys[1] = no_attention_bias;
     a.defaults.vocab_size = 103424, a.defaults.hidden_size = 2560, a.defaults.intermediate_size = 12288;
     a.defaults.num_hidden_layers = 28, a.defaults.num_attention_heads = 20, a.defaults.num_key_value_heads = 4;

@@ -4,6 +4,7 @@
 
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/reading/experts.hpp>
+#include <llmcost/walks/further_tokens.hpp>
 
 namespace llmcost::arch {
 
@@ -46,7 +47,7 @@ constexpr void read_solar(config_view config, sizes& s) {
 // transformers/models/glm4_moe: DeepSeek V3's experts, half of each head rotated, norms of queries and keys on request
 inline constexpr architecture glm4_moe = [](architecture a) {
     a.model_type = "glm4_moe", a.prefix = "Glm4Moe", a.read = glm4_moe_detail::read, a.heads = language_heads;
-    a.attend = glm4_moe_detail::attend, a.joins_rotated = true;
+    a.attend = glm4_moe_detail::attend, a.joins_rotated = true, a.predict = predict_by_last_layer;
     a.router = router_kind::sigmoid_grouped, a.shared_experts = shared_expert_kind::added;
     a.names.moe_type = "MoE", a.names.router_type = "TopkRouter";
     a.keys[0] = no_mlp_bias;
@@ -59,7 +60,7 @@ inline constexpr architecture glm4_moe = [](architecture a) {
 // transformers/models/solar_open: the same experts in every layer, heads rotated as Llama's
 inline constexpr architecture solar_open = [](architecture a) {
     a.model_type = "solar_open", a.prefix = "SolarOpen", a.read = glm4_moe_detail::read_solar, a.attend = attend;
-    a.joins_rotated = false;
+    a.joins_rotated = false, a.predict = nullptr;
     a.defaults.vocab_size = 196608, a.defaults.num_hidden_layers = 48, a.defaults.num_attention_heads = 64;
     a.defaults.head_dim = 128, a.defaults.moe.intermediate_size = 1280;
     return a;

@@ -121,6 +121,7 @@ inline constexpr architecture kimi_linear = [](architecture a) {
     a.kinds = attention_kinds | mixer_kind::recurrent, a.masks = mask_rule::full_and_present;
     a.rotated = rotation::none, a.names.recurrent = "self_attn";
     a.keys[1] = {"max_position_embeddings", "model_max_length"};
+    a.predict = nullptr;
     a.defaults =
         sizes{.vocab_size = 163840,
               .hidden_size = 2304,

@@ -4,6 +4,7 @@
 
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/reading/experts.hpp>
+#include <llmcost/walks/further_tokens.hpp>
 
 namespace llmcost::arch {
 
@@ -56,6 +57,11 @@ constexpr decoder_context prepare(const site& here, trace& t) {
     return masks_and_tables_by_kind(here, t, {here.dims.own[full_rotary], here.dims.own[sliding_rotary]}, rotation::half);
 }
 
+/// Layers with windows and without experts (vllm/model_executor/models/mimo_v2_mtp.py).
+constexpr void predict(const site& here, trace& t, const value& x) {
+    predict_further(here, t, x, {{mixer_kind::sliding_attention}});
+}
+
 /// The first layer and every sixth see everything, unless `layer_types` says otherwise.
 constexpr void read(config_view config, sizes& s) {
     read_grouped_experts(config, s, {.shared_key = ""});
@@ -86,6 +92,7 @@ inline constexpr architecture mimo_v2_flash = [](architecture a) {
     a.model_type = "mimo_v2_flash", a.prefix = "MiMoV2Flash", a.read = mimo_v2_detail::read;
     a.own = mimo_v2_detail::keys, a.masks = mask_rule::present, a.heads = language_heads, a.rotated = rotation::none;
     a.prepare = mimo_v2_detail::prepare, a.attend = mimo_v2_detail::attend, a.router = router_kind::sigmoid_grouped;
+    a.predict = mimo_v2_detail::predict;
     a.names.moe_type = "MoE", a.names.router_type = "TopkRouter";
     a.keys[0] = no_mlp_bias;
     a.defaults.vocab_size = 152576, a.defaults.intermediate_size = 16384, a.defaults.num_hidden_layers = 48;

@@ -5,6 +5,7 @@
 #include <llmcost/arch/qwen2_moe.hpp>
 #include <llmcost/layers/gated_delta_net.hpp>
 #include <llmcost/reading/delta_nets.hpp>
+#include <llmcost/walks/further_tokens.hpp>
 
 namespace llmcost::arch {
 
@@ -49,7 +50,7 @@ inline constexpr architecture qwen3_next = [](architecture a) {
     a.names.base_under_answers = "transformer";
     a.masks = mask_rule::full_and_present, a.joins_rotated = true;
     a.recur = qwen3_next_detail::recur<false>, a.attend = qwen3_next_detail::attend;
-    a.kinds = attention_kinds | mixer_kind::recurrent;
+    a.kinds = attention_kinds | mixer_kind::recurrent, a.predict = predict_by_last_layer;
     a.qk_norm = qk_norm_kind::per_head;
     a.defaults =
         sizes{.vocab_size = 151936,

@@ -124,6 +124,9 @@ using layer_part = value (*)(const site&, trace&, const value&);
 /// What joins a block's output with what went around it.
 using residual_part = value (*)(const site&, trace&, const value& around, const value& through);
 
+/// What follows the states that a head reads, beside it.
+using further_part = void (*)(const site&, trace&, const value&);
+
 /// What a model makes once, in front of its layers.
 struct decoder_context;
 using context_part = decoder_context (*)(const site&, trace&);
@@ -161,6 +164,7 @@ struct architecture {
     layer_part feed = nullptr;         ///< calls the feed-forward block, dense or with experts
     residual_part residual = nullptr;  ///< adds a block's output
     layer_part finish = nullptr;       ///< what happens to logits; none: nothing
+    further_part predict = nullptr;    ///< modules that predict further tokens; none: it is not known what they are
     // a configuration
     void (*read)(config_view, sizes&) = nullptr;        ///< keys that the shared reader does not know
     void (*read_whole)(config_view, model&) = nullptr;  ///< of a model that holds others: what it says of itself

@@ -135,6 +135,7 @@ struct sizes {
     std::int64_t type_vocab_size = 0;
     std::int64_t embedding_size = 0;  ///< of word embeddings, where it is not hidden_size
     std::int64_t num_labels = 2;
+    std::int64_t mtp_layers = 0;  ///< modules that predict a token further each, where they are asked for; no key says so
     activation hidden_act = activation::silu;
     dtype type = dtype::unspecified;  ///< `dtype` or `torch_dtype` of the configuration
     head_kind head = head_kind::causal_lm;

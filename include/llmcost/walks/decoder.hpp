@@ -87,6 +87,14 @@ constexpr value describe_head(const site& here, trace& t, const value& x) {
     }
 }
 
+/// Modules that predict further tokens, where they are asked for; of a model that holds others, by its text model's row.
+constexpr void describe_further(const site& here, trace& t, const value& x) {
+    if (here.dims.mtp_layers == 0) return;
+    const site place = here.whole.text != nullptr ? here.text() : here;
+    if (place.row.predict == nullptr) report_description("no row describes modules that predict further tokens");
+    place.row.predict(place, t, x);
+}
+
 /// A decoder, bare or under its head: what most `model_type`s are.
 constexpr value describe_decoder(const site& here, trace& t) {
     const architecture& row = here.row;
@@ -100,7 +108,9 @@ constexpr value describe_decoder(const site& here, trace& t) {
     // modeling_layers.py: what these two return has no `past_key_values`
     const trace::dropped_cache_guard dropped{t, answers || here.dims.head == head_kind::token_classification};
     const value x = describe_within({.name = name, .type = type}, row.base, here, t);
-    return t.leave(whole, t.returns(x, describe_head(here, t, x)));
+    const value out = t.returns(x, describe_head(here, t, x));
+    describe_further(here, t, x);
+    return t.leave(whole, out);
 }
 
 /// The same where the class over sequences' labels is called a text's, beside one that sees.
