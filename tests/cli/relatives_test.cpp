@@ -106,15 +106,25 @@ TEST_CASE("a type that --as does not know") {
           "llmcost: --as: 'lama' is not known; nearest: llama, bamba, jamba; llmcost models lists those that are\n");
 }
 
-TEST_CASE("multi-token prediction layers that no figure has are told on the page") {
+TEST_CASE("multi-token prediction layers are told on the page, and counted on request") {
     const std::string v3 = "--config " + config_of("deepseek-ai__DeepSeek-V3");
-    CHECK(has(
-        printed(v3),
-        "\nThe checkpoint carries 1 multi-token prediction layer, which is not counted:\nthe reference leaves it out.\n"));
+    CHECK(has(printed(v3),
+              "\nThe checkpoint carries 1 multi-token prediction layer, which is not counted:\n"
+              "the reference leaves it out. --mtp counts it: 11,610,067,968 parameters.\n"));
     CHECK(has(printed(v3 + " --set num_nextn_predict_layers=2"),
-              "\nThe checkpoint carries 2 multi-token prediction layers, which are not counted:\nthe reference leaves them "
-              "out.\n"));
+              "\nThe checkpoint carries 2 multi-token prediction layers, which are not counted:\n"
+              "the reference leaves them out. --mtp counts them: 23,220,135,936 parameters.\n"));
     CHECK_FALSE(has(printed(v3 + " --set num_nextn_predict_layers=0"), "multi-token"));
-    CHECK(has(printed(llama + " --set mtp_num_hidden_layers=1"), "1 multi-token prediction layer"));
+    CHECK(has(printed(llama + " --set mtp_num_hidden_layers=1"),
+              "1 multi-token prediction layer, which is not counted:\nthe reference leaves it out.\n"));
     CHECK_FALSE(has(printed(llama), "multi-token"));
+
+    const std::string with = v3 + " --mtp";
+    CHECK(has(printed(with), "\n1 multi-token prediction layer is counted, under mtp: 11,610,067,968 parameters.\n"));
+    CHECK(printed(with + " --format csv params mtp") == "scope,params\nmtp,11610067968\n");
+    CHECK(has(refused(llama + " --mtp", {}, 2), "--mtp: the configuration names no multi-token prediction layers\n"));
+    CHECK(has(refused(llama + " --mtp --set num_mtp_layers=1", {}, 2),
+              "--mtp: no row describes the multi-token prediction layers of llama\n"));
+    CHECK(has(refused(with + " --training", {}, 2), "--mtp: cannot stand together with --training\n"));
+    CHECK(has(refused(with + " " + llama, {}, 2), "--mtp: is of one model\n"));
 }

@@ -55,7 +55,7 @@ inline std::vector<std::string> names_of_sources(const arguments& args) {
     const std::vector<std::string> names = detail::names_of_sources(args);
     if (names.size() < 2) return false;
     check_source(args, io);
-    for (const option_row& o : {option::gguf, option::safetensors})
+    for (const option_row& o : {option::gguf, option::safetensors, option::mtp})
         if (args.has(o)) refuse(o.name, "is of one model");
     std::exception_ptr first;
     bool answered = false;

@@ -145,13 +145,27 @@ inline std::string training_line(const question& q) {
     return '\n' + wrapped(parts, page_width, "  ");
 }
 
-/// What the checkpoint has and no figure follows.
-inline std::string not_counted(const question& q) {
+/// Parameters of the checkpoint's multi-token prediction layers.
+inline count mtp_parameters(const question& q) {
+    model with = q.subject, without = q.subject;
+    with.dims.mtp_layers = q.mtp_layers, without.dims.mtp_layers = 0;
+    return count_model(with, {}).params - count_model(without, {}).params;
+}
+
+/// What the checkpoint has beside the model that the reference runs.
+inline std::string beside_the_model(const question& q) {
     if (q.mtp_layers == 0) return {};
     const bool one = q.mtp_layers == 1;
-    return "\nThe checkpoint carries " + number(q.mtp_layers) + " multi-token prediction layer" +
-           (one ? ", which is" : "s, which are") + " not counted:\nthe reference leaves " + (one ? "it" : "them") +
-           " out.\n";
+    const std::string layers = number(q.mtp_layers) + " multi-token prediction layer" + (one ? "" : "s");
+    if (q.subject.dims.mtp_layers > 0)
+        return '\n' + layers + (one ? " is" : " are") + " counted, under mtp: " + grouped(mtp_parameters(q)) +
+               " parameters.\n";
+    const std::string them = one ? "it" : "them";
+    std::string out = "\nThe checkpoint carries " + layers + (one ? ", which is" : ", which are") +
+                      " not counted:\nthe reference leaves " + them + " out.";
+    if (q.subject.text_row().predict != nullptr && q.subject.dims.head != head_kind::none)
+        out += " --mtp counts " + them + ": " + grouped(mtp_parameters(q)) + " parameters.";
+    return out + '\n';
 }
 
 /// What the figures rest on: source, convention, workload, element types, assumptions.
@@ -200,7 +214,7 @@ inline std::string provenance(const question& q, const roles_read& read) {
            '\n';
     out += q.work.kind == job_kind::generation ? detail::phases_table(q, read.sums) : detail::counts_table(q, read);
     if (q.work.training) out += detail::training_line(q);
-    out += detail::not_counted(q) + '\n' + detail::dim(q, detail::provenance(q, read));
+    out += detail::beside_the_model(q) + '\n' + detail::dim(q, detail::provenance(q, read));
     return out + detail::dim(q, "ask more: mult attn · --tree · --input 1000 --output 200 · llmcost --help") + '\n';
 }
 

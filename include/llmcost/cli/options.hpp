@@ -102,6 +102,7 @@ inline constexpr option_row
     set             {"--set",              value_kind::text,   "K=V",  "override a key, a.b=1 a nested one; repeat", {}, nullptr, true},
     revision        {"--revision",         value_kind::text,   "REV",  "branch, tag or commit of --model"},
     offline         {"--offline",          value_kind::none,   "",     "never use the network"},
+    mtp             {"--mtp",              value_kind::none,   "",     "MTP layers, too"},
     batch           {"--batch",            value_kind::number, "N",    "sequences, or images (1)", "Workload"},
     sequence        {"--sequence",         value_kind::number, "N",    "new tokens per sequence (1024)"},
     past            {"--past",             value_kind::number, "N",    "tokens already in the cache (0)"},

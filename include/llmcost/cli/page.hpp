@@ -28,7 +28,7 @@
 // The command without a name: the front page, queries, lists, and what the program says of itself.
 namespace llmcost::cli {
 
-inline constexpr std::array page_options = joined(model_options, swept_options,
+inline constexpr std::array page_options = joined(model_options, std::array{option::mtp}, swept_options,
                                                   std::array{option::image,
                                                              option::requests,
                                                              option::logits,

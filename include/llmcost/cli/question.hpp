@@ -35,7 +35,7 @@ struct question {
     bool color = false;
     bool declines_cache = false;           ///< the configuration says `use_cache: false`
     stored_subject stored{};               ///< weights that are not all of one type
-    std::int64_t mtp_layers = 0;           ///< multi-token prediction layers that no figure has
+    std::int64_t mtp_layers = 0;           ///< multi-token prediction layers of the checkpoint
     std::vector<std::string> overrides{};  ///< what `--set` changed, printable
     std::string adapter{};                 ///< what stands beside the model's layers, printable; empty: nothing
     std::vector<phase> phases{};

@@ -294,6 +294,20 @@ inline std::int64_t unread_mtp_layers(const std::vector<unused_key>& unused) {
     return most;
 }
 
+/// Counts multi-token prediction layers, where they are asked for.
+inline void count_mtp_layers(read_subject& read, const arguments& args) {
+    if (!args.has(option::mtp)) return;
+    model& m = read.subject;
+    if (read.mtp_layers == 0) refuse(option::mtp.name, "the configuration names no multi-token prediction layers");
+    if (m.text_row().predict == nullptr)
+        refuse(option::mtp.name,
+               "no row describes the multi-token prediction layers of " + std::string(m.text_row().model_type));
+    if (m.dims.head != head_kind::causal_lm && m.dims.head != head_kind::conditional_generation)
+        refuse(option::mtp.name, "is of a model with a language model's head");
+    if (args.has(option::training)) refuse(option::mtp.name, "cannot stand together with --training");
+    m.dims.mtp_layers = read.mtp_layers;
+}
+
 }  // namespace detail
 
 /// The model that a command line names.
@@ -308,6 +322,7 @@ inline std::int64_t unread_mtp_layers(const std::vector<unused_key>& unused) {
     if (out.described) return out;
     out.unused = usage.unused(out.found.document.root());
     out.mtp_layers = detail::unread_mtp_layers(out.unused);
+    detail::count_mtp_layers(out, args);
     for (const unused_key& key : out.unused)
         if (!key.nearest.empty() && !detail::counts_mtp_layers(key))
             io.err << "llmcost: " << out.found.who.name << ": " << printable(key.pointer)

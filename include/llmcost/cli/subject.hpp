@@ -60,7 +60,7 @@ struct read_subject {
     std::optional<tensor_check> checked{};  ///< a file of weights against the model
     std::vector<unused_key> unused{};
     bool declines_cache = false;  ///< `use_cache` is false
-    std::int64_t mtp_layers = 0;  ///< multi-token prediction layers of the checkpoint, which no figure has
+    std::int64_t mtp_layers = 0;  ///< multi-token prediction layers of the checkpoint
 };
 
 /// Is handed the models of a command line that names several, one by one.
