@@ -109,7 +109,8 @@ enum own : std::uint8_t {
     predicted_states,
     active_state,
     scales_corrected,
-    laurel_rank
+    laurel_rank,
+    clips_coefficients
 };
 inline constexpr own_key keys[]{
     {"num_kv_shared_layers", 15, own_value::non_negative},
@@ -119,6 +120,7 @@ inline constexpr own_key keys[]{
     {"altup_active_idx", 0, own_value::non_negative},
     {"altup_correct_scale", 1, own_value::boolean},
     {"laurel_rank", 64},
+    {.value = own_value::computed},  // a training step clamps the weights of predictions and corrections
 };
 
 struct attention {
@@ -210,10 +212,18 @@ struct altup {
         const linear route{here.dims.hidden_size, here.dims.own[predicted_states]};
         return t.to(t.tanh(t.to(within(t, [&] { return t.call("modality_router", route, in); }), dtype::float32)), x.type);
     }
+    /// Whether the modules are in training mode, which clamps coefficients.
+    [[nodiscard]] constexpr bool clips(const trace& t) const {
+        return t.load().training && t.load().keeps_dropout && here.dims.own[clips_coefficients] != 0;
+    }
     /// States (n, B, S, width), each plus a mixture of all.
     constexpr value predict(trace& t, const value& states) const {
         const std::int64_t n = here.dims.own[predicted_states];
         const value routed = modalities(t, t.select(states, 0), false);
+        if (clips(t)) {  // the weight's own data, which autograd does not see
+            value weight = trace::buffer({n * n, n});
+            t.in_place(op::clamp, weight);
+        }
         const value all = within(t, [&] { return t.call("prediction_coefs", linear{n, n * n}, routed); });
         const value coefs = t.reshape(all, {routed.dim(0), routed.dim(1), n, n}).permute({0, 1, 3, 2});
         value out = t.matmul(states.permute({1, 2, 3, 0}), coefs).permute({3, 0, 1, 2});
@@ -227,7 +237,13 @@ struct altup {
         const value difference = t.sub(computed, t.select(predictions, 0));
         const value repeated =
             t.copy(difference.unsqueeze(0).expand({n, difference.dim(0), difference.dim(1), difference.dim(2)}));
-        const value coefs = t.add(within(t, [&] { return t.call("correction_coefs", linear{n, n}, routed); }));
+        const value coefs = t.add(within(t, [&] {
+            if (!clips(t)) return t.call("correction_coefs", linear{n, n}, routed);
+            const module_info m{.name = "correction_coefs", .type = {"", "Linear"}, .leaf = true};
+            t.enter(m);
+            const value weight = t.leave(m, t.param("weight", {n, n}));
+            return t.linear(routed, t.unary(op::clamp, weight));
+        }));
         value out = t.mul(repeated, coefs.permute({2, 0, 1}).unsqueeze(-1));
         t.in_place(op::add, out, predictions);
         return t.contiguous(out);
@@ -340,6 +356,7 @@ constexpr void read(config_view config, sizes& s) {
         plan_layers(config, s, [](std::int64_t i) {
             return layer_kind{(i + 1) % 5 == 0 ? mixer_kind::full_attention : mixer_kind::sliding_attention};
         });
+    s.own[clips_coefficients] = !config.contains("altup_coef_clip") || config.optional_real("altup_coef_clip");
     const sharing shares(config, s, s.own[shared_layers]);
     const auto inner = config.find("intermediate_size");
     const bool many = inner && inner->is_array();
@@ -376,7 +393,6 @@ inline constexpr architecture gemma3n_text = [](architecture a) {
     a.defaults.num_hidden_layers = 35, a.defaults.num_attention_heads = 8, a.defaults.num_key_value_heads = 2;
     a.defaults.head_dim = 256, a.defaults.max_position_embeddings = 32768, a.defaults.sliding_window = 512;
     a.defaults.hidden_act = activation::gelu_pytorch_tanh, a.defaults.tie_word_embeddings = true;
-    a.drops = {};  // coefficients are clamped in training only
     return a;
 }(shared_decoder);
 
