@@ -38,8 +38,8 @@ struct group_norm {
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return here.type("GroupNormActivation"); }
     constexpr value describe(trace& t, const value& x) const {
-        (void)t.param("weight", {x.dim(1)});
-        (void)t.param("bias", {x.dim(1)});
+        t.beside(t.param("weight", {x.dim(1)}));
+        t.beside(t.param("bias", {x.dim(1)}));
         const value h = t.group_norm(x, here.dims.own[groups]);
         if (!activated) return t.call("activation", identity{"Identity"}, h);
         return t.call("activation", activation_module{here.dims.hidden_act}, h);

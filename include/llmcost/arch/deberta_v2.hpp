@@ -171,7 +171,7 @@ constexpr value convolve(const site& here, trace& t, const value& in, const valu
     value h = t.contiguous(in.permute({0, 2, 1}));
     t.enter(convolution);
     const value weight = t.param("weight", {width, width / groups, k});
-    (void)t.param("bias", {width});
+    t.beside(t.param("bias", {width}));
     h = t.leave(convolution, t.convolution(h, weight, true, groups, 1, (k - 1) / 2));
     h = t.contiguous(h.permute({0, 2, 1}));
     (void)t.add(ones);  // one less the mask

@@ -53,7 +53,7 @@ struct mixer {
         in.time_step_bias = t.param("dt_bias", {m.num_heads});
         const value a_log = t.param("A_log", {m.num_heads});
         in.d = t.param("D", {m.num_heads});
-        const value kernel = declare_convolution(t, "conv1d", channels, m.conv_kernel, m.use_conv_bias);
+        const convolution_weights kernel = declare_convolution(t, "conv1d", channels, m.conv_kernel, m.use_conv_bias);
         value projected = t.call("in_proj", linear{width, inner + channels + m.num_heads, m.use_bias}, t.mul(x));
         value factors = trace::buffer({1, 1, inner + channels + m.num_heads});
         factors.type = t.activation_type();
@@ -61,7 +61,7 @@ struct mixer {
         in.a = t.neg(t.exp(t.to(a_log, dtype::float32)));
         const value gate = projected.slice(-1, inner), mixed = projected.slice(-1, channels).transpose(1, 2);
         in.time_step = projected.slice(-1, m.num_heads);
-        const value local = causal_convolution(t, mixed, kernel, m.use_conv_bias, here.dims.hidden_act).transpose(1, 2);
+        const value local = causal_convolution(t, mixed, kernel, here.dims.hidden_act).transpose(1, 2);
         in.u = local.slice(-1, inner).view({batch, sequence, m.num_heads, m.head_dim});
         in.b = in.c = local.slice(-1, states).view({batch, sequence, m.n_groups, m.state_size});
         const value out = t.reshape(scanned(t, in), {batch, sequence, inner});

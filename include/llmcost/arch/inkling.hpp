@@ -46,9 +46,9 @@ struct short_convolution {
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return named; }
     constexpr value describe(trace& t, const value& x) const {
-        const value weight = declare_convolution(t, "conv1d", channels, kernel_size, false);
+        const convolution_weights kernel = declare_convolution(t, "conv1d", channels, kernel_size, false);
         const value in_float = t.to(x, dtype::float32);
-        const value mixed = causal_convolution(t, t.to(in_float.transpose(1, 2), weight.type), weight, false, {}, tells);
+        const value mixed = causal_convolution(t, t.to(in_float.transpose(1, 2), kernel.weight.type), kernel, {}, tells);
         const value both = t.add(t.to(mixed, dtype::float32).transpose(1, 2), in_float);
         return t.to(divides ? t.div(both) : both, x.type);
     }

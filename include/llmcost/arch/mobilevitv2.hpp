@@ -28,8 +28,8 @@ struct group_norm {
     static constexpr bool leaf = true;
     [[nodiscard]] constexpr class_name type() const { return {"", "GroupNorm"}; }
     constexpr value describe(trace& t, const value& x) const {
-        (void)t.param("weight", {width});
-        (void)t.param("bias", {width});
+        t.beside(t.param("weight", {width}));
+        t.beside(t.param("bias", {width}));
         return t.group_norm(x, 1);
     }
 };

@@ -32,8 +32,9 @@ struct delta_net {
         const auto projected = [&](literal name, std::int64_t features) { return t.call(name, linear{width, features}, x); };
         const value q = projected("q_proj", keys_width), k = projected("k_proj", keys_width);
         const value joined = t.cat({q, k, projected("v_proj", values_width)}, -1).transpose(1, 2);
-        const value kernel = declare_convolution(t, "conv1d", 2 * keys_width + values_width, d.conv_kernel, false);
-        const value mixed = causal_convolution(t, joined, kernel, false, rule.act).transpose(1, 2);
+        const convolution_weights kernel =
+            declare_convolution(t, "conv1d", 2 * keys_width + values_width, d.conv_kernel, false);
+        const value mixed = causal_convolution(t, joined, kernel, rule.act).transpose(1, 2);
         const auto heads = [&](std::int64_t all, std::int64_t each) {
             return mixed.slice(-1, all).view({batch, sequence, -1, each});
         };

@@ -36,8 +36,8 @@ struct whole_norm {
     static constexpr bool leaf = true;
     [[nodiscard]] constexpr class_name type() const { return {prefix, "GroupNorm"}; }
     constexpr value describe(trace& t, const value& x) const {
-        (void)t.param("weight", {width});
-        (void)t.param("bias", {width});
+        t.beside(t.param("weight", {width}));
+        t.beside(t.param("bias", {width}));
         return t.group_norm(x, 1);
     }
 };

@@ -117,14 +117,16 @@ private:
         const std::int64_t batch = x.dim(0), width = x.dim(1), sequence = x.dim(2);
         const module_info conv{.name = "conv_1d", .type = {"", "Conv1d"}, .leaf = true};
         if (keeps_states(t) && sequence == 1) {
-            const value weight = declare_convolution(t, "conv_1d", width, taps, true);
+            const convolution_weights of = declare_convolution(t, "conv_1d", width, taps, true);
             const value seen = t.cat({trace::buffer({batch, width, taps - 1}), x}, -1);
-            return t.add(t.sum(t.mul(seen, weight.select(1)), -1)).unsqueeze(-1);
+            const value sum = t.sum(t.mul(seen, of.weight.select(1)), -1);
+            t.beside(of.bias);
+            return t.add(sum).unsqueeze(-1);
         }
         if (keeps_states(t)) (void)t.constant({batch, width, taps - 1}, x.type);  // `F.pad` by less than nothing
         t.enter(conv);
         const value weight = t.param("weight", {width, 1, taps});
-        (void)t.param("bias", {width});
+        t.beside(t.param("bias", {width}));
         const value wide = t.leave(conv, t.convolution(x, weight, true, width, 1, taps - 1));
         return t.slice(wide, -1, sequence);
     }

@@ -25,7 +25,7 @@ struct convolution_of_tokens {
     [[nodiscard]] constexpr class_name type() const { return {"", "Conv1d"}; }
     constexpr value describe(trace& t, const value& x) const {
         const value weight = t.param("weight", {out, in / groups, 1});
-        (void)t.param("bias", {out});
+        t.beside(t.param("bias", {out}));
         return t.convolution(x, weight, true, groups);
     }
 };
@@ -38,7 +38,7 @@ struct norm_of_channels {
     static constexpr bool leaf = true;
     [[nodiscard]] constexpr class_name type() const { return {"SqueezeBert", "LayerNorm"}; }
     constexpr value describe(trace& t, const value& x) const {
-        (void)t.param("weight", {width}), (void)t.param("bias", {width});
+        t.beside(t.param("weight", {width})), t.beside(t.param("bias", {width}));
         return t.layer_norm(x.permute({0, 2, 1}), 2).permute({0, 2, 1});
     }
 };

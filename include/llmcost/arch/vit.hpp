@@ -31,7 +31,7 @@ struct patch_convolution {
     [[nodiscard]] constexpr class_name type() const { return {"", "Conv2d"}; }
     constexpr value describe(trace& t, const value& pixels) const {
         const value weight = t.param("weight", {width, image.num_channels, image.patch_size, image.patch_size});
-        (void)t.param("bias", {width});
+        t.beside(t.param("bias", {width}));
         return t.convolution(pixels, weight, true, 1, image.patch_size);
     }
 };
@@ -121,7 +121,7 @@ constexpr value describe_pixel_decoder(const sizes& dims, trace& t, const value&
     t.enter(decoder);
     t.enter(convolution);
     const value weight = t.param("weight", {values, dims.hidden_size, 1, 1});
-    (void)t.param("bias", {values});
+    t.beside(t.param("bias", {values}));
     const value of_patches = t.leave(convolution, t.convolution(patches, weight, true));
     t.enter(shuffle);
     const value spread =

@@ -107,9 +107,9 @@ struct mixer {
         const value half = all.slice(2, 1);
         value u = t.contiguous(half.squeeze(2));
         const value gate = t.reshape(half, {batch, heads, d, sequence}).transpose(0, 1);
-        const value kernel = declare_convolution(t, "conv1d", inner, m.conv_kernel, m.use_conv_bias);
+        const convolution_weights kernel = declare_convolution(t, "conv1d", inner, m.conv_kernel, m.use_conv_bias);
         const auto act = static_cast<activation>(here.dims.own[mixer_act]);
-        u = causal_convolution(t, u, kernel, m.use_conv_bias, act);
+        u = causal_convolution(t, u, kernel, act);
         u = t.reshape(u, {batch, heads, d, sequence}).transpose(0, 1);
         const value chosen = t.matmul(x_proj.unsqueeze(1), u).transpose(-1, -2);
         const value low = chosen.slice(-1, rank).transpose(-1, -2), b = chosen.slice(-1, states);

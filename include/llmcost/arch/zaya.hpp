@@ -25,7 +25,7 @@ constexpr value convolve(trace& t, literal name, const value& x, std::int64_t ke
     const module_info conv{.name = name, .type = {"", "Conv1d"}, .leaf = true};
     t.enter(conv);
     const value weight = t.param("weight", {channels, channels / groups, kernel});
-    (void)t.param("bias", {channels});
+    t.beside(t.param("bias", {channels}));
     return t.leave(conv, t.convolution(x, weight, true, groups));
 }
 

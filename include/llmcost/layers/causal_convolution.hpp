@@ -23,13 +23,21 @@ constexpr void cache_recurrent_state(trace& t, const extents& sizes, bool tells 
     if (tells) t.cache(trace::buffer(sizes));
 }
 
-/// Declares the weight, and perhaps the bias, of an `nn.Conv1d` per channel that a mixer applies by itself.
-constexpr value declare_convolution(trace& t, literal name, std::int64_t channels, std::int64_t kernel, bool bias) {
+/// What an `nn.Conv1d` per channel has that a mixer applies by itself; no bias: of no dimensions.
+struct convolution_weights {
+    value weight;
+    value bias{};
+
+    [[nodiscard]] constexpr bool biased() const noexcept { return bias.rank != 0; }
+};
+constexpr convolution_weights declare_convolution(trace& t, literal name, std::int64_t channels, std::int64_t kernel,
+                                                  bool bias) {
     const module_info conv{.name = name, .type = {"", "Conv1d"}};
     t.enter(conv);
-    const value weight = t.param("weight", {channels, 1, kernel});
-    if (bias) (void)t.param("bias", {channels});
-    return t.leave(conv, weight);
+    convolution_weights of{t.param("weight", {channels, 1, kernel})};
+    if (bias) of.bias = t.param("bias", {channels});
+    t.leave(conv);
+    return of;
 }
 
 /// A causal convolution per channel over x (B, channels, S), its last inputs kept in the cache.
@@ -38,9 +46,9 @@ constexpr value declare_convolution(trace& t, literal name, std::int64_t channel
 /// where the cache is new; S + 2·kernel - 1 where it brings its state, but 2 for a single token. The activation works on
 /// those that are not behind the last position. Source: transformers/models/mamba/modeling_mamba.py, `causal_conv1d_fn`,
 /// `causal_conv1d_update`; transformers/cache_utils.py, `LinearAttentionLayer.update_conv_state`.
-constexpr value causal_convolution(trace& t, const value& x, const value& weight, bool bias, maybe<activation> act,
+constexpr value causal_convolution(trace& t, const value& x, const convolution_weights& of, maybe<activation> act,
                                    bool tells = true) {
-    const std::int64_t channels = x.dim(1), sequence = x.dim(2), kernel = weight.dim(2);
+    const std::int64_t channels = x.dim(1), sequence = x.dim(2), kernel = of.weight.dim(2);
     const extents state{x.dim(0), channels, kernel};
     const bool follows = has_recurrent_state(t), steps = follows && sequence == 1;
     cache_recurrent_state(t, state, tells);
@@ -50,7 +58,8 @@ constexpr value causal_convolution(trace& t, const value& x, const value& weight
         all = t.cat({trace::buffer(state), x}, -1);
     else if (!t.training() && sequence < kernel)
         all = t.pad(x, -1, kernel - sequence);
-    const value wide = t.convolution(all, weight, bias, channels, 1, steps ? 0 : kernel - 1);
+    if (of.biased()) t.beside(of.bias);
+    const value wide = t.convolution(all, of.weight, of.biased(), channels, 1, steps ? 0 : kernel - 1);
     const value seen = t.slice(wide, -1, steps ? sequence : all.dim(-1));
     const value out = act ? activate(t, *act, seen) : seen;
     return t.slice(out, -1, sequence);

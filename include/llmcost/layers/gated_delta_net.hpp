@@ -183,10 +183,10 @@ struct gated_delta_net {
         const std::int64_t batch = x.dim(0), sequence = x.dim(1);
         const std::int64_t key_dim = dims.key_dim(), value_dim = dims.value_dim(), channels = 2 * key_dim + value_dim;
         const value dt_bias = t.param("dt_bias", {dims.num_value_heads}), a_log = t.param("A_log", {dims.num_value_heads});
-        const value weight = declare_convolution(t, "conv1d", channels, dims.conv_kernel, false);
+        const convolution_weights weights = declare_convolution(t, "conv1d", channels, dims.conv_kernel, false);
         const parts p = apart ? projected_apart(t, x) : projected_together(t, x);
         const auto heads = [&](const value& v, std::int64_t d) { return t.reshape(v, {batch, sequence, -1, d}); };
-        const value mixed = causal_convolution(t, p.joined.transpose(1, 2), weight, false, dims.act).transpose(1, 2);
+        const value mixed = causal_convolution(t, p.joined.transpose(1, 2), weights, dims.act).transpose(1, 2);
         if (beside.rank != 0 && !t.training()) t.cache(trace::buffer(beside));
 
         delta_rule::inputs in;

@@ -162,8 +162,8 @@ struct kimi_delta_attention {
         const auto projected = [&](literal name) { return t.call(name, linear{width, all}, x); };
         const value q = projected("q_proj"), k = projected("k_proj");
         const value joined = t.cat({q, k, projected("v_proj")}, -1).transpose(1, 2);
-        const value kernel = declare_convolution(t, "conv1d", 3 * all, conv_kernel, false);
-        const value mixed = causal_convolution(t, joined, kernel, false, act).transpose(1, 2);
+        const convolution_weights kernel = declare_convolution(t, "conv1d", 3 * all, conv_kernel, false);
+        const value mixed = causal_convolution(t, joined, kernel, act).transpose(1, 2);
         kimi_delta::inputs in;
         in.query = in.key = in.value_ = mixed.slice(-1, all).view({batch, sequence, heads, head_dim});
         in.decay = gates.decay(t, x);

@@ -23,10 +23,10 @@ struct short_convolution {
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return {prefix, "ShortConv"}; }
     constexpr value describe(trace& t, const value& x) const {
-        const value weight = declare_convolution(t, "conv", width, kernel, bias);
+        const convolution_weights weights = declare_convolution(t, "conv", width, kernel, bias);
         const value all = t.call("in_proj", linear{width, 3 * width, bias}, x).transpose(-1, -2);
         const value part = all.slice(-2, width);
-        const value mixed = causal_convolution(t, t.mul(part, part), weight, bias, {});
+        const value mixed = causal_convolution(t, t.mul(part, part), weights, {});
         const value gated = t.mul(part, mixed);
         return t.call("out_proj", linear{width, width, bias}, t.contiguous(gated.transpose(-1, -2)));
     }

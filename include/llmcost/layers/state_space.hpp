@@ -106,8 +106,8 @@ struct selective_state_space {
         const value projected = t.call("in_proj", in_proj, x).transpose(1, 2);
         in.a = t.neg(t.exp(t.to(a_log, dtype::float32)));
         in.gate = projected.slice(1, inner);
-        const value kernel = declare_convolution(t, "conv1d", inner, dims.conv_kernel, dims.use_conv_bias);
-        in.u = causal_convolution(t, projected.slice(1, inner), kernel, dims.use_conv_bias, act);
+        const convolution_weights kernel = declare_convolution(t, "conv1d", inner, dims.conv_kernel, dims.use_conv_bias);
+        in.u = causal_convolution(t, projected.slice(1, inner), kernel, act);
         const value chosen = t.call("x_proj", linear{inner, rank + 2 * states}, in.u.transpose(1, 2));
         in.time_step = normed(t, "dt_layernorm", rank, chosen.slice(-1, rank));
         in.b = normed(t, "b_layernorm", states, chosen.slice(-1, states));

@@ -154,12 +154,12 @@ struct dual_state_space {
         in.time_step_bias = t.param("dt_bias", {heads});
         const value a_log = t.param("A_log", {heads});
         in.d = t.param("D", {heads});
-        const value kernel = declare_convolution(t, "conv1d", channels, dims.conv_kernel, dims.use_conv_bias);
+        const convolution_weights kernel = declare_convolution(t, "conv1d", channels, dims.conv_kernel, dims.use_conv_bias);
         const value projected = t.call("in_proj", linear{hidden_size, inner + channels + heads, dims.use_bias}, x);
         in.a = t.neg(t.exp(t.to(a_log, dtype::float32)));
         const value gate = projected.slice(-1, inner), mixed = projected.slice(-1, channels).transpose(1, 2);
         in.time_step = projected.slice(-1, heads);
-        const value local = causal_convolution(t, mixed, kernel, dims.use_conv_bias, act).transpose(1, 2);
+        const value local = causal_convolution(t, mixed, kernel, act).transpose(1, 2);
         in.u = local.slice(-1, inner).view({batch, sequence, heads, width});
         in.b = in.c = local.slice(-1, groups * states).view({batch, sequence, groups, states});
 
