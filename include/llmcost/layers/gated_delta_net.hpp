@@ -101,8 +101,12 @@ constexpr value by_chunks(trace& t, inputs in, const delta_rule_sizes& dims, val
     value out = t.zeros_like(new_values);
 
     query = t.mul(query, t.exp(decay).unsqueeze(-1));
-    key = t.mul(key, t.exp(t.sub(t.slice(decay, -1, 1), decay)).unsqueeze(-1));
-    const value chunk_decay = t.exp(t.select(decay, -1)).unsqueeze(-1).unsqueeze(-1);
+    value chunk_decay;
+    {
+        const recorder::off_loss_guard state_alone{t, chunks == 1};  // which nothing reads
+        key = t.mul(key, t.exp(t.sub(t.slice(decay, -1, 1), decay)).unsqueeze(-1));
+        chunk_decay = t.exp(t.select(decay, -1)).unsqueeze(-1).unsqueeze(-1);
+    }
     const auto step = [&](value& s, bool read) {
         const value fresh = t.sub(t.select(new_values, 2), t.matmul(t.select(k_decayed, 2), s));
         const value across = t.matmul(t.select(query, 2), s);
