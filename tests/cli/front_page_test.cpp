@@ -116,6 +116,10 @@ TEST_CASE("pages of other kinds of models") {
     // 26 layers x 2 x 4 heads x 256 x 2 bytes, half of them sliding
     CHECK(has(sliding, "Cache per token   104 KiB\n"));
     CHECK(has(sliding, "52.0 KiB past the window\n"));
+    // compressed every so many tokens, so that it shrinks with some: what 1,048,576 tokens hold tells how much one adds
+    const std::string compressed = printed("--config " + config_of("deepseek-ai__DeepSeek-V4-Flash-Base"));
+    CHECK(has(compressed, "6.72 KiB past the window\n"));
+    CHECK(has(compressed, "Cache at most    6.72 GiB\n"));
 }
 
 TEST_CASE("a model with a table of positions is asked for no more tokens than it has") {

@@ -130,7 +130,13 @@ inline std::vector<memory_line> memory_lines(const question& q, const figures& t
         most = e.held();
     }
     const count first = cached(1, 2) - cached(1, 1);
-    const count last = most > 2 ? cached(1, most) - cached(1, most - 1) : first;
+    // a cache that is compressed every so many tokens shrinks with some: on average over the later half
+    const auto growth = [&](std::int64_t tokens) {
+        const count now = cached(1, most), before = cached(1, most - tokens);
+        return before < now ? (now - before) / count(tokens) : count{};
+    };
+    const bool shrinks = most > 2 && cached(1, most) < cached(1, most - 1);
+    const count last = most <= 2 ? first : growth(shrinks ? most / 2 : 1);
     const char* const where = q.subject.dims.sliding_window > 0 ? " past the window" : " in long contexts";
     out.push_back({"Cache per token", in_bytes(first), first == last ? "" : in_bytes(last) + where});
     const workload& load = q.work.base;
