@@ -32,10 +32,11 @@ public:
     description_reader(described_row& into, const known_models* known) : p_(into.what), known_(known) {}
 
     void read(config_view root) {
-        check_keys(root,
-                   {"name", "class", "sizes", "inputs", "blocks", "layers", "output", "image_size", "dtype", "torch_dtype"});
+        check_keys(root, {"name", "class", "sizes", "variants", "inputs", "blocks", "layers", "output", "image_size",
+                          "dtype", "torch_dtype"});
         p_.type = p_.keep(root.find("class") ? as_view(root.string("class")) : std::string_view{"Model"});
         read_sizes(root);
+        check_variants(root);
         read_image(root);
         p_.blocks.emplace_back();
         if (const auto all = root.optional_object("blocks"))
@@ -48,25 +49,37 @@ private:
     void read_sizes(config_view root) {
         const auto all = root.optional_object("sizes");
         if (!all) return;
-        expression_reader numbers{p_.numbers, names_};
-        const auto constant = [&](config_view at) {
-            const expression e = numbers.read(at);
-            if (!e.constant()) refuse_at(at, "a size does not depend on the workload; inputs and layers may");
-            return e.number;
-        };
         for (const config_view each : *all) {
             const std::string name(as_view(each.key()));
             check_name(each, name);
             if (!each.is_array()) {
-                names_.sizes.insert_or_assign(name, meaning{meaning::of::number, constant(each)});
+                names_.sizes.insert_or_assign(name, meaning{meaning::of::number, read_constant(each)});
                 continue;
             }
             std::vector<std::int64_t> list;
-            for (const config_view n : each) list.push_back(constant(n));
+            for (const config_view n : each) list.push_back(read_constant(n));
             p_.numbers.lists.push_back(std::move(list));
             names_.sizes.insert_or_assign(
                 name, meaning{meaning::of::list, static_cast<std::int64_t>(p_.numbers.lists.size() - 1)});
         }
+    }
+    /// Variants are other values of sizes; which one holds is in the sizes already.
+    void check_variants(config_view root) const {
+        const auto all = root.optional_object("variants");
+        if (!all) return;
+        for (const config_view variant : *all)
+            for (const config_view each : variant.as_object()) {
+                const std::string_view name = as_view(each.key());
+                const auto found = names_.sizes.find(name);
+                if (found == names_.sizes.end()) {
+                    nearest_names near(name);
+                    for (const auto& [known, what] : names_.sizes) near.offer(known);
+                    refuse_at(each, "no size is called so" + near.hint_or_all());
+                }
+                if (each.is_array() != (found->second.what == meaning::of::list))
+                    refuse_at(each,
+                              each.is_array() ? "expected a number, as the size is" : "expected a list, as the size is");
+            }
     }
     static void check_name(config_view at, std::string_view name) {
         const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
@@ -80,8 +93,19 @@ private:
     void read_image(config_view root) {
         const auto size = root.find("image_size");
         if (!size) return;
-        p_.image_height = size->is_array() ? (*size)[0].as_positive() : size->as_positive();
-        p_.image_width = size->is_array() ? (*size)[1].as_positive() : p_.image_height;
+        p_.image_height = read_side(size->is_array() ? (*size)[0] : *size);
+        p_.image_width = size->is_array() ? read_side((*size)[1]) : p_.image_height;
+    }
+    [[nodiscard]] std::int64_t read_side(config_view at) {
+        const std::int64_t side = read_constant(at);
+        if (side < 1 || side > largest_input) fail_value(at, "a positive integer");
+        return side;
+    }
+    /// A number that sizes tell, and no workload.
+    [[nodiscard]] std::int64_t read_constant(config_view at) {
+        const expression e = expression_reader{p_.numbers, names_}.read(at);
+        if (!e.constant()) refuse_at(at, "a size does not depend on the workload; inputs and layers may");
+        return e.number;
     }
     void read_block(config_view at) {
         check_keys(at, {"arguments", "input", "output", "layers"});

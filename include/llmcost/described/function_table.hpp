@@ -66,19 +66,19 @@ inline void stack(trace& t, const arguments& a, const operands& x) {
     for (int i = 0; i < x.count; ++i) each[i] = x[i].unsqueeze(along);
     *x.out = t.cat(each, x.count, along);
 }
-/// Equal parts, as many as results are named.
-inline void chunk(trace& t, const arguments& a, const operands& x) {
+/// Equal parts, as many as results are named; their gradients are put together in one piece, as those of a split's.
+inline void chunk(trace&, const arguments& a, const operands& x) {
     const int d = x[0].axis(static_cast<int>(a[0])), n = a.results();
     if (x[0].size[d] % n != 0) report_description("chunk: the results do not divide the dimension");
-    for (int i = 0; i < n; ++i) x.out[i] = t.slice(x[0], d, x[0].size[d] / n);
+    for (int i = 0; i < n; ++i) x.out[i] = x[0].slice(d, x[0].size[d] / n);
 }
-inline void split(trace& t, const arguments& a, const operands& x) {
+inline void split(trace&, const arguments& a, const operands& x) {
     const int d = x[0].axis(static_cast<int>(a[1]));
     std::int64_t left = x[0].size[d];
     if (a.size(0) != 1 && a.size(0) != a.results()) report_description("split: expected as many names of results as sizes");
     for (int i = 0; i < a.results(); ++i) {
         const std::int64_t n = a.size(0) == 1 && left < a[0] ? left : a.at(0, a.size(0) == 1 ? 0 : i);
-        x.out[i] = t.slice(x[0], d, n);
+        x.out[i] = x[0].slice(d, n);
         left -= n;
     }
     if (left != 0) report_description("split: the parts are not the whole");
@@ -200,7 +200,7 @@ inline constexpr layer_row function_table[]{
     {"arange", function::arange, {needed_each("size", argument_kind::shape)}, 0, 0},
     called("max_pool1d", max_pool_row), called("max_pool2d", max_pool_row), called("avg_pool2d", average_pool_row), called("adaptive_avg_pool2d", adaptive_pool_row<op::average_pool>),
     {"interpolate", layer::upsample, {given_each("size", argument_kind::size, 1), given_each("scale_factor", argument_kind::size, 1), given_word("mode", "nearest bilinear"), ignored("align_corners")}},
-    {"pixel_shuffle", layer::pixel_shuffle, {needed("upscale_factor")}},
+    {"pixel_shuffle", layer::pixel_shuffle, {needed("upscale_factor")}}, {"channel_shuffle", layer::channel_shuffle, {needed("groups")}},
     {"scaled_dot_product_attention", function::scaled_dot_product_attention, {given("is_causal", argument_kind::truth, 0)}, 3, 3},
     {"create_causal_mask", function::create_causal_mask, {given("window", argument_kind::amount, 0)}, 0, 1},
     {"update_cache", function::update_cache, {given("window", argument_kind::amount, 0)}},

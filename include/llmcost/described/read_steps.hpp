@@ -138,7 +138,7 @@ private:
                                             "first", "index", "role",  "idle",   "class"};
         s.idle = at.boolean("idle", false);
         if (const auto layers = at.find("layers")) {
-            s.kind = step_kind::container, s.inlined = !type;
+            s.kind = step_kind::container, s.inlined = !type, s.numbered = s.numbered && type;
             if (!type && (at.find("name") || at.find("role")))
                 refuse_at(at, "layers with a name or role need a type, which is their class");
             s.body = read_steps(*layers);

@@ -261,9 +261,13 @@ private:
     std::vector<made> enter(const step& s, const frame& f, const std::vector<made>& in) {
         const block& b = p_.blocks[s.block];
         frame& inner = open(b);
-        for (std::size_t i = 0; i < b.arguments.size(); ++i)
-            if (!b.otherwise[i].empty()) inner.variables[i] = number(b.otherwise[i].front(), inner);
         for (const passed& each : s.arguments) inner.variables[each.argument] = number(each.numbers.front(), f);
+        auto given = s.arguments.begin();  // in the order of the block's; what is left out may read those
+        for (std::size_t i = 0; i < b.arguments.size(); ++i)
+            if (given != s.arguments.end() && given->argument == i)
+                ++given;
+            else
+                inner.variables[i] = number(b.otherwise[i].front(), inner);
         if (in.size() != b.inputs.size()) report_description("the block reads another number of tensors");
         for (std::size_t i = 0; i < b.inputs.size(); ++i) inner.slots[b.inputs[i].slot] = in[i];
         const made last = run(b.body, inner, in.empty() ? made{} : in.front());

@@ -196,7 +196,7 @@ public:
         return out;
     }
     /// How many tensors are joined at most.
-    static constexpr int most_joined = 32;
+    static constexpr int most_joined = 64;
     /// Rows picked by integers (embedding, index, gather): a new tensor of these sizes.
     constexpr value gather(const value& from, extents to) {
         value out = dense(to, from.type);
