@@ -299,6 +299,12 @@ def _(call):
     return Counter(ADD=call.args[0].numel() * k, DIV=call.args[0].numel())
 
 
+@priced("_adaptive_avg_pool2d_backward")
+def _(call):
+    """The same, whose window is the input's share."""
+    return Counter(ADD=call.args[1].numel(), DIV=call.args[0].numel())
+
+
 @priced("max_pool1d", "max_pool2d", "max_pool2d_with_indices")
 def _(call):
     return Counter(CMP=(prod(call.args[1]) - 1) * call.elements)

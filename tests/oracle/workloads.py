@@ -4,6 +4,7 @@
 import copy
 import inspect
 from collections import Counter
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -193,11 +194,11 @@ def forward_run(subject, kind, batch, sequence, past=0, after=None, modules=Fals
     return run, output
 
 
-def training_run(subject, batch, sequence, encoder_sequence):
-    """Forward and backward of loss = sum of logits: FLOPs, what backward executes, the bytes that autograd keeps."""
-    arguments = subject.arguments(batch, sequence, encoder_sequence, use_cache=False)
+@contextmanager
+def kept_by_autograd(model):
+    """Bytes of each storage that autograd keeps of what is executed inside, parameters and buffers apart."""
     # held, because a forward pass may replace a buffer, and the address of a storage that is gone is used again
-    held = [t.untyped_storage() for t in [*subject.model.parameters(), *subject.model.buffers()]]
+    held = [t.untyped_storage() for t in [*model.parameters(), *model.buffers()]]
     own = {storage._cdata for storage in held}
     saved, alive = Counter(), []
 
@@ -208,8 +209,15 @@ def training_run(subject, batch, sequence, encoder_sequence):
             saved[storage._cdata] = max(saved[storage._cdata], storage.nbytes())
         return tensor
 
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        yield saved
+
+
+def training_run(subject, batch, sequence, encoder_sequence):
+    """Forward and backward of loss = sum of logits: FLOPs, what backward executes, the bytes that autograd keeps."""
+    arguments = subject.arguments(batch, sequence, encoder_sequence, use_cache=False)
     forward, backward = FlopCounterMode(display=False), FlopCounterMode(display=False)
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor), forward:
+    with kept_by_autograd(subject.model) as saved, forward:
         output = subject.model(**arguments)
         logits = output.logits if hasattr(output, "logits") else output[0]
         loss = logits.float().sum()
