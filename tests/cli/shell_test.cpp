@@ -193,7 +193,7 @@ TEST_CASE("models lists every row and every bundled name") {
     std::istringstream in(text);
     for (std::string line; std::getline(in, line);) CHECK_MESSAGE(llmcost::cli::width_of(line) <= 100, line);
     for (const auto& bundled : llmcost::bundled_configs)
-        CHECK(nlohmann::json::parse(bundled.json)["model_type"] == llmcost::type_of(bundled));
+        if (bundled.variant.empty()) CHECK(nlohmann::json::parse(bundled.json)["model_type"] == llmcost::type_of(bundled));
 }
 
 TEST_CASE("models says what each type is held against") {
@@ -251,6 +251,7 @@ TEST_CASE("devices lists every datasheet") {
 TEST_CASE("every bundled configuration of a known type gets its page, with its parameters") {
     for (const auto& bundled : llmcost::bundled_configs) {
         const auto config = nlohmann::json::parse(bundled.json);
+        if (!bundled.variant.empty()) continue;  // the test of goldens holds what is described
         if (llmcost::find_architecture(config["model_type"].get<std::string>()) == nullptr) continue;
         const std::string name(bundled.name);
         CHECK_MESSAGE(printed("--format csv params --model " + name) ==

@@ -33,6 +33,7 @@ count parameters_of(const bundled_config& config) {
 
 TEST_CASE("every bundled configuration is read and has the parameters of the reference") {
     for (const bundled_config& config : bundled_configs) {
+        if (!config.variant.empty()) continue;  // the test of goldens holds what is described
         CAPTURE(config.name);
         CHECK(llmcost::count_text{parameters_of(config)}.view() == std::to_string(config.parameters));
     }

@@ -13,16 +13,19 @@ namespace llmcost {
 // with its length at hand, a literal is read in half the time that a search for its end takes
 using std::string_view_literals::operator""sv;
 
-/// One bundled configuration: the keys of a model's `config.json` that its cost depends on, values unchanged.
+/// One bundled configuration: the keys of a model's `config.json` that its cost depends on, values unchanged; or a
+/// description, of which it is a variant.
 struct bundled_config {
     std::string_view name;    ///< repository on the hub, "org/name"
     std::string_view source;  ///< public files that the keys were read from; "its own config.json" is the repository's
     std::string_view json;    ///< one JSON object
     std::int64_t parameters;  ///< what the reference class of `architectures` has, tied tensors once
+    std::string_view variant{};
 };
 
-/// The `model_type` of a bundled configuration: it is the first key of all.
+/// The `model_type` of a bundled configuration: it is the first key of all; a description has its row's.
 [[nodiscard]] constexpr std::string_view type_of(const bundled_config& c) noexcept {
+    if (!c.variant.empty()) return "described";
     constexpr std::string_view begin = R"({"model_type":")";
     const std::string_view text = c.json.starts_with(begin) ? c.json.substr(begin.size()) : std::string_view{};
     return text.substr(0, text.find('"'));

@@ -20,6 +20,7 @@
 #include <llmcost/cli/stored.hpp>
 #include <llmcost/cli/streams.hpp>
 #include <llmcost/cli/subject.hpp>
+#include <llmcost/cli/variant.hpp>
 #include <llmcost/cli/weight_source.hpp>
 #include <llmcost/described/described_model.hpp>
 #include <llmcost/hub.hpp>
@@ -94,9 +95,11 @@ inline found_config from_name(std::string_view name, const arguments& args, cons
                 {shown, "cached configuration of commit " + printable(cached->commit)},
                 true};
     // a revision of the hub is asked for: what is bundled may be another one
-    if (const bundled_config* known = revised ? nullptr : find_bundled(io.bundled, id.name))
-        return {
-            parse_config(known->json, std::string(known->name)), {std::string(known->name), "bundled configuration"}, false};
+    if (const bundled_config* known = revised ? nullptr : find_bundled(io.bundled, id.name)) {
+        config_document document = parse_config(known->json, std::string(known->name));
+        if (!known->variant.empty()) use_variant(document, known->variant);
+        return {std::move(document), {std::string(known->name), "bundled configuration"}, false};
+    }
     // a person who has such a folder means it: its name is not the hub's business
     if (lacks_config && !revised)
         throw error(errc::io, shown,
@@ -163,7 +166,11 @@ inline void check_source(const arguments& args, const program& io) {
     for (const std::string_view change : args.all(option::set)) {
         const std::size_t sign = change.find('=');
         if (sign == std::string_view::npos || sign == 0) refuse("--set", "expected key=value, found " + in_quotes(change));
-        found.document.set(change.substr(0, sign), change.substr(sign + 1));
+        const std::string_view key = change.substr(0, sign), value = change.substr(sign + 1);
+        if (key == "variant" && has_variants(found.document))
+            use_variant(found.document, value);
+        else
+            found.document.set(key, value);
     }
     if (args.has(option::part)) found.who.source += ", " + printable(args.text(option::part)) + " of it alone";
     return found;

@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "golden_compare.hpp"
+
+#include <llmcost/bundled/torchvision.hpp>
+#include <llmcost/cli/variant.hpp>
+#include <llmcost/described/described_model.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+// What torchvision's models are and execute, a few lines each: torchvision.txt, which tests/oracle/vision.py writes.
+namespace llmcost::testing {
+
+/// What is held of one model; hashes of the lines that name its tensors, classes and what modules execute.
+struct vision_record {
+    std::map<std::string, std::string> lines;  ///< by their first word
+
+    friend bool operator==(const vision_record&, const vision_record&) = default;
+};
+
+[[nodiscard]] inline std::map<std::string, vision_record> read_vision_records() {
+    std::ifstream in(golden_folder() / "torchvision.txt");
+    std::map<std::string, vision_record> all;
+    vision_record* last = nullptr;
+    for (std::string line; std::getline(in, line);) {
+        if (line.starts_with('#')) continue;
+        const std::size_t blank = line.find(' ');
+        const std::string word = line.substr(0, blank);
+        std::string rest = line.substr(blank + 1);
+        if (word == "model") {
+            const std::size_t end = rest.find(' ');
+            last = &all[rest.substr(0, end)];
+            rest = rest.substr(end + 1);
+        }
+        if (last == nullptr) throw std::runtime_error("torchvision.txt: expected a line that names a model");
+        last->lines[word] = rest;
+    }
+    return all;
+}
+
+/// FNV-1a, 64 bits, of lines in the order of their bytes.
+[[nodiscard]] inline std::string hash_of(std::vector<std::string> lines) {
+    std::sort(lines.begin(), lines.end());
+    std::uint64_t state = 0xcbf29ce484222325;
+    for (const std::string& line : lines)
+        for (const char c : line + '\n') state = (state ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    char text[17];
+    std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(state));
+    return text;
+}
+
+template <class Numbers>
+[[nodiscard]] std::string row_of(const Numbers& numbers) {
+    std::string out;
+    for (const count n : numbers) out += (out.empty() ? "" : " ") + text_of(n);
+    return out;
+}
+
+/// The model of a bundled description.
+[[nodiscard]] inline described_model described_by(const bundled_config& c) {
+    config_document document = parse_config(c.json, std::string(c.name));
+    cli::use_variant(document, c.variant);
+    return document.read_with([&](config_view root) { return described_model(root, std::string(c.name)); });
+}
+
+/// The same of one of ours: two images, then a training step of them.
+[[nodiscard]] inline vision_record record_of(const model& m) {
+    workload load{.batch = 2, .sequence = 1, .weights = dtype::float32};
+    load.image_height = load.image_width = 224;
+    const model_listing listing = list_model(m, load);
+    const figures folded = count_model(m, load);
+    load.training = true;
+    const figures step = count_model(m, load);
+
+    std::vector<std::string> tensors, classes, modules;
+    for (const llmcost::tensor_shape& t : listing.tensors) tensors.push_back(t.name + ' ' + text_of(shape_of(t.sizes)));
+    for (const scope_figures& s : listing.scopes) {
+        if (s.path.empty()) continue;
+        classes.push_back(s.path + ' ' + s.type);
+        const std::vector<count> columns = columns_of(figures_of(s.sums));
+        if (std::any_of(columns.begin(), columns.end(), [](count n) { return n != count(); }))
+            modules.push_back(s.path + ' ' + row_of(columns));
+    }
+    std::vector<count> backward;
+    for (const auto member : primitive_members<count>) backward.push_back(step.backward.*member);
+    vision_record r;
+    r.lines["model"] = listing.scopes.front().type + ' ' + text_of(listing.total.params);
+    r.lines["hashes"] = hash_of(tensors) + ' ' + hash_of(classes) + ' ' + hash_of(modules);
+    r.lines["total"] = row_of(columns_of(listing.total));
+    if (row_of(columns_of(folded)) != r.lines["total"]) r.lines["folded"] = row_of(columns_of(folded));
+    r.lines["torch"] = text_of(folded.torch_flops) + ' ' + text_of(step.backward_torch_flops);
+    r.lines["saved"] = text_of(step.saved_bytes);
+    r.lines["backward"] = row_of(backward);
+    return r;
+}
+
+}  // namespace llmcost::testing
