@@ -53,6 +53,12 @@ struct passed {
     std::vector<expression> numbers{};
 };
 
+/// A piece of a module's name, and the number behind it.
+struct name_part {
+    literal text = "";
+    expression number{};
+};
+
 struct step;
 using steps = std::vector<step>;
 
@@ -67,9 +73,8 @@ struct step {
     bool in_place = false;  ///< a sum writes into its first operand
     bool leaf = false;
     role what = role::none;
-    bool named_by_number = false;  ///< its name has a number inside
-    literal name = "", name_end = "";
-    expression name_number{};
+    std::vector<name_part> name_parts{};  ///< in front of `name`, where numbers are inside
+    literal name = "";
     std::int64_t in_list = -1;  ///< its number where it is one of a list
     literal type = "";          ///< of its class
     const layer_row* row = nullptr;

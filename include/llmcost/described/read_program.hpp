@@ -53,13 +53,15 @@ inline void check_keys(config_view object, const std::vector<std::string_view>& 
     }
 }
 
+[[nodiscard]] constexpr bool is_of_name(char c) noexcept {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
 /// Reads a name that becomes a part of paths.
 [[nodiscard]] inline std::string_view read_name(config_view at, std::string_view name) {
     if (name.empty() || name.size() > 64) fail_value(at, "a name of 1 to 64 characters");
-    for (const char c : name) {
-        const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-        if (!letter) fail_value(at, "a name of letters, digits and _");
-    }
+    for (const char c : name)
+        if (!is_of_name(c)) fail_value(at, "a name of letters, digits and _");
     return name;
 }
 

@@ -180,29 +180,39 @@ private:
             s.numbered = true;
             return;
         }
-        const std::string_view text = as_view(name->as_string());
-        const std::size_t open = text.find('{'), close = text.find('}');
-        if (open == std::string_view::npos) {
-            const std::size_t dot = text.rfind('.');
-            const bool listed = dot != std::string_view::npos && dot + 1 < text.size() && text.size() - dot < 10 &&
-                                text.find_first_not_of("0123456789", dot + 1) == std::string_view::npos;
-            s.name = p_.keep(read_name(*name, listed ? text.substr(0, dot) : text));
+        std::string_view rest = as_view(name->as_string());
+        if (rest.find('{') == std::string_view::npos) {
+            const std::size_t dot = rest.rfind('.');
+            const bool listed = dot != std::string_view::npos && dot + 1 < rest.size() && rest.size() - dot < 10 &&
+                                rest.find_first_not_of("0123456789", dot + 1) == std::string_view::npos;
+            s.name = p_.keep(read_name(*name, listed ? rest.substr(0, dot) : rest));
             if (!listed) return;
             if (s.repeated) refuse_at(*name, "repetitions have numbers of their own: say where they begin by first");
-            for (const char c : text.substr(dot + 1)) s.in_list = std::max<std::int64_t>(s.in_list, 0) * 10 + (c - '0');
+            for (const char c : rest.substr(dot + 1)) s.in_list = std::max<std::int64_t>(s.in_list, 0) * 10 + (c - '0');
             return;
         }
-        if (close == std::string_view::npos || close < open) fail_value(*name, "an expression between { and }");
-        const std::string_view inner = text.substr(open + 1, close - open - 1);
-        const config_node node{.type = config_node::kind::string, .string = {inner.data(), inner.size()}};
-        s.name = p_.keep(text.substr(0, open));
-        s.name_end = p_.keep(text.substr(close + 1));
-        try {
-            s.name_number = number(config_view{&node, 0});
-        } catch (const config_error& e) {
-            refuse_at(*name, as_view(e.message()));
+        for (std::size_t open = rest.find('{'); open != std::string_view::npos; open = rest.find('{')) {
+            const std::size_t close = rest.find('}', open);
+            if (close == std::string_view::npos) fail_value(*name, "an expression between { and }");
+            s.name_parts.push_back(
+                {name_piece(*name, rest.substr(0, open)), number_in(*name, rest.substr(open + 1, close - open - 1))});
+            rest.remove_prefix(close + 1);
         }
-        s.named_by_number = true;
+        s.name = name_piece(*name, rest);
+    }
+    [[nodiscard]] literal name_piece(config_view at, std::string_view text) {
+        for (const char c : text)
+            if (!is_of_name(c) && c != '-')
+                fail_value(at, "a name of letters, digits, _ and -, with expressions between { and }");
+        return p_.keep(text);
+    }
+    [[nodiscard]] expression number_in(config_view at, std::string_view text) {
+        const config_node node{.type = config_node::kind::string, .string = {text.data(), text.size()}};
+        try {
+            return number(config_view{&node, 0});
+        } catch (const config_error& e) {
+            refuse_at(at, as_view(e.message()));
+        }
     }
 
     [[nodiscard]] library_class class_of_library(std::string_view name) const {
