@@ -126,12 +126,12 @@ struct score_options {
     std::int64_t beside = 0;       ///< keys behind those of the context, which every query sees
 };
 
-/// `scaled_dot_product_attention` as PyTorch's CPU executes it where probabilities are dropped: product by product, in
-/// float32; their mask is kept beside them and what is left of them.
+/// `scaled_dot_product_attention` as PyTorch executes it where no fused kernel takes it, and its CPU where probabilities are
+/// dropped: product by product, in float32; their mask is kept beside them and what is left of them. The heads stay first.
 ///
 /// Source: ATen's transformers/attention.cpp, `_scaled_dot_product_attention_math`; no autocast reaches its inside.
-constexpr value attention_by_parts(trace& t, const value& wide_q, const value& wide_k, const value& wide_v,
-                                   const context& c) {
+constexpr value attention_heads_by_parts(trace& t, const value& wide_q, const value& wide_k, const value& wide_v,
+                                         const context& c) {
     const value q = t.narrowed(wide_q), k = t.narrowed(wide_k), v = t.narrowed(wide_v);
     workload inside = t.load();
     inside.autocast = false;
@@ -148,7 +148,11 @@ constexpr value attention_by_parts(trace& t, const value& wide_q, const value& w
         const recorder::off_loss_guard unread{t};
         (void)t.to(seen, q.type);
     }
-    return t.contiguous(t.to(t.matmul(seen, values), q.type).transpose(1, 2));
+    return t.to(t.matmul(seen, values), q.type);
+}
+/// The same with the heads behind the positions.
+constexpr value attention_by_parts(trace& t, const value& q, const value& k, const value& v, const context& c) {
+    return t.contiguous(attention_heads_by_parts(t, q, k, v, c).transpose(1, 2));
 }
 
 /// The same where nothing is dropped, causal or over everything: scores stay inside, their log-sum-exp is kept.

@@ -4,40 +4,71 @@
 
 #include <cstdint>
 
+#include <llmcost/layers/attention.hpp>
 #include <llmcost/layers/linear.hpp>
 
 namespace llmcost {
 
 /// `nn.MultiheadAttention`, batch first, of queries (batch, L, width) over keys (batch, S, width) that are the values, too.
 ///
-/// Source: torch/nn/functional.py, `multi_head_attention_forward` with weights.
+/// Source: torch/nn/functional.py, `multi_head_attention_forward`.
 struct multihead_attention {
     std::int64_t width;
     std::int64_t heads;
+    bool weights = true;  ///< `need_weights`: the scores' mean over the heads is handed out, too
 
     static constexpr role what = role::attn;
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return {"", "MultiheadAttention"}; }
     constexpr value describe(trace& t, const value& queries, const value& keys) const {
-        const std::int64_t batch = queries.dim(0), length = queries.dim(1), others = keys.dim(1), d = width / heads;
+        const std::int64_t batch = queries.dim(0), others = keys.dim(1);
         const value weight = t.param("in_proj_weight", {3 * width, width}), bias = t.param("in_proj_bias", {3 * width});
         const value bias_q = t.slice(bias, 0, width), bias_kv = t.slice(bias, 0, 2 * width);
         const value q = t.linear(queries.transpose(0, 1), t.slice(weight, 0, width), &bias_q);
         const value kv = t.linear(keys.transpose(0, 1), t.slice(weight, 0, 2 * width), &bias_kv);
         const value apart = t.copy(kv.view({others, batch, 2, width}).permute({2, 0, 1, 3}));
+        return attend(t, q, t.select(apart, 0), t.select(apart, 0));
+    }
+    /// Of a sequence over itself: one product makes queries, keys and values.
+    constexpr value describe(trace& t, const value& x) const {
+        const std::int64_t batch = x.dim(0), length = x.dim(1);
+        const value weight = t.param("in_proj_weight", {3 * width, width}), bias = t.param("in_proj_bias", {3 * width});
+        const value packed = t.linear(x.transpose(0, 1), weight, &bias);
+        const value apart = t.contiguous(packed.view({length, batch, 3, width}).permute({2, 0, 1, 3}));
+        const value q = t.select(apart, 0), k = t.select(apart, 0);
+        return attend(t, q, k, t.select(apart, 0));
+    }
+
+private:
+    /// All three are (length, batch, width).
+    constexpr value attend(trace& t, const value& q, const value& k, const value& v) const {
+        const std::int64_t length = q.dim(0), batch = q.dim(1), others = k.dim(0), d = width / heads;
         const auto heads_first = [&](const value& x, std::int64_t n) {
             return t.reshape(x, {n, batch * heads, d}).transpose(0, 1);
         };
-        const value k = heads_first(t.select(apart, 0), others), v = heads_first(t.select(apart, 0), others);
-        const value scores = t.softmax(t.bmm(t.mul(heads_first(q, length)), k.transpose(1, 2)));
-        const value mixed = t.contiguous(t.bmm(scores, v).transpose(0, 1)).view({length * batch, width});
-        (void)t.mean(scores.view({batch, heads, length, others}), 1);
+        const value queries = heads_first(q, length), keys = heads_first(k, others), values = heads_first(v, others);
+        value mixed;
+        if (weights) {
+            const value scores = t.softmax(t.bmm(t.mul(queries), keys.transpose(1, 2)));
+            mixed = t.contiguous(t.bmm(scores, values).transpose(0, 1)).view({length * batch, width});
+            (void)t.mean(scores.view({batch, heads, length, others}), 1);
+        } else {
+            const auto by_batch = [&](const value& x, std::int64_t n) { return x.view({batch, heads, n, d}); };
+            const context all{.sequence = length, .past = others - length, .causal = false};
+            const value seen =
+                over_heads(t, by_batch(queries, length), by_batch(keys, others), by_batch(values, others), all);
+            mixed = t.reshape(seen.permute({2, 0, 1, 3}), {batch * length, width});
+        }
         const linear out{width, width, true, false, false, {"", "NonDynamicallyQuantizableLinear"}};
         // its weights are read beside the module: `out_proj` is never called
         t.enter({.name = "out_proj", .type = out.type(), .leaf = true});
         const value w = t.param("weight", {width, width}), b = t.param("bias", {width});
         t.leave({.name = "out_proj", .type = out.type(), .leaf = true});
         return t.linear(mixed, w, &b).view({length, batch, width}).transpose(0, 1);
+    }
+    constexpr value over_heads(trace& t, const value& q, const value& k, const value& v, const context& all) const {
+        if (t.load().implementation != attention_implementation::sdpa) return attention_heads_by_parts(t, q, k, v, all);
+        return attention_in_one_call(t, q, k, v, all, {}).transpose(1, 2);
     }
 };
 
