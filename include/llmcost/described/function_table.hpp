@@ -193,7 +193,7 @@ inline constexpr layer_row function_table[]{
     {"unsqueeze", function::unsqueeze, {needed("dim", argument_kind::integer)}}, {"squeeze", function::squeeze, {needed("dim", argument_kind::integer)}},
     {"contiguous", function::contiguous, {}}, {"clone", function::clone, {}},
     {"slice", function::slice, {needed("dim", argument_kind::integer), given("start", argument_kind::integer, 0), given("end", argument_kind::integer, 0), given("step", argument_kind::size, 1)}},
-    {"select", function::select, {needed("dim", argument_kind::integer), ignored("index")}},
+    {"select", function::select, {needed("dim", argument_kind::integer)}},
     {"roll", function::roll, {ignored("shifts"), ignored("dims")}},
     {"pad", function::pad, {needed_each("pad", argument_kind::axes), ignored("mode"), ignored("value")}},
     {"zeros", function::constant, {needed_each("size", argument_kind::shape)}, 0, 0}, {"ones", function::constant, {needed_each("size", argument_kind::shape)}, 0, 0},

@@ -182,7 +182,8 @@ inline void channel_shuffle(trace& t, const arguments& a, const operands& x) {
 
 inline void multihead_attention(trace& t, const arguments& a, const operands& x) {
     if (a[0] % a[1] != 0) report_description("num_heads must divide embed_dim");
-    *x.out = llmcost::multihead_attention{a[0], a[1]}.describe(t, x[0], x.count > 1 ? x[1] : x[0]);
+    const llmcost::multihead_attention attention{a[0], a[1], a[4] != 0};
+    *x.out = x.count > 1 ? attention.describe(t, x[0], x[1]) : attention.describe(t, x[0]);
 }
 
 /// Cosines and sines of the positions of this pass, (1, sequence, head_dim) each.
@@ -265,7 +266,7 @@ inline constexpr layer_row layer_table[]{
     {"Upsample", layer::upsample, {given_each("size", argument_kind::size, 1), given_each("scale_factor", argument_kind::size, 1), given_word("mode", "nearest bilinear"), ignored("align_corners")}},
     {"PixelShuffle", layer::pixel_shuffle, {needed("upscale_factor")}},
     {"ChannelShuffle", layer::channel_shuffle, {needed("groups")}},
-    {"MultiheadAttention", layer::multihead_attention, {needed("embed_dim"), needed("num_heads"), dropout_rate("dropout"), ignored("batch_first")}, 1, 3, role::attn, false},
+    {"MultiheadAttention", layer::multihead_attention, {needed("embed_dim"), needed("num_heads"), dropout_rate("dropout"), ignored("batch_first"), given("need_weights", argument_kind::truth, 1)}, 1, 2, role::attn, false},
     {"LlamaRotaryEmbedding", layer::rotary_embedding, {needed("head_dim")}, 0, 1, role::rotary, true, 2},
 };
 // clang-format on

@@ -271,7 +271,11 @@ private:
             else
                 inner.variables[i] = number(b.otherwise[i].front(), inner);
         if (in.size() != b.inputs.size()) report_description("the block reads another number of tensors");
-        for (std::size_t i = 0; i < b.inputs.size(); ++i) inner.slots[b.inputs[i].slot] = in[i];
+        for (std::size_t i = 0; i < b.inputs.size(); ++i)
+            if (b.inputs[i].list)
+                inner.lists[b.inputs[i].slot].push_back(in[i]);
+            else
+                inner.slots[b.inputs[i].slot] = in[i];
         const made last = run(b.body, inner, in.empty() ? made{} : in.front());
         std::vector<made> out;
         for (const place& p : b.outputs) out.push_back(inner.slots[p.slot]);
