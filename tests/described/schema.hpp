@@ -91,7 +91,7 @@ inline json schema() {
           object(with({{"parallel", {{"type", "array"}, {"items", steps}}}, {"join", text}, {"dim", number}}), {"parallel"}),
           object(with({{"if", number}, {"then", steps}, {"else", steps}}), {"if", "then"}),
           object(with({{"parameter", text}, {"shape", reference("numbers")}}), {"parameter", "shape", "output"}),
-          object(with({{"buffer", text}, {"shape", reference("numbers")}}), {"buffer", "shape"})}}};
+          object(with({{"buffer", text}, {"shape", reference("numbers")}, {"dtype", text}}), {"buffer", "shape"})}}};
     defs["block"] =
         object({{"arguments", {{"type", "object"}, {"additionalProperties", {{"anyOf", {number, {{"type", "null"}}}}}}}},
                 {"input", names},

@@ -129,6 +129,7 @@ private:
         else
             b.inputs = {place{b.slots++, false}};
         b.body = reader.read_steps(at.array("layers"));
+        b.inside = reader.contents_of(b.body);
         if (const auto out = at.find("output")) b.outputs = reader.read_inputs(*out);
         p_.blocks.push_back(std::move(b));
     }
@@ -139,10 +140,7 @@ private:
             check_keys(each, {"shape", "dtype"});
             input in{std::string(as_view(each.key())), reader.number_list(each.array("shape")), false, pointer_of(each)};
             if (in.shape.size() > max_rank) refuse_at(each, "expected at most six sizes");
-            const std::string_view type = as_view(each.string("dtype", "float"));
-            in.integers = type == "int" || type == "int64" || type == "int32" || type == "long";
-            if (!in.integers && type.find("float") == std::string_view::npos)
-                fail_value(*each.find("dtype"), "float or int64");
+            in.integers = read_integers(each);
             p_.inputs.push_back(std::move(in));
             whole.inputs.push_back(reader.define_input(each.key()));
         }

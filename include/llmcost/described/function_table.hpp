@@ -118,8 +118,23 @@ inline void pad(trace& t, const arguments& a, const operands& x) {
     for (int i = 0; i < around.rank; i += 2) to.size[to.rank - 1 - i / 2] += around.size[i] + around.size[i + 1];
     for (int i = 0; i < to.rank; ++i)
         if (to.size[i] < 0) report_description("pad: nothing is left");
-    *x.out = t.constant(to, x[0].type);
-    t.copy_into(*x.out, x[0]);
+    *x.out = t.pad_to(x[0], to);
+}
+/// `x[indices]`: rows picked by integers.
+inline void index(trace& t, const arguments&, const operands& x) {
+    extents to;
+    if (x[0].rank < 1 || x[0].rank + x[1].rank - 1 > max_rank) report_description("index: expected at most six dimensions");
+    for (int i = 0; i < x[1].rank; ++i) to.size[to.rank++] = x[1].size[i];
+    for (int i = 1; i < x[0].rank; ++i) to.size[to.rank++] = x[0].size[i];
+    *x.out = t.gather(x[0], to);
+}
+inline void masked_fill(trace& t, const arguments&, const operands& x) { *x.out = t.where(x[0]); }
+/// `F.normalize`: rows over their lengths, which are at least the smallest difference.
+inline void normalize(trace& t, const arguments& a, const operands& x) {
+    const value length = t.unary(op::compare, t.vector_norm(x[0], static_cast<int>(a[0]), true));
+    extents to;
+    for (int i = 0; i < x[0].rank; ++i) to.size[to.rank++] = x[0].size[i];
+    *x.out = t.div(x[0], length.expand(to));
 }
 inline void constant(trace& t, const arguments& a, const operands& x) { *x.out = t.constant(a.shape(0)); }
 /// Integers that the pass makes: positions.
@@ -174,7 +189,7 @@ inline constexpr layer_row function_table[]{
     called("rsqrt", unary_row<op::rsqrt>), called("reciprocal", unary_row<op::reciprocal>), called("abs", unary_row<op::absolute>),
     called("sin", unary_row<op::sin>), called("cos", unary_row<op::cos>), called("erf", unary_row<op::erf>),
     {"pow", function::pow, {needed("exponent", argument_kind::integer)}},
-    called("relu", activation_row_of<op::relu>), called("relu6", activation_row_of<op::clamp>), called("clamp", activation_row_of<op::clamp>),
+    called("relu", activation_row_of<op::relu>), called("relu6", activation_row_of<op::clamp>), called("clamp", activation_row_of<op::clamp>), {"clamp_min", function::unary<op::compare>, {ignored("min")}}, {"clamp_max", function::unary<op::compare>, {ignored("max")}},
     called("silu", activation_row_of<op::silu>), called("sigmoid", activation_row_of<op::sigmoid>), called("tanh", activation_row_of<op::tanh>),
     called("hardswish", activation_row_of<op::hardswish>), called("hardsigmoid", activation_row_of<op::hardsigmoid>), called("softplus", activation_row_of<op::softplus>),
     {"gelu", layer::gelu, {given_word("approximate", "none tanh")}},
@@ -195,6 +210,8 @@ inline constexpr layer_row function_table[]{
     {"slice", function::slice, {needed("dim", argument_kind::integer), given("start", argument_kind::integer, 0), given("end", argument_kind::integer, 0), given("step", argument_kind::size, 1)}},
     {"select", function::select, {needed("dim", argument_kind::integer)}},
     {"roll", function::roll, {ignored("shifts"), ignored("dims")}},
+    {"index", function::index, {}, 2, 2}, {"masked_fill", function::masked_fill, {ignored("value")}},
+    {"normalize", function::normalize, {given("dim", argument_kind::integer, 1), ignored("p"), ignored("eps")}},
     {"pad", function::pad, {needed_each("pad", argument_kind::axes), ignored("mode"), ignored("value")}},
     {"zeros", function::constant, {needed_each("size", argument_kind::shape)}, 0, 0}, {"ones", function::constant, {needed_each("size", argument_kind::shape)}, 0, 0},
     {"arange", function::arange, {needed_each("size", argument_kind::shape)}, 0, 0},

@@ -75,6 +75,7 @@ struct step {
     role what = role::none;
     std::vector<name_part> name_parts{};  ///< in front of `name`, where numbers are inside
     literal name = "";
+    bool integers = false;      ///< what a buffer holds
     std::int64_t in_list = -1;  ///< its number where it is one of a list
     literal type = "";          ///< of its class
     const layer_row* row = nullptr;
@@ -89,6 +90,13 @@ struct step {
     std::string pointer{};  ///< into the file
 };
 
+/// Whether there are modules among steps, and functions.
+struct contents {
+    bool modules = false, functions = false;
+
+    void add(const contents& c) noexcept { modules = modules || c.modules, functions = functions || c.functions; }
+};
+
 /// A block of a description: arguments, then steps.
 struct block {
     std::string name;
@@ -98,6 +106,7 @@ struct block {
     std::vector<place> outputs{};  ///< none: what came last
     std::uint16_t variables = 0, slots = 0, lists = 0;
     steps body{};
+    contents inside{};
 };
 
 /// What the caller hands in.

@@ -251,7 +251,10 @@ private:
         }
         if (found->what == meaning::of::number) return put(kind::number, found->operand, 1);
         varies_ = true;
-        asks_ = asks_ || found->what == meaning::of::asked;
+        // a form holds for one size of images, whatever is computed of it
+        const bool of_images = found->operand == static_cast<std::int64_t>(workload_word::image_height) ||
+                               found->operand == static_cast<std::int64_t>(workload_word::image_width);
+        asks_ = asks_ || (found->what == meaning::of::asked && !of_images);
         put(found->what == meaning::of::asked ? kind::asked : kind::variable, found->operand, 1);
     }
     void digits() {

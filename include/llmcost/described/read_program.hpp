@@ -67,6 +67,14 @@ inline void check_keys(config_view object, const std::vector<std::string_view>& 
 
 [[nodiscard]] inline std::string_view read_name(config_view at) { return read_name(at, as_view(at.as_string())); }
 
+/// Whether a tensor holds integers.
+[[nodiscard]] inline bool read_integers(config_view at) {
+    const std::string_view type = as_view(at.string("dtype", "float"));
+    const bool integers = type == "int" || type == "int64" || type == "int32" || type == "long";
+    if (!integers && type.find("float") == std::string_view::npos) fail_value(*at.find("dtype"), "float or int64");
+    return integers;
+}
+
 /// Names of the whole description: sizes and numbers of the workload.
 class global_names : public name_table {
 public:

@@ -49,6 +49,21 @@ public:
         return out;
     }
 
+    /// What steps are made of, those inside of modules apart.
+    [[nodiscard]] contents contents_of(const steps& all) const {
+        contents c;
+        for (const step& s : all) {
+            const bool around = s.kind == step_kind::container || s.kind == step_kind::block;
+            c.modules = c.modules || s.kind == step_kind::module || s.kind == step_kind::part || (around && !s.inlined);
+            c.functions = c.functions || s.kind == step_kind::function;
+            if (s.kind == step_kind::block && s.inlined) c.add(p_.blocks[s.block].inside);
+            if (around && !s.inlined) continue;
+            c.add(contents_of(s.body)), c.add(contents_of(s.other));
+            for (const steps& branch : s.branches) c.add(contents_of(branch));
+        }
+        return c;
+    }
+
 private:
     static constexpr std::array<std::string_view, 7> kinds{"type", "function",  "residual", "parallel",
                                                            "if",   "parameter", "buffer"};
@@ -122,6 +137,7 @@ private:
         } else {
             s.kind = kind == "parameter" ? step_kind::parameter : step_kind::buffer;
             s.name = p_.keep(read_name(*at.find(string_ref(kind.data(), kind.size()))));
+            if (kind == "buffer") s.integers = read_integers(at), known.push_back("dtype");
             s.arguments.push_back({0, number_list(at.array("shape"))});
             if (s.arguments[0].numbers.size() > max_rank) fail_value(*at.find("shape"), "at most six sizes");
             known.push_back("shape");
@@ -141,7 +157,7 @@ private:
             s.kind = step_kind::container, s.inlined = !type, s.numbered = s.numbered && type;
             if (!type && (at.find("name") || at.find("role")))
                 refuse_at(at, "layers with a name or role need a type, which is their class");
-            s.body = read_steps(*layers);
+            s.body = read_steps(*layers), s.leaf = is_leaf(s.body);
             known.push_back("layers");
             check_keys(at, known);
         } else if (const std::size_t b = block_called(as_view(type->as_string())); b < p_.blocks.size()) {
@@ -218,6 +234,11 @@ private:
     [[nodiscard]] library_class class_of_library(std::string_view name) const {
         return known_ == nullptr ? library_class{} : find_library_class(*known_, name);
     }
+    /// Whether a module of these steps hands out what it makes as a whole; one that makes only parameters is not called.
+    [[nodiscard]] bool is_leaf(const steps& all) const {
+        const contents c = contents_of(all);
+        return c.functions && !c.modules;
+    }
     [[nodiscard]] std::size_t block_called(std::string_view name) const {
         std::size_t i = 1;
         while (i < p_.blocks.size() && p_.blocks[i].name != name) ++i;
@@ -231,7 +252,8 @@ private:
     }
     void read_block_call(config_view at, step& s, std::size_t b, std::vector<std::string_view> known) {
         const block& called = p_.blocks[b];
-        s.kind = step_kind::block, s.block = static_cast<std::uint16_t>(b);
+        s.kind = step_kind::block, s.block = static_cast<std::uint16_t>(b),
+        s.leaf = called.inside.functions && !called.inside.modules;
         for (std::size_t i = 0; i < called.arguments.size(); ++i) {
             const std::string& name = called.arguments[i];
             known.push_back(name);

@@ -169,7 +169,7 @@ private:
             case step_kind::parallel: out = parallel(s, f, in.front()); break;
             case step_kind::choice: out = {run(number(s.condition, f) != 0 ? s.body : s.other, f, in.front())}; break;
             case step_kind::parameter: out = {{t_.param(s.name, shape_of(s, f)), &s}}; break;
-            case step_kind::buffer: out = {{trace::buffer(shape_of(s, f)), &s}}; break;
+            case step_kind::buffer: out = {{buffer(s, f), &s}}; break;
         }
         if (module) {
             if (m.leaf)
@@ -209,6 +209,12 @@ private:
             m.index = -1;
         }
         return m;
+    }
+    [[nodiscard]] value buffer(const step& s, const frame& f) {
+        value b = trace::buffer(shape_of(s, f));
+        b.type = t_.activation_type();
+        t_.owns_buffer(count(b.elements) * count(s.integers ? 8 : bits_of(b.type) / 8));
+        return s.integers ? made_integers(shape_of(s, f)) : b;
     }
     [[nodiscard]] extents shape_of(const step& s, const frame& f) const {
         extents out;

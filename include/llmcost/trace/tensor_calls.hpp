@@ -223,6 +223,13 @@ public:
         note(op::copy, {}, {}, out, a);
         return out;
     }
+    /// The same to any sizes.
+    constexpr value pad_to(const value& a, const extents& sizes) {
+        value out = dense(sizes, a.type);
+        if (a.is_channels_last()) out.make_channels_last_strides();
+        note(op::copy, {}, {}, out, a);
+        return out;
+    }
     /// The same along two neighbouring dimensions in one call.
     constexpr value pad(const value& a, int first, std::int64_t more, std::int64_t more_of_next) {
         const int d = a.axis(first);
