@@ -37,14 +37,14 @@ inline std::string types_text(const storage_types& t) {
 }
 
 /// The sizes that people know a model by.
-inline std::vector<std::string> size_words(const sizes& s) {
+inline std::vector<std::string> size_words(const sizes& s, const workload& load) {
     std::vector<std::string> out;
     const auto add = [&](std::int64_t n, std::string text) {
         if (n > 0) out.push_back(std::move(text));
     };
     if (s.encoder.num_hidden_layers > 0)
         out.push_back(number(s.encoder.num_hidden_layers) + " + " + number(s.num_hidden_layers) + " layers");
-    else
+    else if (s.num_hidden_layers > 0)
         out.push_back(number(s.num_hidden_layers) + (s.num_hidden_layers == 1 ? " layer" : " layers"));
     add(s.hidden_size, "hidden " + number(s.hidden_size));
     if (s.num_attention_heads > 0) {
@@ -63,7 +63,9 @@ inline std::vector<std::string> size_words(const sizes& s) {
     add(s.moe.num_experts, number(s.moe.num_experts_per_tok) + " of " + number(s.moe.num_experts) + " experts of " +
                                number(s.moe.intermediate_size));
     add(s.ssm.state_size, "state " + number(s.ssm.state_size));
-    add(s.vision.image_height, "image " + number(s.vision.image_height) + " × " + number(s.vision.image_width));
+    const bool own = load.image_height == 0;
+    add(s.vision.image_height, "image " + number(own ? s.vision.image_height : load.image_height) + " × " +
+                                   number(own ? s.vision.image_width : load.image_width));
     add(s.vocab_size, "vocabulary " + number(s.vocab_size));
     add(s.max_position_embeddings, "context " + number(s.max_position_embeddings));
     return out;
@@ -76,7 +78,7 @@ inline std::string heading(const question& q, std::string_view type) {
     std::string out = bold(q, q.who.name);
     out += used + 2 <= page_width ? std::string(page_width - used, ' ') : "\n";
     out += what + '\n';
-    return out + wrapped(size_words(q.subject.dims), page_width) + '\n';
+    return out + wrapped(size_words(q.subject.dims, q.work.base), page_width) + '\n';
 }
 
 /// Parameters by role, one line each.
