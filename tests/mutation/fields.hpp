@@ -70,11 +70,13 @@ public:
     void of(architecture& row) {
         auto& [model_type, prefix, remote_code, describe, base, embed, prepare, layer, mix, recur, attend, feed, residual,
                finish, predict, read, read_whole, own, drops, text, beside, kinds, norm, qk_norm, rotated, axes,
-               feed_forward, masks, router, expert, shared_experts, rotary_per_mixer, joins_rotated, heads, names, keys,
-               defaults] = row;
+               feed_forward, masks, router, expert, shared_experts, rotary_per_mixer, as_written, any_image, joins_rotated,
+               heads, names, keys, defaults] = row;
         (void)model_type;             // how a row is found
         (void)remote_code;            // what pages say of it
         (void)predict;                // what is beside the model
+        (void)as_written;             // of rows that files describe, which no registry has
+        (void)any_image;              // so is this
         (void)describe;               // the walk itself
         (void)recur;                  // no two families share one
         (void)read;                   // what it reads are sizes, which are changed by themselves
