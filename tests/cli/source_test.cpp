@@ -327,3 +327,19 @@ TEST_CASE("a key that nothing reads is listed, and told where it is nearly one t
     CHECK(printed("--config -", {.in = tiny(R"(,"use_cache":false)")}).find("cache counted, though use_cache is false") !=
           std::string::npos);
 }
+
+TEST_CASE("a description that is bundled is a variant of its family's") {
+    CHECK(printed("--model torchvision/resnet50 --format csv params") == "scope,params\nall,25557032\n");
+    CHECK(printed("--model TORCHVISION/ResNet18 --format csv params") == "scope,params\nall,11689512\n");
+    CHECK(printed("--model torchvision/vit_b_16 --set sizes.num_classes=10 --format csv params head") ==
+          "scope,params\nhead,7690\n");
+    CHECK(printed("--model torchvision/efficientnet_b7 --format csv mult") ==
+          printed("--model torchvision/efficientnet_b7 --image 600x600 --format csv mult"));
+    const std::string resnet = "--config " LLMCOST_TEST_DIR "/../configs/models/torchvision/resnet.json --format csv params";
+    CHECK(printed(resnet) == "scope,params\nall,11689512\n");
+    CHECK(printed(resnet + " --set variant=resnet50") == "scope,params\nall,25557032\n");
+    CHECK(has(refused(resnet + " --set variant=resnet51", {}, 3),
+              "/variants: none is called \"resnet51\"; nearest: resnet50"));
+    CHECK(has(failing("--model torchvision/resnet51", 4).err, "bundled under a near name: torchvision/resnet50"));
+    CHECK(has(printed("models resnet50"), "torchvision/wide_resnet50_2"));
+}

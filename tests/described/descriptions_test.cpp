@@ -170,6 +170,12 @@ TEST_CASE("what is wrong with a description is said with its place") {
         {R"({"layers": [{"function": "relu"}]})", "/inputs: missing; expected an object"},
         {R"({"sizes": {"batch": 3}, "inputs": {}, "layers": [{"function": "relu"}]})",
          "/sizes/batch: expected a name of letters"},
+        {R"({"sizes": {"depth": 3}, "variants": {"deep": {"dept": 9}}, "inputs": {}, "layers": []})",
+         "/variants/deep/dept: no size is called so; nearest: depth"},
+        {R"({"sizes": {"depth": 3}, "variants": {"deep": {"depth": [9]}}, "inputs": {}, "layers": []})",
+         "/variants/deep/depth: expected a number, as the size is"},
+        {over_features(R"({"type": "ReLU", "name": "a.{1}"})"), "expected a name of letters, digits, _ and -"},
+        {over_features(R"({"type": "ReLU", "name": "a{1"})"), "an expression between { and }"},
         {R"({"sizes": {"a": "2 * sequence"}, "inputs": {}, "layers": []})",
          "/sizes/a: a size does not depend on the workload"},
         {over_features(
@@ -213,6 +219,29 @@ TEST_CASE("images have the size that the workload says, or the description's own
         over_images(R"({"type": "Conv2d", "name": "c", "in_channels": 8, "out_channels": 4, "kernel_size": 1})"));
     CHECK(count_model(m.subject(), {}).mult == count(8 * 4 * 32 * 32));
     CHECK(count_model(m.subject(), {.image_height = 10, .image_width = 7}).mult == count(8 * 4 * 10 * 7));
+}
+
+TEST_CASE("what a block is not given may be computed of what it is") {
+    const described_model m = described_as(R"({"inputs": {"x": {"shape": ["batch", 16]}},
+        "blocks": {"A": {"arguments": {"wide": "2 * narrow", "narrow": null},
+                         "layers": [{"type": "Linear", "in_features": 16, "out_features": "wide", "bias": false}]}},
+        "layers": [{"type": "A", "name": "block{1 + 1}-{narrow_of}", "narrow": 3}], "sizes": {"narrow_of": 7}})");
+    const model_listing all = list_model(m.subject(), {});
+    CHECK(all.total.params == count(16 * 6));
+    CHECK(all.find("block2-7.0") != nullptr);
+}
+
+TEST_CASE("a module without modules inside hands out what it makes, and a block reads a list") {
+    const described_model m = described_as(R"({"inputs": {"x": {"shape": ["batch", 16]}},
+        "blocks": {"Twice": {"input": "all[]", "layers": [{"function": "relu", "output": "all[]"},
+                                                          {"function": "cat", "input": "all[]", "dim": 1}]}},
+        "layers": [{"type": "Twice", "name": "twice"},
+                   {"type": "Holder", "name": "held", "layers": [{"parameter": "weight", "shape": [5], "output": "w"}]},
+                   {"buffer": "places", "shape": [3], "dtype": "int64", "output": "places"}]})");
+    const model_listing all = list_model(m.subject(), {});
+    CHECK(all.total.out == count(32));
+    CHECK(all.find("twice")->sums.out == count(32));
+    CHECK(all.find("held")->sums.out == count());
 }
 
 TEST_CASE("the schema that ships is made from the tables") {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "golden_compare.hpp"
 #include "heads_file.hpp"
+#include "vision_file.hpp"
 
 #include <doctest/doctest.h>
 
@@ -130,6 +131,17 @@ std::string page_of(const std::map<std::string, held_type>& all) {
         out << "| `" << type << "` | " << (held.configurations.empty() ? std::string(llmcost::not_held) : joined(held.configurations))
             << " | " << (held.runs.empty() ? "tensors only" : joined(held.runs)) << " | " << training_of(held) << " | "
             << joined(held.exceptions) << " |\n";
+    out << "\n## Models of torchvision\n\n"
+        << "`--model torchvision/NAME`, described in files as [your own](own-models.md) are. Each name is held against "
+           "torchvision "
+           "0.29.2:\ntensors, classes, every figure of every module over two images of 3x224x224, and of a training step of "
+           "them "
+           "FLOPs, what\nbackward executes and the bytes that autograd keeps.\n\n| description | names |\n|---|---|\n";
+    for (const vision_family& family : read_vision_families()) {
+        out << "| [" << family.name << ".json](../configs/models/torchvision/" << family.name << ".json) |";
+        for (const std::string& name : family.variants) out << " `" << name << '`';
+        out << " |\n";
+    }
     return out.str();
 }
 

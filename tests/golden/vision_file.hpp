@@ -11,7 +11,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <sstream>
 #include <stdexcept>
@@ -20,6 +22,30 @@
 
 // What torchvision's models are and execute, a few lines each: torchvision.txt, which tests/oracle/vision.py writes.
 namespace llmcost::testing {
+
+/// A description of a family in `configs/models/torchvision`.
+struct vision_family {
+    std::string name;
+    std::string json;
+    std::vector<std::string> variants{};
+};
+
+/// All of them, in the order of their names.
+[[nodiscard]] inline std::vector<vision_family> read_vision_families() {
+    std::vector<vision_family> all;
+    for (const auto& entry : std::filesystem::directory_iterator(golden_folder() / "../../configs/models/torchvision")) {
+        if (entry.path().extension() != ".json") continue;
+        std::ifstream in(entry.path());
+        all.push_back({entry.path().stem().string(), std::string(std::istreambuf_iterator<char>(in), {})});
+    }
+    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+    for (vision_family& family : all)
+        parse_config(family.json, family.name).read_with([&](config_view root) {
+            for (const config_view each : root.object("variants"))
+                family.variants.emplace_back(each.key().data(), each.key().size());
+        });
+    return all;
+}
 
 /// What is held of one model; hashes of the lines that name its tensors, classes and what modules execute.
 struct vision_record {

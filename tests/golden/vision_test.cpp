@@ -33,20 +33,12 @@ std::string without_blanks(const std::string& json) {
 
 /// The header that bundles the descriptions of `configs/models/torchvision`.
 std::string bundled_header(const std::map<std::string, vision_record>& records) {
-    std::vector<std::filesystem::path> files;
-    for (const auto& entry : std::filesystem::directory_iterator(root / "configs/models/torchvision"))
-        if (entry.path().extension() == ".json") files.push_back(entry.path());
-    std::sort(files.begin(), files.end());
     std::string families;
     std::map<std::string, std::string> family_of;
-    for (const std::filesystem::path& path : files) {
-        const std::string family = path.stem().string(), json = contents_of(path);
-        families += "inline constexpr std::string_view described_" + family + " =\n    R\"json(" + without_blanks(json) +
-                    ")json\"sv;\n";
-        llmcost::parse_config(json, family).read_with([&](llmcost::config_view all) {
-            for (const llmcost::config_view each : all.object("variants"))
-                family_of[std::string(each.key().data(), each.key().size())] = family;
-        });
+    for (const vision_family& family : read_vision_families()) {
+        families += "inline constexpr std::string_view described_" + family.name + " =\n    R\"json(" +
+                    without_blanks(family.json) + ")json\"sv;\n";
+        for (const std::string& variant : family.variants) family_of[variant] = family.name;
     }
     std::string rows;
     for (const auto& [name, family] : family_of) {
