@@ -133,6 +133,7 @@ OPERATIONS = {
     "gelu_tanh": ("t", lambda m, x: F.gelu(x, approximate="tanh")),
     "relu": ("t", lambda m, x: F.relu(x)),
     "hardswish": ("t", lambda m, x: F.hardswish(x)),
+    "hardsigmoid": ("t", lambda m, x: F.hardsigmoid(x)),
     "softplus": ("t", lambda m, x: F.softplus(x)),
     "compare": ("t", lambda m, x: x.clamp(max=0.5)),
     "absolute": ("t", lambda m, x: x.abs()),
@@ -190,8 +191,9 @@ OPERATIONS = {
 DECLARATIONS = ("param", "buffer", "input")
 VIEWS = ["transpose", "permute", "unsqueeze", "squeeze", "slice", "select", "expand"]
 OF_IMAGES = "mean_of_images", "norm_over_places"
+GATES = "hardswish", "hardsigmoid"
 UNARY = [name for name, (kinds, _) in OPERATIONS.items()
-         if kinds == "t" and not name.endswith("_") and name not in OF_IMAGES]
+         if kinds == "t" and not name.endswith("_") and name not in OF_IMAGES + GATES]
 ON_META_ONLY = ("batch_norm",)  # in evaluation the CPU's has no statistics to write and keep
 
 

@@ -7,7 +7,7 @@ from itertools import cycle
 import torch
 from torch._prims_common import suggest_memory_format
 
-from operations import DECLARATIONS, UNARY, VIEWS, run, text_of
+from operations import DECLARATIONS, GATES, UNARY, VIEWS, run, text_of
 
 
 BINARY = "add", "sub", "mul", "div", "maximum", "minimum", "where"
@@ -251,5 +251,16 @@ def saving_program(author):
     return draft
 
 
+def gate_program(author):
+    """Activations with corners, of what somebody wrote, behind each other."""
+    draft = Draft(author)
+    name = draft.add(f"param {text_of(author.sizes())}")
+    if author.pick(True, False):
+        name = draft.add(f"mul_scalar {name}")
+    for _ in range(author.pick(1, 2)):
+        name = draft.add(f"{author.pick(*GATES)} {name}")
+    return draft
+
+
 KINDS = {"view": view_program, "single": single_program, "elementwise": elementwise_program, "row": row_program,
-         "image": image_program, "product": product_program, "saving": saving_program}
+         "image": image_program, "product": product_program, "saving": saving_program, "gate": gate_program}

@@ -61,6 +61,8 @@ private:
                                                      {"absolute", op::absolute},
                                                      {"clamp", op::clamp},
                                                      {"softplus", op::softplus},
+                                                     {"hardswish", op::hardswish},
+                                                     {"hardsigmoid", op::hardsigmoid},
                                                      {"compare", op::compare},
                                                      {"power", op::power},
                                                      {"add_scalar", op::add},
