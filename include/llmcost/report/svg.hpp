@@ -72,13 +72,14 @@ inline constexpr std::size_t svg_kinds = 8;
     return "lc-" + std::string(what) + " lc-k" + std::to_string(kind % svg_kinds);
 }
 
-/// Colours by kind, dashes of lines by kind, texts; a reader that prefers dark gets it dark.
+/// Colours of kinds: Okabe and Ito's, which people who see few of them tell apart, and lighter ones for dark pages.
+inline constexpr std::array<std::string_view, svg_kinds> svg_light{"#0072b2", "#d55e00", "#00845f", "#b8558f",
+                                                                   "#a87400", "#3a96cc", "#7a5c14", "#5a5a5a"};
+inline constexpr std::array<std::string_view, svg_kinds> svg_dark{"#5ab4f0", "#ff9a5c", "#3fd6a6", "#f0a8d4",
+                                                                  "#ffc34d", "#a5dcff", "#d9c27a", "#c0c0c0"};
+
+/// Colours by kind, dashes of lines by kind, texts; a reader that prefers dark gets it dark, paper stays light.
 [[nodiscard]] inline std::string svg_style() {
-    // Okabe and Ito's colours, which people who see few of them tell apart, and lighter ones for dark pages
-    constexpr std::array<std::string_view, svg_kinds> light{"#0072b2", "#d55e00", "#00845f", "#b8558f",
-                                                            "#a87400", "#3a96cc", "#7a5c14", "#5a5a5a"};
-    constexpr std::array<std::string_view, svg_kinds> dark{"#5ab4f0", "#ff9a5c", "#3fd6a6", "#f0a8d4",
-                                                           "#ffc34d", "#a5dcff", "#d9c27a", "#c0c0c0"};
     constexpr std::array<std::string_view, svg_kinds> dashes{"none", "8 4", "2 3",         "10 3 2 3",
                                                              "14 4", "5 2", "8 3 2 3 2 3", "1 5"};
     const auto colours = [](const std::array<std::string_view, svg_kinds>& of) {
@@ -92,19 +93,21 @@ inline constexpr std::size_t svg_kinds = 8;
     };
     std::string out =
         ".lc-paper{fill:#fff}.lc-text{fill:#1b1b1b;font-family:system-ui,-apple-system,'Segoe UI','DejaVu Sans',"
-        "sans-serif;font-size:14px}.lc-title{font-size:16px;font-weight:600}.lc-soft{fill:#555}\n"
+        "sans-serif;font-size:14px}.lc-title{font-size:16px;font-weight:600}.lc-small{font-size:12px}.lc-soft{fill:#555}\n"
         ".lc-axis{stroke:#444;fill:none}.lc-grid{stroke:#ddd;fill:none}.lc-line{fill:none;stroke-width:2.2}\n"
         ".lc-mark{fill:#fff;stroke-width:1.8}.lc-hatch{fill:none;stroke-width:1.6}.lc-tint{fill-opacity:.28}\n"
         ".lc-fill{stroke-width:1.2}.lc-limit{stroke:#1b1b1b;stroke-width:1.6;stroke-dasharray:3 3;fill:none}\n"
+        ".lc-roof{fill:none;stroke:#1b1b1b;stroke-width:2}.lc-dashed{stroke-dasharray:4 3}\n"
         ".lc-halo{paint-order:stroke;stroke:#fff;stroke-width:4px;stroke-linejoin:round}\n";
     for (std::size_t i = 1; i < svg_kinds; ++i)
         out += ".lc-k" + std::to_string(i) + ".lc-line{stroke-dasharray:" + std::string(dashes[i]) + "}";
-    out += '\n' + colours(light);
+    out += '\n' + colours(svg_light);
     return out +
-           "@media (prefers-color-scheme:dark){.lc-paper{fill:#16181c}.lc-text{fill:#eceef2}.lc-soft{fill:#b4b8c0}\n"
-           ".lc-axis{stroke:#b4b8c0}.lc-grid{stroke:#3a3f47}.lc-mark{fill:#16181c}.lc-limit{stroke:#eceef2}.lc-halo{stroke:#"
-           "16181c}\n" +
-           colours(dark) + "}\n";
+           "@media screen and "
+           "(prefers-color-scheme:dark){.lc-paper{fill:#16181c}.lc-text{fill:#eceef2}.lc-soft{fill:#b4b8c0}\n"
+           ".lc-axis{stroke:#b4b8c0}.lc-grid{stroke:#3a3f47}.lc-mark{fill:#16181c}.lc-limit,.lc-roof{stroke:#eceef2}\n"
+           ".lc-halo{stroke:#16181c}\n" +
+           colours(svg_dark) + "}\n";
 }
 
 /// Fillings by kind as `<defs>`: a tint below lines, crosses, dots; `prefix` keeps names of several pictures apart.
