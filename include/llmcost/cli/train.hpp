@@ -115,6 +115,28 @@ inline answered swept_training(const arguments& given, const program& io, const 
                        });
 }
 
+/// What of a plan depends on the model; refuses what nobody says of it.
+inline void settle_training(training_plan& plan, asked_adapter& adapter, const arguments& given, const streams& io,
+                            const read_subject& read, const workload& load) {
+    check_workload(read.subject, {.base = load});
+    settle_adapter(adapter, given, read.subject, io.err);
+    plan.adapts = adapter.file.adapts;
+    check_training(given, read.subject, load, plan);
+    plan.base = base_of(adapter, read, load);
+}
+
+/// Trains a model, which outlives what comes of it.
+inline trained trained_of(const arguments& given, const read_subject& read, const workload& load, const training_plan& plan,
+                          const asked_adapter& adapter, const room_asked& room) {
+    const int precision = given.choice(option::precision);
+    trained t{
+        read, load, plan, precision, adapter.words, room, read_step_time(given, precision), train(read.subject, load, plan)};
+    if (plan.step.recompute == recomputation::selective && !t.run.knows_attention)
+        refuse("--recompute", "selective makes attention again, and this model's is not known to be one");
+    if (!adapter.none() && t.run.memory.trainable == 0) refuse("--adapter", "trains nothing of this model");
+    return t;
+}
+
 }  // namespace detail
 
 /// What `llmcost train` prints.
@@ -126,24 +148,9 @@ inline answered swept_training(const arguments& given, const program& io, const 
     check_plot(given, true, {});
     const room_asked room = read_room(given);
     const read_subject read = io.read(given, io);
-    check_workload(read.subject, {.base = load});
-    settle_adapter(adapter, given, read.subject, io.err);
-    plan.adapts = adapter.file.adapts;
-    detail::check_training(given, read.subject, load, plan);
-    plan.base = base_of(adapter, read, load);
+    detail::settle_training(plan, adapter, given, io, read, load);
     if (work.any()) return detail::swept_training(given, io, work, read, plan, room);
-    const int precision = given.choice(option::precision);
-    const detail::trained t{read,
-                            load,
-                            plan,
-                            precision,
-                            adapter.words,
-                            room,
-                            detail::read_step_time(given, precision),
-                            train(read.subject, load, plan)};
-    if (plan.step.recompute == recomputation::selective && !t.run.knows_attention)
-        refuse("--recompute", "selective makes attention again, and this model's is not known to be one");
-    if (!adapter.none() && t.run.memory.trainable == 0) refuse("--adapter", "trains nothing of this model");
+    const detail::trained t = detail::trained_of(given, read, load, plan, adapter, room);
     const auto format = static_cast<output_format>(given.choice(option::format));
     const exit_code code = code_of(room, t.needed());
     answered out{format == output_format::json   ? detail::train_json(t)

@@ -270,8 +270,8 @@ inline void put_utilisation(json_writer& json, const trained& t) {
     return json.text() + "\n";
 }
 
-/// A step over time, and its peak as bars.
-[[nodiscard]] inline svg_picture train_picture(const trained& t) {
+/// The peak of a step as bars.
+[[nodiscard]] inline svg_picture peak_picture(const trained& t) {
     const memory_timeline& m = t.run.memory;
     std::vector<memory_bar> bars;
     std::string description;
@@ -281,9 +281,14 @@ inline void put_utilisation(json_writer& json, const trained& t) {
         if (m.peak.bytes.of[i] != 0)
             description += (description.empty() ? "" : "; ") + bars.back().name + ' ' + in_bytes(bars.back().bytes);
     }
+    return breakdown_picture({"At the peak, in " + std::string(m.peak.phase), description}, bars, t.room);
+}
+
+/// A step over time, and its peak as bars.
+[[nodiscard]] inline svg_picture train_picture(const trained& t) {
     const std::string words = train_title(t);
-    return one_below_other(timeline_picture({t.read.found.who.name, words.substr(0, words.find('\n'))}, m, t.room),
-                           breakdown_picture({"At the peak, in " + std::string(m.peak.phase), description}, bars, t.room));
+    return one_below_other(
+        timeline_picture({t.read.found.who.name, words.substr(0, words.find('\n'))}, t.run.memory, t.room), peak_picture(t));
 }
 
 /// The moments of a step as columns, the categories as rows.
