@@ -1,0 +1,225 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <llmcost/report/chart.hpp>
+#include <llmcost/report/graph_drawing.hpp>
+#include <llmcost/report/html.hpp>
+
+// An icicle: a whole, below it its parts, below them theirs, each as wide as its share.
+namespace llmcost {
+
+/// What boxes are as wide as.
+struct icicle_measure {
+    std::string name;
+    std::string unit;  ///< of a size: `B`, `s`; empty: a count
+};
+
+/// A part, or several that are alike; parents stand before their children.
+struct icicle_box {
+    std::string name;  ///< in its parent
+    std::string path;  ///< of its own; `0-15` in it where it stands for several
+    std::string type;
+    std::int32_t parent = -1;
+    int depth = 0;
+    std::uint64_t times = 1;      ///< how many of the whole it stands for
+    std::size_t kind = 0;         ///< how it looks
+    std::vector<double> sizes{};  ///< by measure, of all that it stands for
+};
+
+struct icicle {
+    std::vector<icicle_measure> measures;
+    std::vector<icicle_box> boxes;
+    std::vector<std::string> kinds{};  ///< what the looks mean; empty ones mean nothing
+    std::string title{}, description{};
+};
+
+/// Where a box begins and how wide it is, of a whole of 1.
+struct icicle_place {
+    double from = 0, wide = 0;
+};
+
+/// The places of all boxes by a measure: children one behind the other from their parent's left side.
+[[nodiscard]] inline std::vector<icicle_place> icicle_places(const icicle& of, std::size_t measure) {
+    std::vector<icicle_place> places(of.boxes.size());
+    std::vector<double> inside(of.boxes.size()), used(of.boxes.size());
+    for (const icicle_box& b : of.boxes)
+        if (b.parent >= 0) inside[static_cast<std::size_t>(b.parent)] += b.sizes[measure];
+    for (std::size_t i = 0; i < of.boxes.size(); ++i) {
+        const icicle_box& b = of.boxes[i];
+        if (b.parent < 0) {
+            places[i] = {0, 1};
+            continue;
+        }
+        const auto above = static_cast<std::size_t>(b.parent);
+        const double whole = std::max(of.boxes[above].sizes[measure], inside[above]);
+        const double wide = whole > 0 ? places[above].wide * b.sizes[measure] / whole : 0;
+        places[i] = {places[above].from + used[above], wide};
+        used[above] += wide;
+    }
+    return places;
+}
+
+namespace detail {
+
+/// `16 × 0-15` of several that are alike.
+[[nodiscard]] inline std::string icicle_name(const icicle& of, const icicle_box& b) {
+    const std::uint64_t around = b.parent >= 0 ? of.boxes[static_cast<std::size_t>(b.parent)].times : 1;
+    const std::uint64_t own = b.times / std::max<std::uint64_t>(1, around);
+    return own > 1 ? std::to_string(own) + " × " + b.name : b.name;
+}
+/// `flops 2.1 T, 61.8 %`.
+[[nodiscard]] inline std::string icicle_words(const icicle& of, const icicle_box& b, std::size_t measure) {
+    const double whole = of.boxes.front().sizes[measure], size = b.sizes[measure];
+    const icicle_measure& m = of.measures[measure];
+    std::string amount = three_digits(size, m.unit);
+    if (amount.ends_with(' ')) amount.pop_back();
+    return m.name + ' ' + amount + ", " + tick_label(whole > 0 ? 100 * size / whole : 0, axis_unit::number) + " %";
+}
+/// The looks that mean something.
+[[nodiscard]] inline std::vector<std::size_t> icicle_kinds(const icicle& of) {
+    std::vector<std::size_t> out;
+    for (std::size_t k = 0; k < of.kinds.size(); ++k)
+        if (!of.kinds[k].empty()) out.push_back(k);
+    return out;
+}
+[[nodiscard]] inline int icicle_rows(const icicle& of) {
+    int deepest = 0;
+    for (const icicle_box& b : of.boxes) deepest = std::max(deepest, b.depth);
+    return deepest + 1;
+}
+
+}  // namespace detail
+
+/// The whole icicle by its first measure, as a picture that does nothing.
+[[nodiscard]] inline svg_picture icicle_picture(const icicle& of, const std::string& prefix = "lc") {
+    constexpr double row = 30, left = 14, wide = 612, top = 46;
+    svg_picture out = detail::begun({of.title, of.description, prefix});
+    const std::vector<icicle_place> places = icicle_places(of, 0);
+    for (std::size_t i = 0; i < of.boxes.size(); ++i) {
+        const icicle_box& b = of.boxes[i];
+        const double x = left + wide * places[i].from, w = wide * places[i].wide, y = top + row * b.depth;
+        if (w < 0.5) continue;
+        const std::string name = detail::icicle_name(of, b);
+        out.drawn.filled(x, y, w, row - 2, b.kind,
+                         (b.path.empty() ? b.type : b.path) + ": " + detail::icicle_words(of, b, 0));
+        const std::string shown = svg_width_of(name) <= w - 8 ? name : w > 46 ? detail::svg_cut(name, w - 8) : std::string();
+        out.drawn.text(x + 5, y + 19, shown, svg_anchor::start, "lc-halo");
+    }
+    const double below = top + row * detail::icicle_rows(of) + 22;
+    const std::vector<std::size_t> kinds = detail::icicle_kinds(of);
+    std::vector<std::string> names;
+    for (const std::size_t k : kinds) names.push_back(of.kinds[k]);
+    const double took = detail::draw_legend(out.drawn, 20, below, 626, names, [&](std::size_t i, double x, double y) {
+        out.drawn.filled(x, y - 9, 26, 18, kinds[i]);
+    });
+    out.height = below + took;
+    return out;
+}
+
+/// The same as a part of a page whose `icicle_script` makes it a thing to walk about in: each box a button.
+inline void put_icicle(html_writer& page, const icicle& of) {
+    const std::vector<icicle_place> now = icicle_places(of, 0);
+    std::vector<std::vector<icicle_place>> places;
+    for (std::size_t m = 0; m < of.measures.size(); ++m) places.push_back(icicle_places(of, m));
+    const auto in_percent = [](double share) { return svg_number(100 * share) + "%"; };
+    const auto short_number = [](double x) {
+        std::array<char, 32> text{};
+        std::snprintf(text.data(), text.size(), "%.7g", x);
+        return std::string(text.data());
+    };
+    page.open("div", {{"class", "controls"}});
+    page.open("label").text("Width by ").open("select", {{"id", "icicle-measure"}});
+    for (const icicle_measure& m : of.measures) page.element("option", m.name, {{"data-unit", m.unit}});
+    page.close().close();
+    page.element("button", "Out", {{"type", "button"}, {"id", "icicle-out"}}).close();
+    page.element("p", " ", {{"id", "icicle-now"}, {"aria-live", "polite"}});
+    page.open("div", {{"class", "icicle"},
+                      {"id", "icicle"},
+                      {"role", "group"},
+                      {"aria-label", of.title},
+                      {"style", "--rows:" + std::to_string(detail::icicle_rows(of))}});
+    for (std::size_t i = 0; i < of.boxes.size(); ++i) {
+        const icicle_box& b = of.boxes[i];
+        std::string from, wide, sizes;
+        for (std::size_t m = 0; m < of.measures.size(); ++m) {
+            const char* const comma = m == 0 ? "" : ",";
+            from += comma + short_number(places[m][i].from), wide += comma + short_number(places[m][i].wide);
+            sizes += comma + short_number(b.sizes[m]);
+        }
+        const std::string path = b.path.empty() ? b.type : b.path;
+        page.open("button", {{"type", "button"},
+                             {"class", "box k" + std::to_string(b.kind % svg_kinds)},
+                             {"style", "left:" + in_percent(now[i].from) + ";width:" + in_percent(now[i].wide) +
+                                           ";--row:" + std::to_string(b.depth)},
+                             {"data-path", b.path},
+                             {"data-type", b.type},
+                             {"data-times", std::to_string(b.times)},
+                             {"data-parent", std::to_string(b.parent)},
+                             {"data-from", from},
+                             {"data-wide", wide},
+                             {"data-sizes", sizes},
+                             {"aria-label", path + ", " + detail::icicle_words(of, b, 0)}});
+        page.element("span", detail::icicle_name(of, b)).close();
+    }
+    page.close();
+    page.open("ul", {{"class", "legend"}, {"aria-label", "What the fillings mean"}});
+    for (const std::size_t k : detail::icicle_kinds(of)) {
+        page.open("li").element("span", "",
+                                {{"class", "swatch k" + std::to_string(k % svg_kinds)}, {"aria-hidden", "true"}});
+        page.text(of.kinds[k]).close();
+    }
+    page.close();
+}
+
+/// How the boxes of `put_icicle` look: a filling for each kind, names on paper.
+[[nodiscard]] inline std::string icicle_style() {
+    std::string out = R"css(
+.icicle{position:relative;height:calc(var(--rows)*2.75rem)}
+.box{position:absolute;top:calc(var(--row)*2.75rem);height:2.75rem;margin:0;padding:0;overflow:hidden;text-align:left;
+border:1px solid var(--ink);border-radius:0;color:var(--ink);font:inherit;font-size:.88rem;cursor:pointer;white-space:nowrap;
+min-width:0}
+.box,.swatch{background-color:color-mix(in srgb,var(--k) 20%,var(--paper))}
+.box span{background:var(--paper);margin-left:.2rem;padding:.1rem .25rem;border-radius:.2rem}
+.box:hover,.box:focus-visible{border-width:3px;z-index:2}
+.box:focus-visible{outline-offset:-5px}
+.box[aria-current]{border-width:3px;font-weight:700}
+.box.narrow span{visibility:hidden}
+#icicle-now{min-height:3rem;margin:.5rem 0;overflow-wrap:anywhere}
+.controls{display:flex;flex-wrap:wrap;gap:.75rem;align-items:center}
+.controls select,.controls button{font:inherit;padding:.4rem .75rem;min-height:2.75rem;color:var(--ink);
+background:var(--band);border:1px solid var(--soft);border-radius:.3rem}
+.legend{display:flex;flex-wrap:wrap;gap:.25rem 1.25rem;list-style:none;padding:0;margin:.75rem 0;font-size:.92rem}
+.swatch{display:inline-block;width:1.75rem;height:1.1rem;border:1px solid var(--ink);vertical-align:-.2rem;margin-right:.4rem}
+@media print{.box,.swatch{print-color-adjust:exact;-webkit-print-color-adjust:exact}#icicle-now,.controls{display:none}}
+)css";
+    constexpr std::string_view drawn[svg_kinds]{"linear-gradient(var(--k),var(--k))",
+                                                "repeating-linear-gradient(135deg,var(--k) 0 2px,transparent 2px 8px)",
+                                                "repeating-linear-gradient(45deg,var(--k) 0 2px,transparent 2px 8px)",
+                                                "repeating-linear-gradient(0deg,var(--k) 0 2px,transparent 2px 8px)",
+                                                "repeating-linear-gradient(90deg,var(--k) 0 2px,transparent 2px 8px)",
+                                                "repeating-linear-gradient(45deg,var(--k) 0 1px,transparent 1px 7px),"
+                                                "repeating-linear-gradient(135deg,var(--k) 0 1px,transparent 1px 7px)",
+                                                "repeating-linear-gradient(90deg,var(--k) 0 4px,transparent 4px 16px)",
+                                                "linear-gradient(var(--band),var(--band))"};
+    const auto colours = [&](const std::array<std::string_view, svg_kinds>& of) {
+        std::string rules;
+        for (std::size_t k = 0; k < svg_kinds; ++k) rules += ".k" + std::to_string(k) + "{--k:" + std::string(of[k]) + "}";
+        return rules;
+    };
+    for (std::size_t k = 0; k < svg_kinds; ++k)
+        out += ".k" + std::to_string(k) + "{background-image:" + std::string(drawn[k]) + "}\n";
+    return out + colours(svg_light) + "\n@media screen and (prefers-color-scheme:dark){" + colours(svg_dark) + "}\n";
+}
+
+}  // namespace llmcost

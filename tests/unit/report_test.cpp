@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include <llmcost/report/html.hpp>
+#include <llmcost/report/icicle.hpp>
+#include <llmcost/report/layered_layout.hpp>
+#include <llmcost/report/roofline_plot.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+using namespace llmcost;
+
+namespace {
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+icicle small_icicle() {
+    icicle of{{{"flops", ""}, {"params", ""}}, {}, {"first", "", "third"}, "a model", "its parts"};
+    of.boxes = {{"model", "", "Model", -1, 0, 1, 0, {10, 4}},
+                {"a", "a", "Linear", 0, 1, 1, 0, {6, 0}},
+                {"0-1", "0-1", "Layer", 0, 1, 2, 2, {3, 5}},
+                {"b<", "0-1.b<", "Linear", 2, 2, 2, 2, {3, 5}}};
+    return of;
+}
+
+}  // namespace
+
+TEST_CASE("a page is closed in itself, and a text in it is no markup") {
+    html_writer body;
+    body.open("main", {{"class", "a\"b"}}).element("p", "<script>&").close();
+    const std::string page = html_page("</title>", "p{}", body, {});
+    CHECK(has(page, "<title>&lt;/title&gt;</title>"));
+    CHECK(has(page, "<main class=\"a&quot;b\"><p>&lt;script&gt;&amp;</p>\n</main>\n</body>\n</html>\n"));
+    CHECK(has(page, "default-src 'none'"));
+    CHECK_FALSE(has(page, "<script"));
+    CHECK(has(html_page("t", "", body, "let x;\n"), "<script>\nlet x;\n</script>\n</body>"));
+}
+
+TEST_CASE("boxes of an icicle lie in their parents, one behind the other") {
+    const icicle of = small_icicle();
+    const auto flops = icicle_places(of, 0), params = icicle_places(of, 1);
+    CHECK(flops[1].from == 0);
+    CHECK(flops[1].wide == doctest::Approx(0.6));
+    CHECK(flops[2].from == doctest::Approx(0.6));
+    CHECK(flops[2].wide == doctest::Approx(0.3));
+    CHECK(flops[3].from == doctest::Approx(0.6));
+    CHECK(flops[3].wide == doctest::Approx(0.3));
+    CHECK(params[1].wide == 0);
+    CHECK(params[2].wide == 1);  // more than its parent has: as wide as that
+    html_writer page;
+    put_icicle(page, of);
+    CHECK(has(page.written(), "data-path=\"0-1.b&lt;\""));
+    CHECK(has(page.written(), "aria-label=\"0-1, flops 3, 30 %\""));
+    CHECK(has(page.written(), "<span>2 × 0-1</span>"));
+    CHECK(has(page.written(), "left:60%;width:30%;--row:1"));
+    CHECK_FALSE(has(page.written(), "swatch k1"));
+    CHECK(has(icicle_picture(of).document(), ">2 × 0-1</text>"));
+}
+
+TEST_CASE("edges of a drawn graph run down, and boxes of a row stand beside each other") {
+    const std::vector<layered_edge> edges{{0, 1}, {0, 2}, {1, 3}, {2, 3}, {0, 3}, {4, 3}, {3, 5}, {0, 5}};
+    const layered_places p = layered_layout(6, edges, 100, 40, 20);
+    REQUIRE(p.boxes.size() == 6);
+    for (std::size_t i = 0; i < edges.size(); ++i) {
+        REQUIRE(p.edges[i].size() >= 2);
+        for (std::size_t k = 1; k < p.edges[i].size(); ++k) CHECK(p.edges[i][k].y > p.edges[i][k - 1].y);
+        CHECK(p.edges[i].front().x == p.boxes[static_cast<std::size_t>(edges[i].from)].x);
+        CHECK(p.edges[i].back().y == p.boxes[static_cast<std::size_t>(edges[i].to)].y - 20);
+    }
+    for (std::size_t a = 0; a < 6; ++a) {
+        CHECK(p.boxes[a].x >= 50);
+        CHECK(p.boxes[a].x <= p.width - 50);
+        CHECK(p.boxes[a].y <= p.height - 20);
+        for (std::size_t b = 0; b < a; ++b)
+            CHECK((p.boxes[a].y != p.boxes[b].y || std::fabs(p.boxes[a].x - p.boxes[b].x) >= 100));
+    }
+    CHECK(p.boxes[4].y == p.boxes[1].y);  // what nobody makes stands above its reader
+    CHECK(layered_layout(0, {}, 1, 1, 1).boxes.empty());
+}
+
+TEST_CASE("a roofline has a marker for each operator, with its name") {
+    roofline_points of{"2 TB/s", 2e12, {{"peak", 1e15}, {"vector", 6e13}}, {}, {"products", "none"}};
+    of.points = {{"matmul", 1e12, 1e9, 2e-3, 0, "1"}, {"copy", 0, 1e9, 1e-3, 1, "2"}};
+    const std::string drawn = roofline_plot({"a model", "its operators"}, of).document();
+    for (const std::string words : {"<title>matmul</title>", "<title>copy</title>", ">peak</text>", ">vector</text>",
+                                    ">2 TB/s</text>", ">1</text>", ">2</text>", "FLOPs for each byte that is moved"})
+        CHECK_MESSAGE(has(drawn, words), words);
+}
