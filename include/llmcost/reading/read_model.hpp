@@ -58,6 +58,12 @@ constexpr int type_distance(string_ref unknown, string_ref known) noexcept {
     return known.starts_with(unknown) ? 0 : unknown.starts_with(known) ? 1 : edit_distance(unknown, known);
 }
 
+/// Whether a known type is nearer to an unknown one than another: of those that it begins with, the longest.
+constexpr bool is_nearer(string_ref unknown, string_ref known, string_ref than) noexcept {
+    const int a = type_distance(unknown, known), b = type_distance(unknown, than);
+    return a != b ? a < b : unknown.starts_with(known) && known.size() > than.size();
+}
+
 /// Says which known types are near to an unknown one: at most a letter in three apart.
 [[noreturn]] inline void fail_nearest(const known_models& known, config_view config, string_ref type) {
     char sentence[192]{};  // ends with NUL
@@ -72,7 +78,7 @@ constexpr int type_distance(string_ref unknown, string_ref known) noexcept {
         const architecture* best = nullptr;
         for (const architecture* a : known) {
             if (a == named[0] || a == named[1]) continue;
-            if (best == nullptr || type_distance(type, a->model_type) < type_distance(type, best->model_type)) best = a;
+            if (best == nullptr || is_nearer(type, a->model_type, best->model_type)) best = a;
         }
         if (best == nullptr) break;
         named[k] = best;
