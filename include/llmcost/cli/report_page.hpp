@@ -141,7 +141,7 @@ private:
         model.rows = {{"model", r_.asked.who.name},
                       {"read from", r_.asked.who.source},
                       {"type", std::string(r_.asked.subject.kind->model_type) + ", " + r_.roles.root},
-                      {"sizes", joined_words(size_words(dims))},
+                      {"sizes", joined_words(size_words(dims, r_.load()))},
                       {"parameters", grouped(total().params) + " (" + scaled(total().params) + ")"}};
         if (total().active_params != total().params)
             model.rows.push_back({"of these one token meets", grouped(total().active_params)});
