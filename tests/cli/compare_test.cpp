@@ -41,7 +41,7 @@ TEST_CASE("models stand side by side with differences and ratios") {
 TEST_CASE("without words parameters, counts, cache, what training keeps and memory are compared") {
     const auto c = nlohmann::json::parse(printed(two + " --format json"));
     CHECK(c["models"][1] == nlohmann::json({{"name", "Qwen/Qwen3-0.6B"}, {"model_type", "qwen3"}}));
-    CHECK(c["comparisons"][0]["workloads"][0]["sequence"] == "1024");
+    CHECK(c["comparisons"][0]["workloads"][0]["sequence"] == 1024);
     nlohmann::json figures;
     for (const auto& f : c["comparisons"][0]["figures"]) figures[f["name"].get<std::string>()] = f;
     CHECK(figures["params"]["values"] == nlohmann::json({1235814400, 596049920}));

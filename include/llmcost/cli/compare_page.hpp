@@ -177,7 +177,11 @@ inline std::string compared_json(const comparison& c) {
         json.object().member("scope", c.models.front().works[w].scope).key("workloads").array();
         for (const compared_model& m : c.models) {
             json.object();
-            for (std::size_t k = 0; k < c.columns.size(); ++k) json.member(c.columns[k]->title, m.works[w].workload[k]);
+            for (std::size_t k = 0; k < c.columns.size(); ++k) {
+                const std::string& value = m.works[w].workload[k];
+                json.key(c.columns[k]->title);
+                c.columns[k]->is_number() ? json.value(std::stoll(value)) : json.value(value);
+            }
             json.end_object();
         }
         json.end_array().key("figures").array();
