@@ -6,9 +6,11 @@
 #include <array>
 #include <cstddef>
 #include <exception>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -33,6 +35,18 @@ inline bool is_query_word(std::string_view word, const program& io) {
     const bool path = word.find('/') != std::string_view::npos || word.ends_with(".json") || word.ends_with(".gguf");
     const bool scope = word.find('*') != std::string_view::npos || word.find('.') != std::string_view::npos;
     return !path && scope && find_bundled(io.bundled, word) == nullptr;
+}
+
+/// Whether a word is nearly a metric or a role, and no name of a model that is known here.
+inline bool is_nearly_query_word(std::string_view word, const program& io) {
+    std::error_code none;
+    if (word.find('/') != std::string_view::npos || find_bundled(io.bundled, word) != nullptr ||
+        std::filesystem::exists(std::filesystem::path(std::string(word)), none))
+        return false;
+    nearest_names near(word);
+    for (const metric& m : metrics) near.offer(m.name);
+    for (const std::string_view name : role_names) near.offer(name);
+    return near.is_near();
 }
 
 /// Takes the figures of models, one by one.
@@ -138,7 +152,9 @@ private:
     arguments given = typed;
     std::size_t names = 0;
     if (!given.has(option::model) && !given.has(option::config))
-        while (names < given.words().size() && !detail::is_query_word(given.words()[names], io)) ++names;
+        while (names < given.words().size() && !detail::is_query_word(given.words()[names], io) &&
+               !(names > 1 && detail::is_nearly_query_word(given.words()[names], io)))
+            ++names;
     given.take_words(option::model, names);
     const sweep work(given, swept_options);
     (void)read_job(work.at(0));
