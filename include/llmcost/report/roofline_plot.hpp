@@ -21,7 +21,7 @@ struct roofline_roof {
 };
 
 /// An operator, or several that are alike.
-struct roofline_point {
+struct plotted_operator {
     std::string name;
     double flops = 0, bytes = 0, seconds = 0;
     std::size_t kind = 0;
@@ -33,7 +33,7 @@ struct roofline_points {
     std::string bandwidth_name;
     double bytes_per_second = 0;
     std::vector<roofline_roof> roofs{};    ///< the highest one is drawn up to the bandwidth's
-    std::vector<roofline_point> points{};  ///< all of them take time
+    std::vector<plotted_operator> points{};  ///< all of them take time
     std::vector<std::string> kinds{};
 };
 
@@ -45,7 +45,7 @@ namespace detail {
     for (const roofline_roof& r : of.roofs) peak = std::max(peak, r.flops_per_second);
     const double corner = peak / of.bytes_per_second;
     double x_low = corner / 10, x_high = corner * 10, y_low = peak, y_high = peak;
-    for (const roofline_point& p : of.points) {
+    for (const plotted_operator& p : of.points) {
         if (!(p.bytes > 0) || !(p.flops > 0)) continue;
         x_low = std::min(x_low, p.flops / p.bytes), x_high = std::max(x_high, p.flops / p.bytes);
         y_low = std::min(y_low, p.flops / p.seconds), y_high = std::max(y_high, p.flops / p.seconds);
@@ -57,7 +57,7 @@ namespace detail {
     area.up = {"FLOP/s", axis_scale::logarithmic, axis_unit::number};
     area.x_low = down(x_low), area.x_high = up(x_high);
     y_low = std::min(y_low, area.x_low * of.bytes_per_second / 10), area.y_high = up(y_high * 1.5);
-    for (const roofline_point& p : of.points)
+    for (const plotted_operator& p : of.points)
         if (!(p.flops > 0) && p.bytes > 0) y_low = std::min(y_low, area.x_low * p.bytes / p.seconds);
     area.y_low = down(std::max(y_low, area.y_high / 1e9));
     return area;
@@ -140,7 +140,7 @@ private:
                                            svg_number(-slope * 180 / 3.14159265358979) + ")"}});
     out.drawn.text(0, 0, of.bandwidth_name, svg_anchor::middle, "lc-halo").close();
     std::vector<std::pair<double, double>> at;
-    for (const roofline_point& p : of.points) {
+    for (const plotted_operator& p : of.points) {
         const bool counts = p.flops > 0 && p.bytes > 0;
         const double up = counts ? p.flops / p.seconds : area.x_low * p.bytes / p.seconds;
         at.emplace_back(counts ? area.x(p.flops / p.bytes) : left - strip * 0.6,
