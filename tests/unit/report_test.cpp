@@ -16,7 +16,7 @@ using namespace llmcost;
 
 namespace {
 
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool shows(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 icicle small_icicle() {
     icicle of{{{"flops", ""}, {"params", ""}}, {}, {"first", "", "third"}, "a model", "its parts"};
@@ -33,11 +33,11 @@ TEST_CASE("a page is closed in itself, and a text in it is no markup") {
     html_writer body;
     body.open("main", {{"class", "a\"b"}}).element("p", "<script>&").close();
     const std::string page = html_page("</title>", "p{}", body, {});
-    CHECK(has(page, "<title>&lt;/title&gt;</title>"));
-    CHECK(has(page, "<main class=\"a&quot;b\"><p>&lt;script&gt;&amp;</p>\n</main>\n</body>\n</html>\n"));
-    CHECK(has(page, "default-src 'none'"));
-    CHECK_FALSE(has(page, "<script"));
-    CHECK(has(html_page("t", "", body, "let x;\n"), "<script>\nlet x;\n</script>\n</body>"));
+    CHECK(shows(page, "<title>&lt;/title&gt;</title>"));
+    CHECK(shows(page, "<main class=\"a&quot;b\"><p>&lt;script&gt;&amp;</p>\n</main>\n</body>\n</html>\n"));
+    CHECK(shows(page, "default-src 'none'"));
+    CHECK_FALSE(shows(page, "<script"));
+    CHECK(shows(html_page("t", "", body, "let x;\n"), "<script>\nlet x;\n</script>\n</body>"));
 }
 
 TEST_CASE("boxes of an icicle lie in their parents, one behind the other") {
@@ -53,12 +53,12 @@ TEST_CASE("boxes of an icicle lie in their parents, one behind the other") {
     CHECK(params[2].wide == 1);  // more than its parent has: as wide as that
     html_writer page;
     put_icicle(page, of);
-    CHECK(has(page.written(), "data-path=\"0-1.b&lt;\""));
-    CHECK(has(page.written(), "aria-label=\"0-1, flops 3, 30 %\""));
-    CHECK(has(page.written(), "<span>2 × 0-1</span>"));
-    CHECK(has(page.written(), "left:60%;width:30%;--row:1"));
-    CHECK_FALSE(has(page.written(), "swatch k1"));
-    CHECK(has(icicle_picture(of).document(), ">2 × 0-1</text>"));
+    CHECK(shows(page.written(), "data-path=\"0-1.b&lt;\""));
+    CHECK(shows(page.written(), "aria-label=\"0-1, flops 3, 30 %\""));
+    CHECK(shows(page.written(), "<span>2 × 0-1</span>"));
+    CHECK(shows(page.written(), "left:60%;width:30%;--row:1"));
+    CHECK_FALSE(shows(page.written(), "swatch k1"));
+    CHECK(shows(icicle_picture(of).document(), ">2 × 0-1</text>"));
 }
 
 TEST_CASE("edges of a drawn graph run down, and boxes of a row stand beside each other") {
@@ -88,5 +88,5 @@ TEST_CASE("a roofline has a marker for each operator, with its name") {
     const std::string drawn = roofline_plot({"a model", "its operators"}, of).document();
     for (const std::string words : {"<title>matmul</title>", "<title>copy</title>", ">peak</text>", ">vector</text>",
                                     ">2 TB/s</text>", ">1</text>", ">2</text>", "FLOPs for each byte that is moved"})
-        CHECK_MESSAGE(has(drawn, words), words);
+        CHECK_MESSAGE(shows(drawn, words), words);
 }
