@@ -13,7 +13,8 @@
 namespace llmcost::testing {
 namespace {
 
-const std::string small_llama_model = " --config " + config_of("meta-llama__Llama-3.2-1B") + " --set num_hidden_layers=2 --sequence 32";
+const std::string small_llama_model =
+    " --config " + config_of("meta-llama__Llama-3.2-1B") + " --set num_hidden_layers=2 --sequence 32";
 
 /// A folder with an adapter_config.json in it, while it lives.
 class adapter_folder {
@@ -40,7 +41,8 @@ TEST_CASE("an adapter's file, its folder and the same in words are one adapter")
         R"({"peft_type": "LORA", "r": 16, "lora_alpha": 32, "target_modules": ["q_proj", "v_proj"], "inference_mode": true,
             "layers_to_transform": [1], "base_model_name_or_path": "meta-llama/Llama-3.2-1B"})");
     const auto peak = [](const std::string& adapter) {
-        const auto json = nlohmann::json::parse(printed("train" + small_llama_model + " --format json --adapter " + adapter));
+        const auto json =
+            nlohmann::json::parse(printed("train" + small_llama_model + " --format json --adapter " + adapter));
         return json["peak"].dump() + json["trainable"].dump();
     };
     CHECK(peak(folder.file()) == peak("lora:r=16,alpha=32,targets=q_proj+v_proj,layers=1"));
@@ -58,7 +60,8 @@ TEST_CASE("the front page counts what an adapter adds") {
     CHECK(more("params") == layers * rank * (width + width));
     CHECK(more("mult") == layers * (rows * rank * (width + width) + rows * width));  // two products, and a scale
     CHECK(more("add") == layers * (rows * rank * (width - 1) + rows * width * (rank - 1) + rows * width));  // and a sum
-    CHECK(has(printed(small_llama_model.substr(1) + " --adapter lora:r=4,targets=q_proj"), "adapter lora:r=4,targets=q_proj"));
+    CHECK(
+        has(printed(small_llama_model.substr(1) + " --adapter lora:r=4,targets=q_proj"), "adapter lora:r=4,targets=q_proj"));
     CHECK(has(printed(small_llama_model.substr(1) + " --adapter lora:r=4,targets=q_proj --tree params"), "lora_A"));
 }
 
@@ -90,6 +93,19 @@ TEST_CASE("a base in 4 bits holds what bitsandbytes stores, and keeps nothing of
     CHECK(json["peak"]["OPT"] == 524'400);
     CHECK(has(printed(line + " --precision bf16"), "frozen weights as bitsandbytes stores them"));
     CHECK(has(refused(line), "qlora computes in bfloat16: needs --precision bf16"));
+}
+
+TEST_CASE("an adapted model at several workloads is a table whose rows name the adapter") {
+    const std::string line = llama + " --adapter lora:r=16,targets=q_proj+v_proj --format csv";
+    const std::string rows = printed(line + " --sequence 16,32 params flops");
+    CHECK(rows.starts_with("name,model_type,adapter,scope,batch,sequence,past,params,flops"));
+    for (const std::string sequence : {"16", "32"}) {
+        std::string alone = printed(line + " --sequence " + sequence + " params flops");
+        alone = alone.substr(alone.find("\nall,") + 5);
+        alone.pop_back();
+        CHECK_MESSAGE(has(rows, ",1," + sequence + ",0," + alone + ",\n"), rows, alone);
+    }
+    CHECK(refused(llama + " " + llama + " --adapter lora:r=16 params") == "llmcost: --adapter: is of one model\n");
 }
 
 TEST_CASE("what no adapter can be is refused, and what is likely a mistake is told") {

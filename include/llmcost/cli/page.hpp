@@ -118,7 +118,13 @@ inline std::string unused_keys_text(const std::vector<unused_key>& keys, output_
     several_table several(work, args, io, understand);
     if (io.read_each(args, io, several)) return answered_with_plot(args, work, several);
     read_subject read = io.read(args, io);
+    std::optional<adapter_policy> policy;
+    const auto adapt = [&] {
+        settle_adapter(adapter, args, read.subject, io.err);
+        if (!adapter.none()) read.subject.policy = &policy.emplace(adapter.file.adapts, read.subject);
+    };
     if (work.any()) {
+        adapt();
         several.put(read);
         return answered_with_plot(args, work, several);
     }
@@ -126,9 +132,7 @@ inline std::string unused_keys_text(const std::vector<unused_key>& keys, output_
     if (args.has(option::unused))
         return detail::unused_keys_text(read.unused, static_cast<output_format>(args.choice(option::format)));
     if (!read.stored.note.empty()) io.err << "llmcost: " << read.stored.note << '\n';
-    settle_adapter(adapter, args, read.subject, io.err);
-    std::optional<adapter_policy> policy;
-    if (!adapter.none()) read.subject.policy = &policy.emplace(adapter.file.adapts, read.subject);
+    adapt();
     question q = understand(args, read, io.commands);
     if (policy) q.adapter = adapter.words;
     q.color = color;

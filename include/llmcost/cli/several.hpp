@@ -85,6 +85,7 @@ public:
         exact_ = format_ == output_format::csv || format_ == output_format::json;
         rows_.add_column("name"), rows_.add_column("model_type");
         if (args.has(option::as)) rows_.add_column("as");
+        if (args.has(option::adapter)) rows_.add_column("adapter");
         if (exact_) rows_.add_column("scope");
         said_ = columns_of_workload(args, work, exact_);
         for (const workload_column* c : said_)
@@ -96,8 +97,8 @@ public:
     }
 
     void put(const read_subject& read) override {
-        for (const option_row& o :
-             {option::scopes, option::tensors, option::tree, option::unused, option::training, option::adapter})
+        if (args_.has(option::adapter) && read.subject.policy == nullptr) refuse(option::adapter.name, "is of one model");
+        for (const option_row& o : {option::scopes, option::tensors, option::tree, option::unused, option::training})
             if (args_.has(o)) refuse(o.name, work_.any() ? "is of one workload" : "is of one model; several are a table");
         if (!work_.any()) return put(read, args_, 0);
         std::exception_ptr first;
@@ -141,6 +142,7 @@ private:
         const std::string_view type = q.subject.kind->model_type;
         std::vector<std::string> row{q.who.name, q.who.type.value_or(std::string(type))};
         if (args_.has(option::as)) row.emplace_back(type);
+        if (args_.has(option::adapter)) row.push_back(printable(args_.text(option::adapter)));
         if (exact_) row.push_back(printable(detail::name_of_scope(q)));
         for (const workload_column* c : said_) row.push_back(c->of(q, asked));
         const bool works = !q.asked.scope || q.asked.scope->kind != scope_kind::parameter;
