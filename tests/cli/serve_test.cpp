@@ -316,9 +316,11 @@ TEST_CASE("a server that cannot be is refused") {
     CHECK(refused(llama_70b + " --ep 2") == "llmcost: --ep: this model has no routed experts that groups could share\n");
     CHECK(refused(llama_70b + " --sweep --rate 2").find("at a time") != std::string::npos);
     CHECK(refused(llama_70b + " --prefix-hit 2").find("expected a number from 0 to 1") != std::string::npos);
-    CHECK(refused(llama_70b + " --batch 2")
-              .ends_with("; --batch is an option of llmcost compare, memory, train, fit, graph, latency, ops, levels and of "
-                         "llmcost alone\n"));
+    CHECK(
+        refused(llama_70b + " --batch 2")
+            .ends_with(
+                "; --batch is an option of llmcost compare, memory, train, fit, graph, latency, ops, levels, report and of "
+                "llmcost alone\n"));
     const std::string help = printed("serve --help");
     CHECK(help.find("--prefix-hit X") != std::string::npos);
     CHECK(help.find("--format text|json  ") != std::string::npos);
