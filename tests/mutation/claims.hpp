@@ -61,7 +61,6 @@ inline constexpr price_claim price_claims[] = {
     {"convolution_bias", "kept=input kept=other_operand", "the second factor is a parameter, which is kept anyway"},
     {"convolution convolution_bias", "kept=dividend", "the second factor always needs a gradient"},
     {"complex_mul polar", "kept", "complex numbers are not counted"},
-    {"hardswish", "kept=input_and_result", "its result goes into a product with weights, which keeps it anyway"},
 };
 
 // ---- rows and sizes
