@@ -214,6 +214,22 @@ TEST_CASE("a number that bends with the workload is exact everywhere") {
     }
 }
 
+TEST_CASE("a number that bends inside of a block is exact, too, and a length that one refuses others may have") {
+    const std::string block = R"~("blocks": {"Half": {"arguments": {"n": null}, "layers": [
+        {"function": "slice", "dim": 1, "end": "n // 2 + 1"}, {"type": "Linear", "name": "fc", "in_features": 16, "out_features": 4}]}})~";
+    const described_model m = described_as(R"~({"inputs": {"x": {"shape": ["batch", "sequence", 16]}}, )~" + block +
+                                           R"~(, "layers": [{"type": "Half", "name": "half", "n": "sequence"}]})~");
+    evaluator evaluate(m.subject());
+    for (std::int64_t sequence = 1; sequence < 40; ++sequence)
+        CHECK(evaluate({.batch = 2, .sequence = sequence}).mult ==
+              count(static_cast<std::uint64_t>(2 * (sequence / 2 + 1) * 64)));
+    const described_model thirds = described_as(R"~({"inputs": {"x": {"shape": ["batch", "sequence / 3", 16]}},
+        "layers": [{"type": "Linear", "name": "fc", "in_features": 16, "out_features": 4}]})~");
+    CHECK(count_model(thirds.subject(), {.sequence = 9}).mult == count(3 * 64));
+    CHECK(testing::thrown_by([&] { (void)count_model(thirds.subject(), {.sequence = 8}); }).find("leaves a remainder") !=
+          std::string::npos);
+}
+
 TEST_CASE("images have the size that the workload says, or the description's own") {
     const described_model m = described_as(
         over_images(R"({"type": "Conv2d", "name": "c", "in_channels": 8, "out_channels": 4, "kernel_size": 1})"));

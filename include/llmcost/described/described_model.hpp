@@ -18,12 +18,12 @@ namespace described {
 /// A row whose walk is a program.
 struct described_row : architecture {
     program what;
-    kept_names made_names;
+    mutable kept_names made_names;  ///< by walks, for whoever listens to them
 };
 
 inline value describe_program(const site& here, trace& t) {
     const auto& row = static_cast<const described_row&>(here.row);
-    return walker{row.what, const_cast<kept_names&>(row.made_names), t}.run();
+    return walker{row.what, row.made_names, t}.run();
 }
 
 /// Reads a whole description.
@@ -53,14 +53,13 @@ private:
             const std::string name(as_view(each.key()));
             check_name(each, name);
             if (!each.is_array()) {
-                names_.sizes.insert_or_assign(name, meaning{meaning::of::number, read_constant(each)});
+                names_.put(name, meaning{meaning::of::number, read_constant(each)});
                 continue;
             }
             std::vector<std::int64_t> list;
             for (const config_view n : each) list.push_back(read_constant(n));
             p_.numbers.lists.push_back(std::move(list));
-            names_.sizes.insert_or_assign(
-                name, meaning{meaning::of::list, static_cast<std::int64_t>(p_.numbers.lists.size() - 1)});
+            names_.put(name, meaning{meaning::of::list, static_cast<std::int64_t>(p_.numbers.lists.size() - 1)});
         }
     }
     /// Variants are other values of sizes; which one holds is in the sizes already.
@@ -70,13 +69,13 @@ private:
         for (const config_view variant : *all)
             for (const config_view each : variant.as_object()) {
                 const std::string_view name = as_view(each.key());
-                const auto found = names_.sizes.find(name);
-                if (found == names_.sizes.end()) {
+                const meaning* const found = names_.size(name);
+                if (found == nullptr) {
                     nearest_names near(name);
                     for (const auto& [known, what] : names_.sizes) near.offer(known);
                     refuse_at(each, "no size is called so" + near.hint_or_all());
                 }
-                if (each.is_array() != (found->second.what == meaning::of::list))
+                if (each.is_array() != (found->what == meaning::of::list))
                     refuse_at(each,
                               each.is_array() ? "expected a number, as the size is" : "expected a list, as the size is");
             }
@@ -129,6 +128,8 @@ private:
         else
             b.inputs = {place{b.slots++, false}};
         b.body = reader.read_steps(at.array("layers"));
+        for (const std::vector<expression>& e : b.otherwise)
+            p_.bends = p_.bends || (b.bends && !e.empty() && e.front().asks);
         b.inside = reader.contents_of(b.body);
         if (const auto out = at.find("output")) b.outputs = reader.read_inputs(*out);
         p_.blocks.push_back(std::move(b));
@@ -175,6 +176,7 @@ public:
         model_.dims = read_dims(reader.names());
         model_.dims.type = detail::read_dtype(root);
         model_.dims.vision.image_height = row_->what.image_height, model_.dims.vision.image_width = row_->what.image_width;
+        if (row_->what.bends) return;  // what is wrong at one length may be right at others
         workload first;
         first.sequence = 8;
         trace t{first};
@@ -195,9 +197,8 @@ private:
     static sizes read_dims(const described::global_names& names) {
         sizes s;
         const auto set = [&](std::string_view name, std::int64_t& size) {
-            const auto found = names.sizes.find(name);
-            if (found != names.sizes.end() && found->second.what == described::meaning::of::number)
-                size = found->second.operand;
+            const described::meaning* const found = names.size(name);
+            if (found != nullptr && found->what == described::meaning::of::number) size = found->operand;
         };
         set("hidden_size", s.hidden_size);
         set("num_hidden_layers", s.num_hidden_layers);

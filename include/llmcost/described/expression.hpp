@@ -50,6 +50,16 @@ inline constexpr workload_name workload_names[]{{"batch", workload_word::batch},
                                                 {"image_height", workload_word::image_height},
                                                 {"image_width", workload_word::image_width}};
 
+/// A function of two numbers or more.
+struct function_name {
+    const char* name;
+    instruction_kind kind;
+    bool of_two = false;
+};
+inline constexpr function_name function_names[]{{"min", instruction_kind::smallest},
+                                                {"max", instruction_kind::largest},
+                                                {"ceil_div", instruction_kind::divide_up, true}};
+
 struct instruction {
     instruction_kind kind;
     std::int64_t operand = 0;
@@ -60,7 +70,8 @@ struct expression {
     std::int64_t number = 0;
     std::uint32_t first = 0;  ///< of the program's instructions
     std::uint32_t count = 0;  ///< 0: the number
-    bool bends = false;       ///< no polynomial of the workload
+    bool asks = false;        ///< names the workload
+    bool bends = false;       ///< is no polynomial of what it names
 
     [[nodiscard]] bool constant() const noexcept { return count == 0; }
 };

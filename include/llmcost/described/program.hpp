@@ -25,6 +25,9 @@ struct library_part {
     part_kind what = part_kind::attention;
 };
 
+/// What a step calls that which the step before made.
+inline constexpr string_ref previous_step = "previous";
+
 /// Where a tensor of a block lies, or all tensors of a list.
 struct place {
     static constexpr std::uint16_t previous = 0xffff;  ///< what the step before made
@@ -105,6 +108,7 @@ struct block {
     std::vector<place> inputs{};
     std::vector<place> outputs{};  ///< none: what came last
     std::uint16_t variables = 0, slots = 0, lists = 0;
+    bool bends = false;  ///< some number is no polynomial of its arguments
     steps body{};
     contents inside{};
 };

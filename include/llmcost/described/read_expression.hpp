@@ -55,7 +55,8 @@ public:
         if (place_ != text_.size()) refuse("expected an operator or the end");
         expression out{.first = static_cast<std::uint32_t>(first),
                        .count = static_cast<std::uint32_t>(store_.code.size() - first),
-                       .bends = asks_ && bends_};
+                       .asks = asks_,
+                       .bends = bends_};
         if (varies_) return out;
         try {
             out.number = store_.evaluate(out, {});
@@ -266,16 +267,21 @@ private:
         put(kind::number, n, 1);
     }
     void function(std::string_view name, std::size_t begin) {
-        const kind k = name == "min" ? kind::smallest : name == "max" ? kind::largest : kind::divide_up;
-        if (k == kind::divide_up && name != "ceil_div") {
+        const function_name* called = nullptr;
+        std::string all;
+        for (const function_name& f : function_names) {
+            if (name == std::string_view(f.name)) called = &f;
+            all.append(all.empty() ? "" : ", ").append(f.name);
+        }
+        if (called == nullptr) {
             place_ = begin;
-            refuse("no function is called " + std::string(name.substr(0, 40)) + "; expected min, max or ceil_div");
+            refuse("no function is called " + std::string(name.substr(0, 40)) + "; expected one of " + all);
         }
         bends_ = true;
         choice();
         int n = 1;
-        for (; takes(","); ++n) choice(), put(k, 0, -1);
-        if (n < 2 || (k == kind::divide_up && n > 2)) refuse("expected two numbers in (a, b)");
+        for (; takes(","); ++n) choice(), put(called->kind, 0, -1);
+        if (n < 2 || (called->of_two && n > 2)) refuse("expected two numbers in (a, b)");
         expect(")");
     }
 

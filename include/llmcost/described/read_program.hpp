@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <initializer_list>
-#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -78,10 +77,23 @@ inline void check_keys(config_view object, const std::vector<std::string_view>& 
 /// Names of the whole description: sizes and numbers of the workload.
 class global_names : public name_table {
 public:
-    std::map<std::string, meaning, std::less<>> sizes;
+    std::vector<std::pair<std::string, meaning>> sizes;
 
+    [[nodiscard]] const meaning* size(std::string_view name) const {
+        for (const auto& [known, what] : sizes)
+            if (known == name) return &what;
+        return nullptr;
+    }
+    void put(const std::string& name, meaning what) {
+        for (auto& [known, before] : sizes)
+            if (known == name) {
+                before = what;
+                return;
+            }
+        sizes.emplace_back(name, what);
+    }
     [[nodiscard]] std::optional<meaning> find(std::string_view name) const override {
-        if (const auto at = sizes.find(name); at != sizes.end()) return at->second;
+        if (const meaning* const found = size(name)) return *found;
         for (const workload_name& w : workload_names)
             if (name == w.name) return meaning{meaning::of::asked, static_cast<std::int64_t>(w.word)};
         return {};
@@ -138,7 +150,8 @@ public:
     /// The place of a tensor that a step names; `list[]` gathers all that are given to it.
     place define(config_view at) {
         const auto [name, list] = name_of(at);
-        if (name == "previous") refuse_at(at, "\"previous\" is what the step before made");
+        if (previous_step == string_ref(name.data(), name.size()))
+            refuse_at(at, "\"previous\" is what the step before made");
         return define_name(name, list);
     }
     place define_name(std::string_view name, bool list = false) {
@@ -154,7 +167,7 @@ public:
     }
     [[nodiscard]] place find_tensor(config_view at) const {
         const auto [name, list] = name_of(at);
-        if (name == "previous" && !list) return {place::previous, false};
+        if (!list && previous_step == string_ref(name.data(), name.size())) return {place::previous, false};
         for (const auto& [known, where] : tensors_)
             if (known == name && where.list == list) return where;
         nearest_names near(name);

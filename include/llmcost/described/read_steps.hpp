@@ -18,7 +18,7 @@ namespace llmcost::described {
 class step_reader {
 public:
     step_reader(program& into, const global_names& all, block& of, const known_models* known)
-        : p_(into), names_(all, of), numbers_(into.numbers, names_), known_(known) {}
+        : p_(into), of_(of), names_(all, of), numbers_(into.numbers, names_), known_(known) {}
 
     [[nodiscard]] block_names& names() noexcept { return names_; }
 
@@ -39,7 +39,7 @@ public:
     [[nodiscard]] place define_input(string_ref name) { return names_.define_name(as_view(name)); }
     [[nodiscard]] expression number(config_view at) {
         const expression e = numbers_.read(at);
-        p_.bends = p_.bends || e.bends;
+        if (!e.constant() && e.bends) (e.asks ? p_.bends : of_.bends) = true;
         return e;
     }
     [[nodiscard]] std::vector<expression> number_list(config_view at) {
@@ -257,9 +257,11 @@ private:
         for (std::size_t i = 0; i < called.arguments.size(); ++i) {
             const std::string& name = called.arguments[i];
             known.push_back(name);
-            if (const auto given = at.find(string_ref(name.data(), name.size())))
-                s.arguments.push_back({static_cast<std::uint8_t>(i), {number(*given)}});
-            else if (called.otherwise[i].empty())
+            if (const auto given = at.find(string_ref(name.data(), name.size()))) {
+                const expression e = number(*given);
+                if (!e.constant() && called.bends) (e.asks ? p_.bends : of_.bends) = true;
+                s.arguments.push_back({static_cast<std::uint8_t>(i), {e}});
+            } else if (called.otherwise[i].empty())
                 refuse_at(at, "block " + called.name + " needs " + name);
         }
         check_keys(at, known);
@@ -362,6 +364,7 @@ private:
     }
 
     program& p_;
+    block& of_;
     block_names names_;
     expression_reader numbers_;
     const known_models* known_;

@@ -58,7 +58,7 @@ public:
         for (std::size_t i = 0; i < p_.inputs.size(); ++i) {
             extents sizes;
             for (const expression& e : p_.inputs[i].shape) {
-                const std::int64_t n = number(e, f);
+                const std::int64_t n = size_of(p_.inputs[i], e, f);
                 if (n < 1 || n > largest_input) fail(p_.inputs[i].pointer, "expected sizes from 1 to 2^31 - 1");
                 sizes.size[sizes.rank++] = n;
             }
@@ -110,6 +110,14 @@ private:
     }
     [[nodiscard]] std::int64_t number(const expression& e, const frame& f) const {
         return e.constant() ? e.number : p_.numbers.evaluate(e, {f.variables.data(), asked_});
+    }
+
+    [[nodiscard]] std::int64_t size_of(const input& of, const expression& e, const frame& f) const {
+        try {
+            return number(e, f);
+        } catch (const description_error& problem) {
+            fail(of.pointer, problem.what());
+        }
     }
 
     made run(const steps& all, frame& f, made x) {
