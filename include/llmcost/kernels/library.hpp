@@ -107,7 +107,7 @@ private:
                                   own.weight_bytes == own.activation_bytes);
     }
     const kernel_calibration* measured(kernel_shelf& from, kernel_choice asked) {
-        const chosen_kernel here = from.choose(asked, from.family().name == "moe" ? experts_by_ : products_by_);
+        const chosen_kernel here = from.choose(asked, from.family().experts ? experts_by_ : products_by_);
         const auto is_own = [&](const kernel_calibration* k) {
             return k != nullptr && !stands_in(from.family(), software_, k);
         };

@@ -78,6 +78,7 @@ struct operator_family {
     string_ref beside{};          ///< another family: an engine's own form of it, or what it computes scales by
     string_ref beside_variant{};  ///< the variant that has it; empty: every one
     typical_interval (*around)(string_ref variant) = nullptr;  ///< of each variant where they differ
+    bool experts = false;  ///< an engine has kernels of their own for them
 
     /// The size that adds to what is measured without it; `size_count` where there is none.
     [[nodiscard]] constexpr std::size_t added() const noexcept {
@@ -335,7 +336,8 @@ inline constexpr operator_family operator_families[]{
       {"num_experts", size_role::site, 0, true},
       {.name = "moe_tp_size", .role = size_role::site, .otherwise = 1, .divides = "inter_size"},
       {.name = "moe_ep_size", .role = size_role::site, .otherwise = 1, .divides = "num_experts"}}, 7, 1, 6,
-     detail::moe_work, {{54.3e-6, 0.68, 1.4, 0.56}, {-1.09, 2.07}}, {{60.2e-6, 0.33, 1.28, 0.54}, {-1.09, 2.07}}},
+     detail::moe_work, {{54.3e-6, 0.68, 1.4, 0.56}, {-1.09, 2.07}}, {{60.2e-6, 0.33, 1.28, 0.54}, {-1.09, 2.07}},
+     backward_rule::twice, {}, {}, nullptr, true},
     {"nccl", "a collective; message_size in elements", "nccl_dtype", "op_name", "all_reduce", "", {detail::collective_words},
      {detail::message_size, detail::num_gpus}, 2, 1, 1,
      detail::collective_work, {{10.7e-6, 1, 0.52, 1.5}, {-0.84, 2.28}}, {{10.9e-6, 1, 0.49, 2}, {-0.84, 2.28}},

@@ -90,6 +90,13 @@ inline std::vector<std::string> names_of_module(const std::string& path) {
 /// What a parameter is to a format.
 enum class weight_kind : std::uint8_t { other, linear, relative, grouped, turned, embedding, experts };
 
+/// A tensor of experts that was made of several linear layers.
+struct joined_matrices {
+    string_ref tensor;
+    string_ref parts[2];
+};
+inline constexpr joined_matrices joined_by_experts[]{{"gate_up_proj", {"gate_proj", "up_proj"}}};
+
 /// A parameter as a walk told it.
 struct told_weight {
     std::size_t module;
@@ -152,8 +159,12 @@ public:
     /// The linear layers that a tensor of experts was: those of the first expert stand for all.
     [[nodiscard]] std::vector<std::string> matrices_of(const told_weight& w) const {
         const std::string one = modules_[w.module].path + ".0.";
-        if (w.name == "gate_up_proj") return {one + "gate_proj", one + "up_proj"};
-        return {one + std::string(w.name)};
+        std::vector<std::string> out;
+        for (const joined_matrices& j : joined_by_experts)
+            if (j.tensor == w.name)
+                for (const string_ref part : j.parts) out.push_back(one + std::string(part));
+        if (out.empty()) out.push_back(one + std::string(w.name));
+        return out;
     }
     /// Whether a rule means a module by one of its names or its class.
     [[nodiscard]] static bool means(const module_rule& rule, const std::vector<std::string>& names, std::string_view type) {
