@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <utility>
 #include <vector>
 
@@ -15,8 +14,22 @@
 
 namespace llmcost {
 
-/// What stands behind a pass: reads what it returns.
-using loss_of_pass = std::function<void(const model&, trace&, const value&)>;
+/// What stands behind a pass, `f(model, trace, what it returned)`, or nothing; it looks at `f`, which must live on.
+class loss_of_pass {
+public:
+    constexpr loss_of_pass() noexcept = default;
+    template <class F>
+    constexpr loss_of_pass(const F& f) noexcept
+        : of_(&f),
+          call_([](const void* of, const model& m, trace& t, const value& x) { (*static_cast<const F*>(of))(m, t, x); }) {}
+
+    [[nodiscard]] constexpr explicit operator bool() const noexcept { return call_ != nullptr; }
+    void operator()(const model& m, trace& t, const value& x) const { call_(of_, m, t, x); }
+
+private:
+    const void* of_ = nullptr;
+    void (*call_)(const void*, const model&, trace&, const value&) = nullptr;
+};
 
 namespace detail {
 
