@@ -12,7 +12,7 @@
 #include <string>
 
 // Families that the hub's repositories bring their own code for. The reference runs none of them, so that what is known of
-// them is what was published: totals of parameters, and how a file spells its keys.
+// them is what others say: totals of parameters, and how a file spells its keys.
 namespace {
 
 using llmcost::model;
@@ -26,12 +26,13 @@ std::string parameters(const model& m) {
     return std::string(llmcost::count_text{llmcost::count_model(m, {}).params}.view());
 }
 
-/// What a file says that costs depend on, and the parameters that were published: on the model's card, or by PEFT's
-/// `print_trainable_parameters` of a whole model. None where no exact number is known.
+/// What a file says that costs depend on, and the parameters that others say there are: the model's card, a count of a
+/// model that was loaded, or of its checkpoint's tensors. None where no exact number is known.
 struct published {
     const char* name;
     const char* json;
     std::uint64_t parameters;
+    const char* source = "";
 };
 
 const published families[] = {
@@ -40,12 +41,12 @@ const published families[] = {
          "AutoModelForCausalLM": "modeling_baichuan.BaiChuanForCausalLM"}, "hidden_act": "silu", "hidden_size": 4096,
          "intermediate_size": 11008, "max_position_embeddings": 4096, "model_type": "baichuan", "num_attention_heads": 32,
          "num_hidden_layers": 32, "tie_word_embeddings": false, "torch_dtype": "bfloat16", "vocab_size": 64000})",
-     7'000'559'616},
+     7'000'559'616, "the card of baichuan-inc/Baichuan-7B"},
     {"baichuan-inc/Baichuan-13B-Base",
      R"({"architectures": ["BaichuanForCausalLM"], "hidden_act": "silu", "hidden_size": 5120, "intermediate_size": 13696,
          "model_max_length": 4096, "model_type": "baichuan", "num_attention_heads": 40, "num_hidden_layers": 40,
          "tie_word_embeddings": false, "torch_dtype": "bfloat16", "vocab_size": 64000})",
-     13'264'901'120},
+     13'264'901'120, "the card of Baichuan-13B"},
     {"THUDM/chatglm3-6b",
      R"({"architectures": ["ChatGLMModel"], "auto_map": {"AutoModelForCausalLM":
          "modeling_chatglm.ChatGLMForConditionalGeneration"}, "add_bias_linear": false, "add_qkv_bias": true,
@@ -53,43 +54,43 @@ const published families[] = {
          "kv_channels": 128, "model_type": "chatglm", "multi_query_attention": true, "multi_query_group_num": 2,
          "num_attention_heads": 32, "num_layers": 28, "padded_vocab_size": 65024, "post_layer_norm": true, "rmsnorm": true,
          "seq_length": 8192, "tie_word_embeddings": false, "torch_dtype": "float16"})",
-     6'243'584'000},
+     6'243'584'000, "counts of the loaded ChatGLM2 and ChatGLM3 by several projects"},
     {"deepseek-ai/deepseek-moe-16b-base",
      R"({"architectures": ["DeepseekForCausalLM"], "attention_bias": false, "first_k_dense_replace": 1, "hidden_act": "silu",
          "hidden_size": 2048, "intermediate_size": 10944, "max_position_embeddings": 4096, "model_type": "deepseek",
          "moe_intermediate_size": 1408, "moe_layer_freq": 1, "n_routed_experts": 64, "n_shared_experts": 2,
          "norm_topk_prob": false, "num_attention_heads": 16, "num_experts_per_tok": 6, "num_hidden_layers": 28,
          "num_key_value_heads": 16, "scoring_func": "softmax", "vocab_size": 102400})",
-     16'375'728'128},
+     16'375'728'128, "the checkpoint's total, as inference benchmarks quote it"},
     {"LGAI-EXAONE/EXAONE-3.5-2.4B-Instruct",
      R"({"activation_function": "silu", "architectures": ["ExaoneForCausalLM"], "head_dim": 80, "hidden_size": 2560,
          "intermediate_size": 7168, "max_position_embeddings": 32768, "model_type": "exaone", "num_attention_heads": 32,
          "num_key_value_heads": 8, "num_layers": 30, "rope_theta": 1000000, "rope_scaling": {"factor": 8.0,
          "high_freq_factor": 4.0, "low_freq_factor": 1.0, "original_max_position_embeddings": 8192, "rope_type": "llama3"},
          "tie_word_embeddings": true, "vocab_size": 102400})",
-     2'405'327'360},
+     2'405'327'360, "remembered of the hub's page; no second record was found"},
     {"internlm/internlm2-7b",
      R"({"architectures": ["InternLM2ForCausalLM"], "bias": false, "hidden_act": "silu", "hidden_size": 4096,
          "intermediate_size": 14336, "max_position_embeddings": 32768, "model_type": "internlm2", "num_attention_heads": 32,
          "num_hidden_layers": 32, "num_key_value_heads": 8, "rope_scaling": {"factor": 1.0, "type": "dynamic"},
          "rope_theta": 1000000, "tie_word_embeddings": false, "vocab_size": 92544})",
-     7'737'708'544},
+     7'737'708'544, "counts of the loaded InternLM2 and of its checkpoint's 227 tensors"},
     {"Qwen/Qwen-7B",
      R"({"architectures": ["QWenLMHeadModel"], "hidden_size": 4096, "intermediate_size": 22016, "kv_channels": 128,
          "max_position_embeddings": 32768, "model_type": "qwen", "no_bias": true, "num_attention_heads": 32,
          "num_hidden_layers": 32, "rotary_pct": 1.0, "seq_length": 8192, "tie_word_embeddings": false,
          "use_dynamic_ntk": true, "use_logn_attn": true, "vocab_size": 151936})",
-     7'721'324'544},
+     7'721'324'544, "FLOP tables of calflops; the GGUF file of Qwen-7B-Chat"},
     {"openbmb/MiniCPM-2B-sft-bf16",
      R"({"architectures": ["MiniCPMForCausalLM"], "dim_model_base": 256, "hidden_act": "silu", "hidden_size": 2304,
          "intermediate_size": 5760, "max_position_embeddings": 4096, "model_type": "minicpm", "num_attention_heads": 36,
          "num_hidden_layers": 40, "num_key_value_heads": 36, "scale_depth": 1.4, "scale_emb": 12, "vocab_size": 122753})",
-     2'724'880'896},
+     2'724'880'896, "the count of a loaded MiniCPM; benchmarks of embeddings made from it"},
     {"01-ai/Yi-6B",
      R"({"architectures": ["YiForCausalLM"], "hidden_act": "silu", "hidden_size": 4096, "intermediate_size": 11008,
          "max_position_embeddings": 4096, "model_type": "Yi", "num_attention_heads": 32, "num_hidden_layers": 32,
          "num_key_value_heads": 4, "rope_theta": 5000000.0, "tie_word_embeddings": false, "vocab_size": 64000})",
-     6'061'035'520},
+     6'061'035'520, "the checkpoint of Yi-1.5-6B, which is as large"},
     {"internlm/internlm-7b",
      R"({"architectures": ["InternLMForCausalLM"], "bias": true, "hidden_size": 4096, "intermediate_size": 11008,
          "max_position_embeddings": 2048, "model_type": "internlm", "num_attention_heads": 32, "num_hidden_layers": 32,
@@ -152,6 +153,7 @@ TEST_CASE("families of the hub's own code have the parameters that were publishe
         const model m = read(each.json);
         CHECK(m.kind->remote_code);
         CHECK(llmcost::count_model(m, {.batch = 2, .sequence = 3, .past = 5}).flops() != llmcost::count{});
+        CHECK((each.parameters == 0) == std::string(each.source).empty());
         CHECK((each.parameters == 0 || parameters(m) == std::to_string(each.parameters)));
     }
 }
@@ -169,12 +171,12 @@ TEST_CASE("a checkpoint's total has its multi-token prediction layer") {
         if (std::string(each.name) != "XiaomiMiMo/MiMo-7B-Base") continue;
         model m = read(each.json);
         m.dims.mtp_layers = 1;
-        CHECK(parameters(m) == "7833409536");  // of all tensors of the repository
+        CHECK(parameters(m) == "7833409536");  // remembered of the hub's page; no second record was found
     }
 }
 
 TEST_CASE("files that say less or otherwise") {
-    // GLM-4, by the class that its `auto_map` leads to: 9,399,951,360 parameters beside a table of 32 frequencies
+    // GLM-4, by the class that its `auto_map` leads to: a loaded model has 9,399,951,392 numbers, 32 of them frequencies
     const model glm = read(
         R"({"architectures": ["ChatGLMForConditionalGeneration"], "add_qkv_bias": true, "ffn_hidden_size": 13696,
             "hidden_size": 4096, "kv_channels": 128, "model_type": "chatglm", "multi_query_attention": true,
