@@ -32,7 +32,7 @@ class Browser:
              "--user-data-dir=" + folder, "about:blank"],
             preexec_fn=pipes, close_fds=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(to_browser), os.close(from_browser)
-        self.rest, self.number, self.session, self.events = b"", 0, None, []
+        self.rest, self.number, self.attached, self.events = b"", 0, None, []
 
     def receive(self):
         while b"\0" not in self.rest:
@@ -46,8 +46,8 @@ class Browser:
     def ask(self, method, **parameters):
         self.number += 1
         message = {"id": self.number, "method": method, "params": parameters}
-        if self.session:
-            message["sessionId"] = self.session
+        if self.attached:
+            message["sessionId"] = self.attached
         os.write(self.write_end, json.dumps(message).encode() + b"\0")
         while True:
             answer = self.receive()
@@ -76,7 +76,7 @@ class Browser:
 
     def end(self):
         try:
-            self.session = None
+            self.attached = None
             self.ask("Browser.close")
         except RuntimeError:
             pass
@@ -181,7 +181,7 @@ def main():
         browser = Browser(program, profile)
         try:
             target = browser.ask("Target.createTarget", url="about:blank")["targetId"]
-            browser.session = browser.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+            browser.attached = browser.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
             for domain in ("Page", "Runtime", "Network", "Log"):
                 browser.ask(domain + ".enable")
             walk(browser, page.as_uri())
