@@ -168,6 +168,8 @@ constexpr value attention_in_one_call(trace& t, const value& wide_q, const value
     value q = t.narrowed(wide_q), k = t.narrowed(wide_k), v = t.narrowed(wide_v);
     const count pairs = count(q.elements / static_cast<std::uint64_t>(q.dim(3))) * count(k.dim(2));
     const count d(q.dim(3)), width(v.dim(3));
+    const value* const in[3] = {&q, &k, &v};
+    const recorder::call_guard call{t, {torch_function::attention, in, 3}};
     {
         const recorder::inside_guard inside{t};
         const std::int64_t groups = q.dim(1) / k.dim(1);
@@ -178,7 +180,6 @@ constexpr value attention_in_one_call(trace& t, const value& wide_q, const value
     value out = dense({q.dim(0), q.dim(1), q.dim(2), v.dim(3)}, q.type);
     if (!q.is_contiguous()) out = dense({q.dim(0), q.dim(2), q.dim(1), v.dim(3)}, q.type).transpose(1, 2);
     const bool goes_back = q.requires_grad || k.requires_grad || v.requires_grad;
-    const value* const in[3] = {&q, &k, &v};
     if (goes_back) {
         for (value each : {q, k, v}) each.requires_grad = true, t.save_for_backward(each);
         t.save_besides(count(q.elements / static_cast<std::uint64_t>(q.dim(3))) * count(4));

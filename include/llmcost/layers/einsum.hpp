@@ -57,6 +57,8 @@ constexpr value aligned(const value& v, string_ref own, string_ref labels) {
 /// MULT: the product of the sizes of all labels, ADD the same less one per result. Labels that are summed over stand in
 /// both operands. Source: aten/src/ATen/native/Linear.cpp, `einsum`, `sumproduct_pair`.
 constexpr value einsum(trace& t, string_ref equation, const value& a, const value& b) {
+    const value* const in[2] = {&a, &b};
+    const recorder::call_guard call{t, {torch_function::einsum, in, 2}};
     const auto comma = equation.find(','), arrow = equation.find('-');  // of the "->"
     if (comma > arrow || arrow == equation.npos) report_description("einsum: expected two operands and a result");
     const string_ref result = equation.substr(arrow + 2);

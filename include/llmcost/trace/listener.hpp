@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include <llmcost/base/string_ref.hpp>
+#include <llmcost/trace/function_call.hpp>
 #include <llmcost/trace/ops.hpp>
 #include <llmcost/trace/scope.hpp>
 #include <llmcost/trace/value.hpp>
@@ -128,6 +129,11 @@ public:
     virtual void came_last(const recorder&, const value&) {}
     virtual void fused_begins(const recorder&, const fused_part&) {}
     virtual void fused_ends(const recorder&) {}
+    /// What is executed until the call ends is the inside of one call of a function of PyTorch's.
+    virtual void call_begins(const recorder&, const function_call&) {}
+    virtual void call_ends(const recorder&) {}
+    /// What a module without children returned, the first of two tensors.
+    virtual void returned(const recorder&, const value&) {}
 
 protected:
     ~listener() = default;

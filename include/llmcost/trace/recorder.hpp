@@ -80,22 +80,9 @@ public:
     };
 
     /// While it lives, what is executed is a part that engines run as one kernel.
-    class fused_guard {
-    public:
-        constexpr fused_guard(const recorder& r, const fused_part& part)
-            : r_(r), told_(r.listener_ != nullptr && !r.idle()) {
-            if (told_) r_.listener_->fused_begins(r_, part);
-        }
-        constexpr ~fused_guard() {
-            if (told_) r_.listener_->fused_ends(r_);
-        }
-        fused_guard(const fused_guard&) = delete;
-        fused_guard& operator=(const fused_guard&) = delete;
-
-    private:
-        const recorder& r_;
-        bool told_;
-    };
+    class fused_guard;
+    /// While it lives, what is executed is the inside of one call of a function of PyTorch's.
+    class call_guard;
 
     // ---- tensors
 
@@ -265,9 +252,14 @@ public:
     }
     /// What a module without children returned.
     constexpr void returned(const value& v) {
-        if (idle_ == 0 && active_) sums_.out += count(v.elements) * times_;
+        if (idle_ != 0) return;
+        if (active_) sums_.out += count(v.elements) * times_;
+        if (listener_ != nullptr) listener_->returned(*this, v);
     }
-    constexpr void returned(const two_values& values) { returned(values.first), returned(values.second); }
+    constexpr void returned(const two_values& values) {
+        returned(values.first);
+        if (idle_ == 0 && active_) sums_.out += count(values.second.elements) * times_;
+    }
 
     // ---- repetition
 

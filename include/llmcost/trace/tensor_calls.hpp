@@ -6,6 +6,7 @@
 #include <initializer_list>
 
 #include <llmcost/trace/recorder.hpp>
+#include <llmcost/trace/told_guards.hpp>
 
 namespace llmcost {
 

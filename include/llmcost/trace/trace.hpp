@@ -76,6 +76,8 @@ public:
             const value b = bias != nullptr ? narrowed(*bias) : value{};
             return linear(narrowed(x), narrowed(weight), bias != nullptr ? &b : nullptr);
         }
+        const value* const in[2] = {&x, &weight};
+        const call_guard call{*this, {torch_function::linear, in, 2, bias}};
         if (x.is_contiguous() && x.visible == 0) {
             if (bias != nullptr) beside(*bias);
             return rows_times(bias == nullptr ? op::matmul : op::matmul_bias, x, weight);
@@ -88,6 +90,8 @@ public:
     /// `torch.addmm`: bias + a · b for matrices.
     constexpr value addmm(const value& bias, const value& a, const value& b) {
         if (is_wide(a, b)) return addmm(narrowed(bias), narrowed(a), narrowed(b));
+        const value* const in[2] = {&a, &b};
+        const call_guard call{*this, {torch_function::addmm, in, 2, &bias}};
         beside(bias);
         return mm(op::matmul_bias, a, b);
     }
@@ -96,6 +100,8 @@ public:
     /// `visible` counts the pairs of each product that are computed at all (causal scores); 0: all of them.
     constexpr value matmul(const value& a, const value& b, std::int64_t visible = 0) {
         if (is_wide(a, b)) return matmul(narrowed(a), narrowed(b), visible);
+        const value* const in[2] = {&a, &b};
+        const call_guard call{*this, {torch_function::matmul, in, 2}};
         if (a.rank == 2 && b.rank == 2) return mm(op::matmul, a, b);
         if (b.rank == 2 && folds(a, b)) return unfold(mm(op::matmul, flat(a), b), a);
         if (a.rank == 2 && b.rank > 2 && folds(b.transpose(-2, -1), a)) {  // from the other side, turned back by a copy
@@ -123,6 +129,8 @@ public:
         value out = dense({a.dim(0), a.dim(-2), b.dim(-1)}, promoted(a, b));
         if (visible != 0) see(out, visible);
         const value* const in[2] = {&a, &b};
+        const bool adds = kind != op::batched_matmul;
+        const call_guard call{*this, {adds ? torch_function::baddbmm : torch_function::bmm, in, 2}};
         const count work = a.visible != 0 ? count(a.elements) * count(b.dim(-1)) : count(out.elements) * count(a.dim(-1));
         record(kind, work, count(out.elements), out, in, 2);
         return out;
@@ -170,6 +178,7 @@ public:
         }
         value out = dense(to, x.type);
         const value* const in[2] = {&x, &weight};
+        const call_guard call{*this, {torch_function::convolution_transposed, in, 2}};
         const count work = count(x.elements) * count(weight.elements / static_cast<std::uint64_t>(weight.dim(0)));
         record(bias ? op::convolution_bias : op::convolution, work, count(out.elements), out, in, 2);
         return out;

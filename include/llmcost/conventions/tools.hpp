@@ -1,0 +1,195 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+
+#include <llmcost/conventions/convention.hpp>
+
+// The counters, each a table. Sources are the versions that `tests/oracle/conventions.py` ran: torch 2.15, deepspeed 0.19.8,
+// calflops 0.3.2, ptflops 0.7.5, fvcore 0.1.5, thop 0.1.1, torchinfo 1.8.0.
+namespace llmcost {
+
+namespace detail {
+
+inline constexpr heard_price nothing{};
+inline constexpr std::string_view full_dots = "a dot product of n terms counts n additions, and no bias";
+inline constexpr std::string_view captured = "the module keeps F.gelu from when it was made: what is patched later is not called";
+
+// clang-format off
+inline constexpr call_rule flop_counter_rules[]{
+    {"F.linear",                       "", holds_for::both, {.products = 2}, {}, full_dots, "torch/utils/flop_counter.py, mm_flop and addmm_flop"},
+    {"torch.matmul",                   "", holds_for::both, {.products = 2}, {}, full_dots, "torch/utils/flop_counter.py, mm_flop and bmm_flop"},
+    {"torch.bmm",                      "", holds_for::both, {.products = 2}, {}, full_dots, "torch/utils/flop_counter.py, bmm_flop"},
+    {"torch.addmm",                    "", holds_for::both, {.products = 2}, {}, full_dots, "torch/utils/flop_counter.py, addmm_flop"},
+    {"torch.baddbmm",                  "", holds_for::both, {.products = 2}, {}, full_dots, "torch/utils/flop_counter.py, baddbmm_flop"},
+    {"torch.einsum",                   "", holds_for::both, {.products = 2}, {}, full_dots, "torch/utils/flop_counter.py, bmm_flop"},
+    {"F.scaled_dot_product_attention", "", holds_for::both, {.products = 2}, {}, "its two products; softmax, scale and mask count nothing", "torch/utils/flop_counter.py, sdpa_flop_count"},
+    {"F.conv",                         "", holds_for::both, {.products = 2}, {}, full_dots, "torch/utils/flop_counter.py, conv_flop_count"},
+    {"F.conv_transpose",               "", holds_for::both, {.products = 2}, {}, full_dots, "torch/utils/flop_counter.py, conv_flop_count"},
+};
+
+inline constexpr call_rule deepspeed_rules[]{
+    {"F.linear",                       "", holds_for::both, {.products = 2}, {.products = 1}, full_dots, "profiler.py, _linear_flops_compute"},
+    {"torch.matmul",                   "", holds_for::both, {.products = 2}, {.products = 1}, full_dots, "profiler.py, _matmul_flops_compute"},
+    {"torch.bmm",                      "", holds_for::both, {.products = 2}, {.products = 1}, full_dots, "profiler.py, _matmul_flops_compute"},
+    {"torch.addmm",                    "", holds_for::both, {.products = 2, .added = 1}, {.products = 1}, "a dot product of n terms counts n additions, a bias once instead of for each row", "profiler.py, _addmm_flops_compute"},
+    {decomposed_addmm,                 "", holds_for::meta, {.products = 2}, {.products = 1}, "on the meta device addmm is Python that calls torch.mm, which is patched too", "torch/_decomp/decompositions.py, addmm"},
+    {"torch.einsum",                   "", holds_for::both, {.path_flops = 1}, {}, "what numpy's einsum_path prints, four digits of it; MACs 0", "profiler.py, _einsum_flops_compute"},
+    {"F.scaled_dot_product_attention", "", holds_for::both, {.products = 2}, {.products = 1}, "its two products; softmax, scale and mask count nothing", "profiler.py, _attn_flops_compute"},
+    {"F.conv",                         "", holds_for::both, {.products = 2, .biased_outputs = 1}, {.products = 1}, "a dot product of n terms counts n additions", "profiler.py, _conv_flops_compute"},
+    {"F.conv_transpose",               "", holds_for::both, {.products = 2, .biased_outputs = 1}, {.products = 1}, "a dot product of n terms counts n additions", "profiler.py, _conv_trans_flops_compute"},
+    {"F.softmax",                      "", holds_for::both, {.inputs = 1}, {}, "1 for each element", "profiler.py, _softmax_flops_compute"},
+    {"F.layer_norm",                   "", holds_for::both, {.inputs = 4, .affine_inputs = 1}, {}, "5 for each element, 4 without a weight", "profiler.py, _layer_norm_flops_compute"},
+    {"F.group_norm",                   "", holds_for::both, {.inputs = 4, .affine_inputs = 1}, {}, "5 for each element, 4 without a weight", "profiler.py, _group_norm_flops_compute"},
+    {"F.batch_norm",                   "", holds_for::both, {.inputs = 1, .affine_inputs = 1}, {}, "2 for each element, 1 without a weight", "profiler.py, _batch_norm_flops_compute"},
+    {"F.gelu",                         "GELUActivation", holds_for::both, {}, {}, captured, "transformers/activations.py, GELUActivation"},
+    {"F.gelu",                         "GELUTanh", holds_for::both, {}, {}, captured, "transformers/activations.py, GELUTanh"},
+    {"F.gelu",                         "", holds_for::both, {.inputs = 1}, {}, "1 for each element", "profiler.py, _gelu_flops_compute"},
+    {"F.silu",                         "", holds_for::both, {.inputs = 1}, {}, "1 for each element", "profiler.py, _silu_flops_compute"},
+    {"F.relu",                         "", holds_for::both, {.inputs = 1}, {}, "1 for each element", "profiler.py, _relu_flops_compute"},
+    {"clamp",                          "ReLU6", holds_for::both, {.inputs = 1}, {}, "1 for each element", "profiler.py, _relu6_flops_compute"},
+    {"F.avg_pool",                     "", holds_for::both, {.inputs = 1}, {}, "1 for each element", "profiler.py, _pool_flops_compute"},
+    {"F.max_pool",                     "", holds_for::both, {.inputs = 1}, {}, "1 for each element", "profiler.py, _pool_flops_compute"},
+    {"mean",                           "AdaptiveAvgPool2d", holds_for::both, {.inputs = 1}, {}, "1 for each element", "profiler.py, _pool_flops_compute"},
+    {"mean",                           "AdaptiveAvgPool1d", holds_for::both, {.inputs = 1}, {}, "1 for each element", "profiler.py, _pool_flops_compute"},
+};
+
+inline constexpr call_rule calflops_rules[]{
+    {"F.linear",                       "", holds_for::both, {.products = 2}, {.products = 1}, full_dots, "pytorch_ops.py, _linear_flops_compute"},
+    {"torch.matmul",                   "", holds_for::both, {.products = 2}, {.products = 1}, full_dots, "pytorch_ops.py, _matmul_flops_compute"},
+    {"torch.bmm",                      "", holds_for::both, {}, {}, "the line that patches it is a comment", "pytorch_ops.py, _patch_tensor_methods"},
+    {"torch.addmm",                    "", holds_for::both, {.products = 2, .added = 1}, {.products = 1}, "a dot product of n terms counts n additions, a bias once instead of for each row", "pytorch_ops.py, _addmm_flops_compute"},
+    {"torch.einsum",                   "", holds_for::both, {.path_flops = 1}, {}, "what numpy's einsum_path prints, four digits of it; MACs 0", "pytorch_ops.py, _einsum_flops_compute"},
+    {"F.scaled_dot_product_attention", "", holds_for::both, {}, {}, "it is not patched: attention counts nothing", "pytorch_ops.py, _patch_functionals"},
+    {"F.conv",                         "", holds_for::both, {.products = 2, .biased_outputs = 1}, {.products = 1}, "a dot product of n terms counts n additions", "pytorch_ops.py, _conv_flops_compute"},
+    {"F.conv_transpose",               "", holds_for::both, {.products = 2, .biased_outputs = 1}, {.products = 1}, "a dot product of n terms counts n additions", "pytorch_ops.py, _conv_trans_flops_compute"},
+    {"F.softmax",                      "", holds_for::both, {.inputs = 1}, {}, "1 for each element", "pytorch_ops.py, _softmax_flops_compute"},
+    {"F.layer_norm",                   "", holds_for::both, {.inputs = 4, .affine_inputs = 1}, {}, "5 for each element, 4 without a weight", "pytorch_ops.py, _layer_norm_flops_compute"},
+    {"F.group_norm",                   "", holds_for::both, {.inputs = 4, .affine_inputs = 1}, {}, "5 for each element, 4 without a weight", "pytorch_ops.py, _group_norm_flops_compute"},
+    {"F.batch_norm",                   "", holds_for::both, {.inputs = 1, .affine_inputs = 1}, {}, "2 for each element, 1 without a weight", "pytorch_ops.py, _batch_norm_flops_compute"},
+    {"F.gelu",                         "GELUActivation", holds_for::both, {}, {}, captured, "transformers/activations.py, GELUActivation"},
+    {"F.gelu",                         "GELUTanh", holds_for::both, {}, {}, captured, "transformers/activations.py, GELUTanh"},
+    {"F.gelu",                         "", holds_for::both, {.inputs = 1}, {}, "1 for each element", "pytorch_ops.py, _gelu_flops_compute"},
+    {"F.silu",                         "", holds_for::both, {.inputs = 1}, {}, "1 for each element", "pytorch_ops.py, _silu_flops_compute"},
+    {"F.relu",                         "", holds_for::both, {.inputs = 1}, {}, "1 for each element", "pytorch_ops.py, _relu_flops_compute"},
+    {"clamp",                          "ReLU6", holds_for::both, {.inputs = 1}, {}, "1 for each element", "pytorch_ops.py, _relu6_flops_compute"},
+    {"F.avg_pool",                     "", holds_for::both, {.inputs = 1}, {}, "1 for each element", "pytorch_ops.py, _pool_flops_compute"},
+    {"F.max_pool",                     "", holds_for::both, {.inputs = 1}, {}, "1 for each element", "pytorch_ops.py, _pool_flops_compute"},
+    {"mean",                           "AdaptiveAvgPool2d", holds_for::both, {.inputs = 1}, {}, "1 for each element", "pytorch_ops.py, _pool_flops_compute"},
+    {"mean",                           "AdaptiveAvgPool1d", holds_for::both, {.inputs = 1}, {}, "1 for each element", "pytorch_ops.py, _pool_flops_compute"},
+};
+
+inline constexpr call_rule ptflops_aten_rules[]{
+    {"F.linear",                       "", holds_for::both, {.products = 1, .addmm_outputs = 1}, {}, "a bias that addmm adds counts one for each result", "aten_ops.py, addmm_flop"},
+    {"torch.matmul",                   "", holds_for::both, {.products = 1}, {}, "", "aten_ops.py, matmul_flop and bmm_flop"},
+    {"torch.bmm",                      "", holds_for::both, {.products = 1}, {}, "", "aten_ops.py, bmm_flop"},
+    {"torch.addmm",                    "", holds_for::both, {.products = 1, .addmm_outputs = 1}, {}, "a bias that addmm adds counts one for each result", "aten_ops.py, addmm_flop"},
+    {"torch.baddbmm",                  "", holds_for::both, {}, {}, "baddbmm is not in its table", "aten_ops.py, ATEN_OPS_MAPPING"},
+    {"torch.einsum",                   "", holds_for::both, {.products = 1}, {}, "", "aten_ops.py, bmm_flop"},
+    {"F.scaled_dot_product_attention", "", holds_for::meta, {.products = 1}, {}, "on the meta device it is two batched products", "aten_ops.py, bmm_flop"},
+    {"F.scaled_dot_product_attention", "", holds_for::real, {}, {}, "a fused kernel is not in its table: attention counts nothing", "aten_ops.py, ATEN_OPS_MAPPING"},
+    {"F.conv",                         "", holds_for::both, {.products = 1, .biased_outputs = 1}, {}, "a bias counts one for each result", "aten_ops.py, conv_flop"},
+    {"F.conv_transpose",               "", holds_for::both, {.products = 1, .biased_outputs = 1}, {}, "a bias counts one for each result", "aten_ops.py, conv_flop"},
+};
+
+inline constexpr call_rule ptflops_pytorch_rules[]{
+    {"F.linear",                       "Linear", holds_for::both, {.products = 1, .biased_outputs = 1}, {}, "a bias counts one for each result", "pytorch_ops.py, linear_flops_counter_hook"},
+    {decomposed_addmm,                 "", holds_for::meta, {.products = 1}, {}, "on the meta device addmm is Python that calls torch.mm, which is patched too", "torch/_decomp/decompositions.py, addmm"},
+    {"F.linear",                       "", holds_for::both, {}, {}, "outside of nn.Linear F.linear is not patched", "pytorch_engine.py, patch_functional"},
+    {"torch.matmul",                   "", holds_for::both, {.products = 1}, {}, "", "pytorch_ops.py, _matmul_tensor_flops_hook"},
+    {"torch.bmm",                      "", holds_for::both, {.products = 1}, {}, "", "pytorch_ops.py, _matmul_tensor_flops_hook"},
+    {"torch.addmm",                    "", holds_for::both, {.products = 1, .added = 1}, {}, "a bias counts once a call", "pytorch_ops.py, _addmm_tensor_flops_hook"},
+    {"F.scaled_dot_product_attention", "", holds_for::both, {}, {}, "it is not patched: attention counts nothing", "pytorch_engine.py, patch_functional"},
+    {"F.conv",                         "Conv1d", holds_for::both, {.products = 1, .biased_outputs = 1}, {}, "a bias counts one for each result", "pytorch_ops.py, conv_flops_counter_hook"},
+    {"F.conv",                         "Conv2d", holds_for::both, {.products = 1, .biased_outputs = 1}, {}, "a bias counts one for each result", "pytorch_ops.py, conv_flops_counter_hook"},
+    {"F.conv",                         "Conv3d", holds_for::both, {.products = 1, .biased_outputs = 1}, {}, "a bias counts one for each result", "pytorch_ops.py, conv_flops_counter_hook"},
+    {"F.conv_transpose",               "ConvTranspose2d", holds_for::both, {.products = 1, .biased_outputs = 1}, {}, "a bias counts one for each result", "pytorch_ops.py, conv_flops_counter_hook"},
+    {"F.softmax",                      "", holds_for::both, {.inputs = 1}, {}, "1 for each element", "pytorch_ops.py, _numel_functional_flops_hook"},
+    {"F.layer_norm",                   "LayerNorm", holds_for::both, {.inputs = 1}, {}, "1 for each element: it asks for `affine`, which a LayerNorm has not", "pytorch_ops.py, bn_flops_counter_hook"},
+    {"F.group_norm",                   "GroupNorm", holds_for::both, {.inputs = 1, .affine_inputs = 1}, {}, "2 for each element", "pytorch_ops.py, bn_flops_counter_hook"},
+    {"F.batch_norm",                   "BatchNorm2d", holds_for::both, {.inputs = 1, .affine_inputs = 1}, {}, "2 for each element", "pytorch_ops.py, bn_flops_counter_hook"},
+    {"F.batch_norm",                   "BatchNorm1d", holds_for::both, {.inputs = 1, .affine_inputs = 1}, {}, "2 for each element", "pytorch_ops.py, bn_flops_counter_hook"},
+    {"F.gelu",                         "GELUActivation", holds_for::both, {}, {}, captured, "transformers/activations.py, GELUActivation"},
+    {"F.gelu",                         "GELUTanh", holds_for::both, {}, {}, captured, "transformers/activations.py, GELUTanh"},
+    {"F.gelu",                         "GELU", holds_for::both, {.inputs = 2}, {}, "1 for each element by the module and 1 by the function in it", "pytorch_ops.py, MODULES_MAPPING and FUNCTIONAL_MAPPING"},
+    {"F.gelu",                         "", holds_for::both, {.inputs = 1}, {}, "1 for each element", "pytorch_ops.py, _numel_functional_flops_hook"},
+    {"F.silu",                         "", holds_for::both, {.inputs = 1}, {}, "1 for each element", "pytorch_ops.py, _numel_functional_flops_hook"},
+    {"F.relu",                         "ReLU", holds_for::both, {.inputs = 2}, {}, "1 for each element by the module and 1 by the function in it", "pytorch_ops.py, MODULES_MAPPING and FUNCTIONAL_MAPPING"},
+    {"F.relu",                         "", holds_for::both, {.inputs = 1}, {}, "1 for each element", "pytorch_ops.py, _numel_functional_flops_hook"},
+    {"clamp",                          "ReLU6", holds_for::both, {.inputs = 2}, {}, "1 for each element by the module and 1 by the function in it", "pytorch_ops.py, MODULES_MAPPING and FUNCTIONAL_MAPPING"},
+    {"F.avg_pool",                     "AvgPool2d", holds_for::both, {.inputs = 2}, {}, "1 for each element by the module and 1 by the function in it", "pytorch_ops.py, MODULES_MAPPING and FUNCTIONAL_MAPPING"},
+    {"F.max_pool",                     "MaxPool2d", holds_for::both, {.inputs = 2}, {}, "1 for each element by the module and 1 by the function in it", "pytorch_ops.py, MODULES_MAPPING and FUNCTIONAL_MAPPING"},
+    {"F.avg_pool",                     "", holds_for::both, {.inputs = 1}, {}, "1 for each element", "pytorch_ops.py, _numel_functional_flops_hook"},
+    {"F.max_pool",                     "", holds_for::both, {.inputs = 1}, {}, "1 for each element", "pytorch_ops.py, _numel_functional_flops_hook"},
+    {"mean",                           "AdaptiveAvgPool2d", holds_for::both, {.inputs = 2}, {}, "1 for each element by the module and 1 by the function in it", "pytorch_ops.py, MODULES_MAPPING and FUNCTIONAL_MAPPING"},
+    {"mean",                           "AdaptiveAvgPool1d", holds_for::both, {.inputs = 2}, {}, "1 for each element by the module and 1 by the function in it", "pytorch_ops.py, MODULES_MAPPING and FUNCTIONAL_MAPPING"},
+};
+
+inline constexpr call_rule fvcore_rules[]{
+    {"F.linear",                       "", holds_for::both, {.products = 1}, {}, "", "jit_handles.py, linear_flop_jit"},
+    {"torch.matmul",                   "", holds_for::both, {.products = 1}, {}, "", "jit_handles.py, matmul_flop_jit"},
+    {"torch.bmm",                      "", holds_for::both, {.products = 1}, {}, "", "jit_handles.py, bmm_flop_jit"},
+    {"torch.addmm",                    "", holds_for::both, {.products = 1}, {}, "", "jit_handles.py, addmm_flop_jit"},
+    {"torch.einsum",                   "", holds_for::both, {.path_flops = 1, .divided_by = 2}, {}, "half of what numpy's einsum_path prints, four digits of it", "jit_handles.py, einsum_flop_jit"},
+    {"F.scaled_dot_product_attention", "", holds_for::both, {}, {}, "it has no handle: attention counts nothing", "flop_count.py, _DEFAULT_SUPPORTED_OPS"},
+    {"torch.baddbmm",                  "", holds_for::both, {}, {}, "it has no handle", "flop_count.py, _DEFAULT_SUPPORTED_OPS"},
+    {"F.conv",                         "", holds_for::both, {.products = 1}, {}, "", "jit_handles.py, conv_flop_jit"},
+    {"F.conv_transpose",               "", holds_for::both, {.products = 1}, {}, "", "jit_handles.py, conv_flop_jit"},
+    {"F.layer_norm",                   "", holds_for::both, {.inputs = 4, .affine_inputs = 1}, {}, "5 for each element, 4 without a weight", "jit_handles.py, norm_flop_counter"},
+    {"F.group_norm",                   "", holds_for::both, {.inputs = 4, .affine_inputs = 1}, {}, "5 for each element, 4 without a weight", "jit_handles.py, norm_flop_counter"},
+    {"F.batch_norm",                   "", holds_for::both, {.inputs = 1, .affine_inputs = 1}, {}, "2 for each element, 1 without a weight", "jit_handles.py, batchnorm_flop_jit"},
+    {"F.interpolate",                  "", holds_for::both, {.outputs = 4}, {}, "4 for each result", "flop_count.py, _DEFAULT_SUPPORTED_OPS"},
+    {"mean",                           "AdaptiveAvgPool2d", holds_for::both, {.inputs = 1}, {}, "1 for each element", "flop_count.py, _DEFAULT_SUPPORTED_OPS"},
+};
+
+inline constexpr call_rule thop_rules[]{
+    {"F.linear",         "Linear", holds_for::both, {.products = 1}, {}, "", "vision/basic_hooks.py, count_linear"},
+    {"F.conv",           "Conv1d", holds_for::both, {.products = 1}, {}, "", "vision/basic_hooks.py, count_convNd"},
+    {"F.conv",           "Conv2d", holds_for::both, {.products = 1}, {}, "", "vision/basic_hooks.py, count_convNd"},
+    {"F.conv",           "Conv3d", holds_for::both, {.products = 1}, {}, "", "vision/basic_hooks.py, count_convNd"},
+    {"F.layer_norm",     "LayerNorm", holds_for::both, {.inputs = 2, .affine_inputs = 2}, {}, "4 for each element, 2 without a weight", "vision/basic_hooks.py, count_normalization"},
+    {"F.batch_norm",     "BatchNorm1d", holds_for::both, {.inputs = 2, .affine_inputs = 2}, {}, "4 for each element, 2 without a weight", "vision/basic_hooks.py, count_normalization"},
+    {"F.batch_norm",     "BatchNorm2d", holds_for::both, {.inputs = 2, .affine_inputs = 2}, {}, "4 for each element, 2 without a weight", "vision/basic_hooks.py, count_normalization"},
+    {"F.avg_pool",       "AvgPool2d", holds_for::both, {.outputs = 1}, {}, "1 for each result", "vision/basic_hooks.py, count_avgpool"},
+    {"mean",             "AdaptiveAvgPool2d", holds_for::both, {.inputs = 1, .outputs = 1}, {}, "1 for each element and 1 for each result", "vision/basic_hooks.py, count_adap_avgpool"},
+    {"mean",             "AdaptiveAvgPool1d", holds_for::both, {.inputs = 1, .outputs = 1}, {}, "1 for each element and 1 for each result", "vision/basic_hooks.py, count_adap_avgpool"},
+};
+
+inline constexpr figure_row flops_alone[]{{"flops", figure_of::first_prices}};
+inline constexpr figure_row flops_macs_params[]{
+    {"flops", figure_of::first_prices}, {"macs", figure_of::second_prices}, {"params", figure_of::parameters}};
+inline constexpr figure_row flops_macs_trainable[]{
+    {"flops", figure_of::first_prices}, {"macs", figure_of::second_prices}, {"params", figure_of::trainable}};
+inline constexpr figure_row macs_trainable[]{{"macs", figure_of::first_prices}, {"params", figure_of::trainable}};
+inline constexpr figure_row macs_hooked[]{{"macs", figure_of::first_prices}, {"params", figure_of::hooked_parameters}};
+inline constexpr figure_row torchinfo_figures[]{{"mult_adds", figure_of::module_products},
+                                                {"params", figure_of::listed_parameters},
+                                                {"trainable", figure_of::listed_trainable},
+                                                {"output_bytes", figure_of::twice_outputs},
+                                                {"param_bytes", figure_of::listed_bytes}};
+inline constexpr figure_row formula_flops[]{{"flops", figure_of::formula}};
+
+inline constexpr convention all_tools[]{
+    {"flop_counter", "torch FlopCounterMode", "torch 2.15.0", "FLOPs of ATen's matrix products and convolutions, 2 a product; all else counts nothing",
+     against::flops, flops_alone, flop_counter_rules, "the operation is not in its table", "torch/utils/flop_counter.py, flop_registry"},
+    {"deepspeed", "DeepSpeed flops profiler", "deepspeed 0.19.8", "FLOPs and MACs of PyTorch's functions that it replaces while the model runs",
+     against::flops, flops_macs_params, deepspeed_rules, "it replaces functions: operators and other functions are not seen", "profiler.py, _patch_functionals and _patch_tensor_methods"},
+    {"calflops", "calflops", "calflops 0.3.2", "FLOPs and MACs of the functions that it replaces: DeepSpeed's without attention, bmm, mm and the operator @",
+     against::flops, flops_macs_trainable, calflops_rules, "it replaces functions: operators and other functions are not seen", "pytorch_ops.py, _patch_functionals and _patch_tensor_methods"},
+    {"ptflops", "ptflops, backend pytorch", "ptflops 0.7.5", "MACs of modules that it hooks and functions that it replaces, elements of others added to them",
+     against::macs, macs_trainable, ptflops_pytorch_rules, "neither a module that it hooks nor a function that it replaces", "pytorch_ops.py, MODULES_MAPPING and FUNCTIONAL_MAPPING"},
+    {"ptflops-aten", "ptflops, backend aten", "ptflops 0.7.5", "MACs of ATen's matrix products and convolutions, with biases",
+     against::macs, macs_trainable, ptflops_aten_rules, "the operation is not in its table", "aten_ops.py, ATEN_OPS_MAPPING"},
+    {"fvcore", "fvcore FlopCountAnalysis", "fvcore 0.1.5.post20221221", "what it calls flops are MACs: of products, convolutions and norms in a trace by torch.jit",
+     against::macs, flops_alone, fvcore_rules, "the operation has no handle", "flop_count.py, _DEFAULT_SUPPORTED_OPS"},
+    {"thop", "thop", "thop 0.1.1.post2209072238", "MACs of nn.Linear, convolutions and norms by hooks; functions are not seen",
+     against::macs, macs_hooked, thop_rules, "no module with a hook executes it", "profile.py, register_hooks"},
+    {"torchinfo", "torchinfo", "torchinfo 1.8.0", "mult-adds: parameters of a layer times the batch, without its other positions; functions are not seen",
+     against::macs, torchinfo_figures, {}, "no layer with parameters executes it", "layer_info.py, calculate_macs"},
+};
+// clang-format on
+
+}  // namespace detail
+
+}  // namespace llmcost

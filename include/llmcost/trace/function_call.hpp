@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include <llmcost/trace/value.hpp>
+
+namespace llmcost {
+
+/// PyTorch's functions whose one call is several of ATen's operations, or the same one that another function executes.
+enum class torch_function : std::uint8_t { linear, matmul, bmm, addmm, baddbmm, einsum, attention, convolution_transposed };
+
+/// One call of such a function, as Python makes it; its first inputs are those that are multiplied.
+struct function_call {
+    torch_function what;
+    const value* const* inputs;
+    int input_count;
+    const value* bias = nullptr;  ///< what `linear` and `addmm` add
+};
+
+}  // namespace llmcost
