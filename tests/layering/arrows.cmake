@@ -38,6 +38,7 @@ room(arch      "arch/.+"                                  ${engine} config layer
 room(analysis  "analysis/.+"                              ${engine} layers model)
 room(graph     "graph/.+"                                 ${engine} layers model config analysis)
 room(memory    "memory/.+"                                ${engine} layers model config analysis graph)
+room(conventions "conventions/.+"                         ${engine} layers model config analysis memory)
 # models that files describe: the layers of the library by their names
 room(described "described/.+"                             ${engine} config layers model walks reading error messages)
 # every row: what a program needs that is given names
@@ -54,12 +55,12 @@ room(json      "(json|detail/json_.+)\\.hpp"              ${core} registry umbre
 room(hub       "(hub|detail/hub_.+)\\.hpp"                base error files)
 # all commands, rows and configurations in one; commands are told what is known, so that they compile without it
 room(program   "cli/run\\.hpp"                            registry bundled cli)
-room(cli       "cli/.+"                                   ${core} umbrella error report bundled_row json hub messages devices latency kernels serving memory graph weights described)
+room(cli       "cli/.+"                                   ${core} umbrella error report bundled_row json hub messages devices latency kernels serving memory graph weights described conventions)
 
 # too slow to include for everybody who plans with numbers
 set(heavy iostream sstream filesystem regex functional ranges map string vector string_view array span optional algorithm
     concepts compare exception type_traits)
-set(boundaries graph described chakra error messages files weights report bundled_row bundled program json hub cli kernels fit serving cuda memory)
+set(boundaries graph conventions described chakra error messages files weights report bundled_row bundled program json hub cli kernels fit serving cuda memory)
 set(outside_json "^nlohmann/")
 set(outside_files "\\.h$")
 set(outside_weights "\\.h$")

@@ -40,7 +40,7 @@ MOST_EXECUTED = 30_000_000  # parameters of a model that is executed on the CPU
 
 
 class Positional(torch.nn.Module):
-    """A model whose arguments stand in an order, and which gives one tensor, for tools that know no others."""
+    """A model whose arguments stand in an order, and which gives all its tensors in one tuple, for tools that want it so."""
 
     def __init__(self, model, names):
         super().__init__()
@@ -48,7 +48,16 @@ class Positional(torch.nn.Module):
 
     def forward(self, *values):
         output = self.model(**dict(zip(self.names, values)))
-        return output[0] if not isinstance(output[0], (tuple, list)) else output[0][0]
+        return tuple(tensors_in(output.to_tuple() if hasattr(output, "to_tuple") else output))
+
+
+def tensors_in(value):
+    """All tensors of nested tuples."""
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, (tuple, list)):
+        for part in value:
+            yield from tensors_in(part)
 
 
 def flop_counter(model, arguments):
@@ -200,6 +209,7 @@ def main():
     parser.add_argument("-o", "--output", type=Path, required=True)
     a = parser.parse_args()
     warnings.filterwarnings("ignore")
+    torch.set_num_threads(1)
     models.prepare_transformers()
     smallest = defaultdict(list)
     for golden in sorted(a.folder.glob("*.golden")):

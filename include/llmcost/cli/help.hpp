@@ -90,13 +90,14 @@ inline std::string words_of_roles(std::string_view between) {
     for (std::size_t i = 0; i < page.options.size();) {
         const std::string_view section = page.options[i].section;
         std::string names = detail::spelled(page.options[i]), meaning(page.options[i].help);
-        // flags share a line where they fit
+        // options share a line where they fit
         for (; ++i < page.options.size();) {
-            const option_row &row = page.options[i], &before = page.options[i - 1];
-            const bool fits = row.section.empty() && names.size() + row.name.size() < 27 &&
+            const option_row& row = page.options[i];
+            const std::string next = detail::spelled(row);
+            const bool fits = row.section.empty() && names.size() + 1 + next.size() <= 27 &&
                               width_of(meaning) + 2 + width_of(row.help) <= 43;
-            if (!fits || row.kind != value_kind::none || before.kind != value_kind::none) break;
-            names.append(" ").append(row.name), meaning.append("; ").append(row.help);
+            if (!fits) break;
+            names.append(" ").append(next), meaning.append("; ").append(row.help);
         }
         out.append(left(section, 9)).append(left(names + "  ", 28)).append(meaning).append("\n");
     }

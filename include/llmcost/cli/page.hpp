@@ -16,6 +16,7 @@
 #include <llmcost/cli/adapter_option.hpp>
 #include <llmcost/cli/answers.hpp>
 #include <llmcost/cli/command.hpp>
+#include <llmcost/cli/convention_page.hpp>
 #include <llmcost/cli/front_page.hpp>
 #include <llmcost/cli/json_output.hpp>
 #include <llmcost/cli/several.hpp>
@@ -46,6 +47,7 @@ inline constexpr std::array page_options = joined(model_options, std::array{opti
                                                              option::tree,
                                                              option::unused,
                                                              option::depth,
+                                                             option::convention,
                                                              option::color,
                                                              option::no_color,
                                                              option::completion,
@@ -113,10 +115,16 @@ inline std::string unused_keys_text(const std::vector<unused_key>& keys, output_
     const sweep work(args, swept_options);
     check_plot(args, work.any(), "needs a list of workloads, as --sequence 1024..131072:x2");
     (void)read_job(work.at(0));  // what is wrong with the options is said before anything is read or downloaded
+    const llmcost::convention* const counted_as =
+        args.has(option::convention) ? &convention_named("--convention", args.text(option::convention)) : nullptr;
+    if (counted_as != nullptr && work.any()) refuse("--convention", "is of one workload: leave out lists");
     asked_adapter adapter = read_adapter(args);
     const bool color = wants_color(args, io);
     several_table several(work, args, io, understand);
-    if (io.read_each(args, io, several)) return answered_with_plot(args, work, several);
+    if (io.read_each(args, io, several)) {
+        if (counted_as != nullptr) refuse("--convention", "is of one model");
+        return answered_with_plot(args, work, several);
+    }
     read_subject read = io.read(args, io);
     std::optional<adapter_policy> policy;
     const auto adapt = [&] {
@@ -138,6 +146,7 @@ inline std::string unused_keys_text(const std::vector<unused_key>& keys, output_
     q.color = color;
     q.declines_cache = read.declines_cache;
     q.mtp_layers = read.mtp_layers;
+    if (counted_as != nullptr) return convention_page(q, read, *counted_as);
     std::string text = answer(q);
     const bool page = q.format == output_format::text && q.asked.empty() && !q.tensors && !q.tree && !q.scopes;
     if (!page && !q.tensors) note_on_context(io.err, q.who.name, q.subject, longest_of(q.work, q.phases));  // a page says it

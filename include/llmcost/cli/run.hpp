@@ -28,6 +28,7 @@
 #include <llmcost/cli/serve.hpp>
 #include <llmcost/cli/source.hpp>
 #include <llmcost/cli/train.hpp>
+#include <llmcost/cli/why.hpp>
 #include <llmcost/registry.hpp>
 
 // The whole program: all commands, all rows, all bundled configurations.
@@ -37,7 +38,8 @@ namespace llmcost::cli {
 inline constexpr std::array all_commands{&page_command,    &compare_command, &formula_command, &models_command,
                                          &devices_command, &memory_command,  &train_command,   &fit_command,
                                          &check_command,   &graph_command,   &op_command,      &latency_command,
-                                         &serve_command,   &ops_command,     &levels_command,  &report_command};
+                                         &serve_command,   &ops_command,     &levels_command,  &report_command,
+                                         &why_command};
 
 /// A program that knows everything.
 [[nodiscard]] inline program whole_program(const streams& io) {

@@ -42,7 +42,7 @@ namespace llmcost::cli {
 /// Digits in groups of three, but for those behind a point: 1,235,814,400; 1,677.25.
 [[nodiscard]] inline std::string grouped(std::string_view digits) {
     std::string out;
-    if (digits.starts_with('-')) out += '-', digits.remove_prefix(1);
+    if (digits.starts_with('-') || digits.starts_with('+')) out += digits.front(), digits.remove_prefix(1);
     const std::size_t whole = std::min(digits.find('.'), digits.size());
     for (std::size_t i = 0; i < whole; ++i) {
         if (i > 0 && (whole - i) % 3 == 0) out += ',';

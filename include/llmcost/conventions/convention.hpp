@@ -20,6 +20,7 @@ struct heard_price {
     std::int8_t addmm_outputs = 0;
     std::int8_t affine_inputs = 0;
     std::int8_t path_flops = 0;
+    std::int8_t unfused_products = 0;
     std::int8_t divided_by = 1;
 };
 
@@ -54,7 +55,8 @@ enum class figure_of : std::uint8_t {
     listed_trainable,
     twice_outputs,     ///< bytes of what modules with parameters return, for a gradient each
     listed_bytes,      ///< bytes of the parameters of modules without children
-    formula
+    formula_flops,     ///< of a closed formula
+    formula_part       ///< a further figure of it
 };
 
 struct figure_row {
@@ -62,8 +64,9 @@ struct figure_row {
     figure_of what;
 };
 
-/// Which figure of llmcost's a counter's first one is held against.
-enum class against : std::uint8_t { flops, macs, step_flops };
+/// Which figure of llmcost's a counter's first one is held against: ADD and MULT, multiplications of matrices and
+/// convolutions, or what FlopCounterMode says of a training step.
+enum class compared_figure : std::uint8_t { flops, macs, step_flops };
 
 /// A closed formula over sizes.
 enum class closed_formula : std::uint8_t { none, llm_profiler, six_n_d, palm };
@@ -74,7 +77,7 @@ struct convention {
     std::string_view title;
     std::string_view version;
     std::string_view counts;  ///< in a sentence
-    against compared = against::flops;
+    compared_figure compared = compared_figure::flops;
     std::span<const figure_row> figures{};
     std::span<const call_rule> rules{};
     std::string_view unheard = "";  ///< why what no rule names is not counted

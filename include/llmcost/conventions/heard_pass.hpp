@@ -23,12 +23,13 @@ struct heard_amounts {
     count biased_outputs{};  ///< elements of results that a bias is added to
     count addmm_outputs{};   ///< of these, those of ATen's addmm: where the input is contiguous
     count affine_inputs{};   ///< inputs of norms that have a weight
+    count unfused_products{};  ///< of attention whose values are of another width than its keys: no kernel of the CPU's takes it
     count path_flops{};      ///< what numpy's `einsum_path` prints of a call: 2 a product, four digits of it
 
     heard_amounts& operator+=(const heard_amounts& o) {
         calls += o.calls, products += o.products, inputs += o.inputs, outputs += o.outputs, added += o.added;
         biased_outputs += o.biased_outputs, addmm_outputs += o.addmm_outputs, affine_inputs += o.affine_inputs;
-        path_flops += o.path_flops;
+        path_flops += o.path_flops, unfused_products += o.unfused_products;
         return *this;
     }
 };
@@ -100,7 +101,7 @@ namespace detail {
         case op::layer_norm_weight:
         case op::layer_norm_affine: return "F.layer_norm";
         case op::group_norm_affine: return "F.group_norm";
-        case op::batch_norm:
+        case op::batch_norm: return "F.batch_norm of a batch";
         case op::batch_norm_affine: return "F.batch_norm";
         case op::silu: return "F.silu";
         case op::gelu:
@@ -111,6 +112,10 @@ namespace detail {
         case op::bilinear: return "F.interpolate";
         case op::convolution:
         case op::convolution_bias: return "F.conv";
+        case op::add: return "operator +";
+        case op::sub: return "operator -";
+        case op::mul: return "operator *";
+        case op::div: return "operator /";
         default: return price_of(kind).name;
     }
 }
@@ -184,6 +189,7 @@ public:
         const value &q = *call.inputs[0], &k = *call.inputs[1], &v = *call.inputs[2];
         inside_.products = count(q.elements) * count(k.dim(-2)) +
                            count(q.elements / static_cast<std::uint64_t>(q.dim(-1))) * count(k.dim(-2)) * count(v.dim(-1));
+        if (q.dim(-1) != v.dim(-1)) inside_.unfused_products = inside_.products;
         before_ = r.sums();
     }
     void call_ends(const recorder& r) override {
@@ -237,7 +243,7 @@ private:
     [[nodiscard]] static heard_amounts scaled(heard_amounts a, count times) {
         if (times == count(1)) return a;
         for (count* each : {&a.calls, &a.products, &a.inputs, &a.outputs, &a.added, &a.biased_outputs, &a.addmm_outputs,
-                            &a.affine_inputs, &a.path_flops})
+                            &a.affine_inputs, &a.unfused_products, &a.path_flops})
             *each = *each * times;
         return a;
     }

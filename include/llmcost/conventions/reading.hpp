@@ -31,14 +31,14 @@ namespace llmcost {
 }
 
 /// Amounts times their coefficients.
-[[nodiscard]] constexpr count priced(const heard_price& p, const heard_amounts& a) {
+[[nodiscard]] constexpr count charge_of(const heard_price& p, const heard_amounts& a) {
     const auto times = [](std::int8_t coefficient, count n) {
         return coefficient == 0 ? count{} : n * count(static_cast<int>(coefficient));
     };
     const count all = times(p.products, a.products) + times(p.inputs, a.inputs) + times(p.outputs, a.outputs) +
                       times(p.added, a.added) + times(p.biased_outputs, a.biased_outputs) +
                       times(p.addmm_outputs, a.addmm_outputs) + times(p.affine_inputs, a.affine_inputs) +
-                      times(p.path_flops, a.path_flops);
+                      times(p.unfused_products, a.unfused_products) + times(p.path_flops, a.path_flops);
     return p.divided_by == 1 ? all : all / count(static_cast<int>(p.divided_by));
 }
 
@@ -160,7 +160,7 @@ struct convention_figure {
         case figure_of::second_prices:
             for (const heard_call& call : heard.calls)
                 if (const call_rule* rule = rule_for(c, call, on))
-                    n += priced(what == figure_of::first_prices ? rule->first : rule->second, call.amounts);
+                    n += charge_of(what == figure_of::first_prices ? rule->first : rule->second, call.amounts);
             return n;
         case figure_of::parameters: return heard.parameters;
         case figure_of::trainable: return heard.trainable;
@@ -174,7 +174,8 @@ struct convention_figure {
             for (const heard_module& m : heard.modules) n += m.outputs;
             return n * count(8);
         case figure_of::listed_bytes: return detail::leaf_bytes(heard);
-        case figure_of::formula: break;
+        case figure_of::formula_flops:
+        case figure_of::formula_part: break;
     }
     return n;
 }

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
+#include <span>
+#include <string_view>
 
 #include <llmcost/conventions/convention.hpp>
+#include <llmcost/conventions/heard_pass.hpp>
 
 // The counters, each a table. Sources are the versions that `tests/oracle/conventions.py` ran: torch 2.15, deepspeed 0.19.8,
 // calflops 0.3.2, ptflops 0.7.5, fvcore 0.1.5, thop 0.1.1, torchinfo 1.8.0.
@@ -42,7 +44,8 @@ inline constexpr call_rule deepspeed_rules[]{
     {"F.softmax",                      "", holds_for::both, {.inputs = 1}, {}, "1 for each element", "profiler.py, _softmax_flops_compute"},
     {"F.layer_norm",                   "", holds_for::both, {.inputs = 4, .affine_inputs = 1}, {}, "5 for each element, 4 without a weight", "profiler.py, _layer_norm_flops_compute"},
     {"F.group_norm",                   "", holds_for::both, {.inputs = 4, .affine_inputs = 1}, {}, "5 for each element, 4 without a weight", "profiler.py, _group_norm_flops_compute"},
-    {"F.batch_norm",                   "", holds_for::both, {.inputs = 1, .affine_inputs = 1}, {}, "2 for each element, 1 without a weight", "profiler.py, _batch_norm_flops_compute"},
+    {"F.batch_norm",                   "", holds_for::both, {.inputs = 2}, {}, "2 for each element", "profiler.py, _batch_norm_flops_compute"},
+    {"F.batch_norm of a batch",        "", holds_for::both, {.inputs = 4}, {}, "4 for each element: statistics of its own, no weight", "profiler.py, _batch_norm_flops_compute"},
     {"F.gelu",                         "GELUActivation", holds_for::both, {}, {}, captured, "transformers/activations.py, GELUActivation"},
     {"F.gelu",                         "GELUTanh", holds_for::both, {}, {}, captured, "transformers/activations.py, GELUTanh"},
     {"F.gelu",                         "", holds_for::both, {.inputs = 1}, {}, "1 for each element", "profiler.py, _gelu_flops_compute"},
@@ -67,7 +70,8 @@ inline constexpr call_rule calflops_rules[]{
     {"F.softmax",                      "", holds_for::both, {.inputs = 1}, {}, "1 for each element", "pytorch_ops.py, _softmax_flops_compute"},
     {"F.layer_norm",                   "", holds_for::both, {.inputs = 4, .affine_inputs = 1}, {}, "5 for each element, 4 without a weight", "pytorch_ops.py, _layer_norm_flops_compute"},
     {"F.group_norm",                   "", holds_for::both, {.inputs = 4, .affine_inputs = 1}, {}, "5 for each element, 4 without a weight", "pytorch_ops.py, _group_norm_flops_compute"},
-    {"F.batch_norm",                   "", holds_for::both, {.inputs = 1, .affine_inputs = 1}, {}, "2 for each element, 1 without a weight", "pytorch_ops.py, _batch_norm_flops_compute"},
+    {"F.batch_norm",                   "", holds_for::both, {.inputs = 2}, {}, "2 for each element", "pytorch_ops.py, _batch_norm_flops_compute"},
+    {"F.batch_norm of a batch",        "", holds_for::both, {.inputs = 4}, {}, "4 for each element: statistics of its own, no weight", "pytorch_ops.py, _batch_norm_flops_compute"},
     {"F.gelu",                         "GELUActivation", holds_for::both, {}, {}, captured, "transformers/activations.py, GELUActivation"},
     {"F.gelu",                         "GELUTanh", holds_for::both, {}, {}, captured, "transformers/activations.py, GELUTanh"},
     {"F.gelu",                         "", holds_for::both, {.inputs = 1}, {}, "1 for each element", "pytorch_ops.py, _gelu_flops_compute"},
@@ -88,7 +92,7 @@ inline constexpr call_rule ptflops_aten_rules[]{
     {"torch.baddbmm",                  "", holds_for::both, {}, {}, "baddbmm is not in its table", "aten_ops.py, ATEN_OPS_MAPPING"},
     {"torch.einsum",                   "", holds_for::both, {.products = 1}, {}, "", "aten_ops.py, bmm_flop"},
     {"F.scaled_dot_product_attention", "", holds_for::meta, {.products = 1}, {}, "on the meta device it is two batched products", "aten_ops.py, bmm_flop"},
-    {"F.scaled_dot_product_attention", "", holds_for::real, {}, {}, "a fused kernel is not in its table: attention counts nothing", "aten_ops.py, ATEN_OPS_MAPPING"},
+    {"F.scaled_dot_product_attention", "", holds_for::real, {.unfused_products = 1}, {}, "a fused kernel is not in its table: attention counts nothing", "aten_ops.py, ATEN_OPS_MAPPING"},
     {"F.conv",                         "", holds_for::both, {.products = 1, .biased_outputs = 1}, {}, "a bias counts one for each result", "aten_ops.py, conv_flop"},
     {"F.conv_transpose",               "", holds_for::both, {.products = 1, .biased_outputs = 1}, {}, "a bias counts one for each result", "aten_ops.py, conv_flop"},
 };
@@ -138,7 +142,8 @@ inline constexpr call_rule fvcore_rules[]{
     {"F.conv_transpose",               "", holds_for::both, {.products = 1}, {}, "", "jit_handles.py, conv_flop_jit"},
     {"F.layer_norm",                   "", holds_for::both, {.inputs = 4, .affine_inputs = 1}, {}, "5 for each element, 4 without a weight", "jit_handles.py, norm_flop_counter"},
     {"F.group_norm",                   "", holds_for::both, {.inputs = 4, .affine_inputs = 1}, {}, "5 for each element, 4 without a weight", "jit_handles.py, norm_flop_counter"},
-    {"F.batch_norm",                   "", holds_for::both, {.inputs = 1, .affine_inputs = 1}, {}, "2 for each element, 1 without a weight", "jit_handles.py, batchnorm_flop_jit"},
+    {"F.batch_norm",                   "", holds_for::both, {.inputs = 2}, {}, "2 for each element", "jit_handles.py, batchnorm_flop_jit"},
+    {"F.batch_norm of a batch",        "", holds_for::both, {.inputs = 4}, {}, "4 for each element: statistics of its own, no weight", "jit_handles.py, batchnorm_flop_jit"},
     {"F.interpolate",                  "", holds_for::both, {.outputs = 4}, {}, "4 for each result", "flop_count.py, _DEFAULT_SUPPORTED_OPS"},
     {"mean",                           "AdaptiveAvgPool2d", holds_for::both, {.inputs = 1}, {}, "1 for each element", "flop_count.py, _DEFAULT_SUPPORTED_OPS"},
 };
@@ -168,28 +173,48 @@ inline constexpr figure_row torchinfo_figures[]{{"mult_adds", figure_of::module_
                                                 {"trainable", figure_of::listed_trainable},
                                                 {"output_bytes", figure_of::twice_outputs},
                                                 {"param_bytes", figure_of::listed_bytes}};
-inline constexpr figure_row formula_flops[]{{"flops", figure_of::formula}};
+inline constexpr figure_row formula_alone[]{{"flops", figure_of::formula_flops}};
+inline constexpr figure_row llm_profiler_figures[]{
+    {"flops", figure_of::formula_flops}, {"add", figure_of::formula_part},    {"mult", figure_of::formula_part},
+    {"div", figure_of::formula_part},    {"sqrt", figure_of::formula_part},   {"params", figure_of::formula_part},
+    {"cache", figure_of::formula_part},  {"act", figure_of::formula_part}};
 
 inline constexpr convention all_tools[]{
     {"flop_counter", "torch FlopCounterMode", "torch 2.15.0", "FLOPs of ATen's matrix products and convolutions, 2 a product; all else counts nothing",
-     against::flops, flops_alone, flop_counter_rules, "the operation is not in its table", "torch/utils/flop_counter.py, flop_registry"},
+     compared_figure::flops, flops_alone, flop_counter_rules, "the operation is not in its table", "torch/utils/flop_counter.py, flop_registry"},
     {"deepspeed", "DeepSpeed flops profiler", "deepspeed 0.19.8", "FLOPs and MACs of PyTorch's functions that it replaces while the model runs",
-     against::flops, flops_macs_params, deepspeed_rules, "it replaces functions: operators and other functions are not seen", "profiler.py, _patch_functionals and _patch_tensor_methods"},
+     compared_figure::flops, flops_macs_params, deepspeed_rules, "it replaces functions: operators and other functions are not seen", "profiler.py, _patch_functionals and _patch_tensor_methods"},
     {"calflops", "calflops", "calflops 0.3.2", "FLOPs and MACs of the functions that it replaces: DeepSpeed's without attention, bmm, mm and the operator @",
-     against::flops, flops_macs_trainable, calflops_rules, "it replaces functions: operators and other functions are not seen", "pytorch_ops.py, _patch_functionals and _patch_tensor_methods"},
+     compared_figure::flops, flops_macs_trainable, calflops_rules, "it replaces functions: operators and other functions are not seen", "pytorch_ops.py, _patch_functionals and _patch_tensor_methods"},
     {"ptflops", "ptflops, backend pytorch", "ptflops 0.7.5", "MACs of modules that it hooks and functions that it replaces, elements of others added to them",
-     against::macs, macs_trainable, ptflops_pytorch_rules, "neither a module that it hooks nor a function that it replaces", "pytorch_ops.py, MODULES_MAPPING and FUNCTIONAL_MAPPING"},
+     compared_figure::macs, macs_trainable, ptflops_pytorch_rules, "neither a module that it hooks nor a function that it replaces", "pytorch_ops.py, MODULES_MAPPING and FUNCTIONAL_MAPPING"},
     {"ptflops-aten", "ptflops, backend aten", "ptflops 0.7.5", "MACs of ATen's matrix products and convolutions, with biases",
-     against::macs, macs_trainable, ptflops_aten_rules, "the operation is not in its table", "aten_ops.py, ATEN_OPS_MAPPING"},
+     compared_figure::macs, macs_trainable, ptflops_aten_rules, "the operation is not in its table", "aten_ops.py, ATEN_OPS_MAPPING"},
     {"fvcore", "fvcore FlopCountAnalysis", "fvcore 0.1.5.post20221221", "what it calls flops are MACs: of products, convolutions and norms in a trace by torch.jit",
-     against::macs, flops_alone, fvcore_rules, "the operation has no handle", "flop_count.py, _DEFAULT_SUPPORTED_OPS"},
+     compared_figure::macs, flops_alone, fvcore_rules, "the operation has no handle", "flop_count.py, _DEFAULT_SUPPORTED_OPS"},
     {"thop", "thop", "thop 0.1.1.post2209072238", "MACs of nn.Linear, convolutions and norms by hooks; functions are not seen",
-     against::macs, macs_hooked, thop_rules, "no module with a hook executes it", "profile.py, register_hooks"},
+     compared_figure::macs, macs_hooked, thop_rules, "no module with a hook executes it", "profile.py, register_hooks"},
     {"torchinfo", "torchinfo", "torchinfo 1.8.0", "mult-adds: parameters of a layer times the batch, without its other positions; functions are not seen",
-     against::macs, torchinfo_figures, {}, "no layer with parameters executes it", "layer_info.py, calculate_macs"},
+     compared_figure::macs, torchinfo_figures, {}, "no layer with parameters executes it", "layer_info.py, calculate_macs"},
+    {"llm-profiler", "LLM Profiler", "llm-profiler 9fedab7", "additions and multiplications by formulas over a LlamaConfig, without a head; the sequence is missing in linear layers",
+     compared_figure::flops, llm_profiler_figures, {}, "", "src/llama_hook.py", closed_formula::llm_profiler},
+    {"6nd", "6 N D", "arXiv 2001.08361", "FLOPs of a training step: 6 for each parameter and token",
+     compared_figure::step_flops, formula_alone, {}, "", "section 2.1", closed_formula::six_n_d},
+    {"palm", "PaLM's count", "arXiv 2204.02311", "FLOPs of a training step: 6 N + 12 L H Q T for each token, as MFU is a ratio of",
+     compared_figure::step_flops, formula_alone, {}, "", "appendix B", closed_formula::palm},
 };
 // clang-format on
 
 }  // namespace detail
+
+/// The counters, in the order in which a table shows them.
+inline constexpr std::span<const convention> conventions = detail::all_tools;
+
+/// The counter of a name; null where there is none.
+[[nodiscard]] constexpr const convention* find_convention(std::string_view name) noexcept {
+    for (const convention& c : conventions)
+        if (c.name == name) return &c;
+    return nullptr;
+}
 
 }  // namespace llmcost

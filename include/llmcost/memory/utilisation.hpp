@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include <llmcost/memory/step_formulas.hpp>
 #include <llmcost/memory/training_step.hpp>
 
 // FLOPs of a training step as papers count them, which MFU and HFU are ratios of.
@@ -36,15 +37,9 @@ namespace detail {
 
 /// Why formulas for dense decoders say nothing of a step; empty where they do.
 [[nodiscard]] inline std::string_view formulas_fail(const model& m, const training_run& run) noexcept {
-    const sizes& d = m.dims;
-    if (d.vocab_size == 0) return "it reads no tokens";
-    if (m.text != nullptr) return "it holds other models beside its text";
-    if (d.encoder.num_hidden_layers > 0) return "it has two stacks that read different tokens";
-    if (d.moe.num_experts > 0) return "not every parameter meets every token";
-    if (d.num_attention_heads == 0) return "it has no attention heads";
-    if (d.layers.has(mixer_kind::recurrent, d.num_hidden_layers)) return "not every layer attends";
-    if (count(run.memory.trainable) != run.counted.params) return "not every parameter is trained";
-    return {};
+    const std::string_view why = dense_formulas_fail(m);
+    if (why.empty() && count(run.memory.trainable) != run.counted.params) return "not every parameter is trained";
+    return why;
 }
 
 }  // namespace detail
@@ -68,10 +63,10 @@ namespace detail {
 
     const auto of = [](std::int64_t n) { return count(static_cast<std::uint64_t>(n)); };
     const count s = of(load.sequence), tokens = passes * of(load.batch) * s, layers = of(m.dims.num_hidden_layers);
-    const count width = of(m.dims.hidden_size), heads = of(m.dims.num_attention_heads) * of(m.dims.head_dim);
+    const count width = of(m.dims.hidden_size);
     const auto per_token = [&](flops_convention which, count parameters) {
         step_flops& f = out[static_cast<std::size_t>(which)];
-        f.model = f.hardware = tokens * (count(6) * parameters + count(12) * layers * heads * s);
+        f.model = f.hardware = palm_step_flops(m, parameters, tokens, s);
         f.tells_hardware = !again;
     };
     per_token(flops_convention::palm, run.counted.params);
