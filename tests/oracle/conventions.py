@@ -11,10 +11,11 @@ scaled_dot_product_attention, and every tool is asked about a pass over 3 x 67 t
 as well, because Python makes some operations of meta tensors out of others that tools have patched. The lines:
 
     model NAME TYPE BATCH SEQUENCE ENCODER
-    DEVICE ATTENTION TOOL FIGURE N …
-    DEVICE ATTENTION TOOL error MESSAGE
+    DEVICES ATTENTIONS TOOL FIGURE N …
+    DEVICES ATTENTIONS TOOL error MESSAGE
 
-NAME.json is the configuration; DEVICE is meta or cpu, ATTENTION eager or sdpa, ENCODER the length of an encoder's text or 0. A
+NAME.json is the configuration; DEVICES are meta or cpu or both, ATTENTIONS eager or sdpa or both, of which the rest of the line is
+true; ENCODER is the length of an encoder's text or 0. A
 folder of peers holds JSON files with `config`, `batch`, `sequence` and `TOOL/ATTENTION` objects.
 
     pip install deepspeed calflops ptflops fvcore thop torchinfo --no-deps
@@ -164,16 +165,26 @@ def recorded(values, attention, device, sequence, tool):
         return ["error", " ".join(f"{type(e).__name__}: {e}".split())[:110]]
 
 
+def merged(lines):
+    """The lines of a model, those of one tool that say the same as one."""
+    def joined(lines, column):
+        found = {}
+        for line in lines:
+            rest = (*line[:column], *line[column + 1:])
+            found.setdefault(tuple(map(str, rest)), []).append(line)
+        return [[*same[0][:column], ",".join(line[column] for line in same), *same[0][column + 1:]] for same in found.values()]
+    return sorted(joined(joined(lines, 1), 0), key=lambda line: list(TOOLS).index(line[2]))
+
+
 def lines_of(path, values):
     model, config = built(values, "eager", "meta")
     subject = workloads.Subject(model, config, "meta")
     sequence = min(SEQUENCE, subject.longest)
     executed = sum(p.numel() for p in model.parameters()) < MOST_EXECUTED
     yield ["model", path.stem, values["model_type"], BATCH, sequence, subject.encoder_length(sequence)]
-    for device in ["meta", "cpu"] if executed else ["meta"]:
-        for attention in ("eager", "sdpa"):
-            for tool in TOOLS:
-                yield [device, attention, tool, *recorded(values, attention, device, sequence, tool)]
+    yield from merged([device, attention, tool, *recorded(values, attention, device, sequence, tool)]
+                      for device in (["meta", "cpu"] if executed else ["meta"]) for attention in ("eager", "sdpa")
+                      for tool in TOOLS)
 
 
 def peers(folder, kept):
@@ -186,12 +197,14 @@ def peers(folder, kept):
             raise SystemExit(f"{path}: {name}.json is not among the goldens")
         model_type = json.loads((kept / f"{name}.json").read_bytes())["model_type"]
         yield ["model", name, model_type, record["batch"], record["sequence"], 0]
+        lines = []
         for key, found in list(record.items()):
-            if "/" not in key:
-                continue
-            tool, attention = key.split("/")
-            by_operator = found.pop("by_operator", {})
-            yield ["meta", attention, names.get(tool, tool), *numbers_of({**found, **dict(sorted(by_operator.items()))})]
+            if "/" in key:
+                tool, attention = key.split("/")
+                by_operator = found.pop("by_operator", {})
+                figures = numbers_of({**found, **dict(sorted(by_operator.items()))})
+                lines.append(["meta", attention, names.get(tool, tool), *figures])
+        yield from merged(lines)
 
 
 def preference(golden):

@@ -15,9 +15,9 @@ struct experts : routed_rows {
         const recorder::fused_guard fused{t, part(x.dim(0))};
         const value rows = picked(t, x), up = param(t, "gate_up_proj", {num_experts, width, 2 * inner}),
                     down = param(t, "down_proj", {num_experts, inner, width});
-        const value half = t.matmul(rows, t.select(up, 0)).slice(-1, inner);
+        const value half = t.matmul_operator(rows, t.select(up, 0)).slice(-1, inner);
         const value h = t.mul(t.call("act_fn", activation_module{act}, half), half);
-        return summed(t, x, weights, t.matmul(h, t.select(down, 0)));
+        return summed(t, x, weights, t.matmul_operator(h, t.select(down, 0)));
     }
 };
 

@@ -49,7 +49,7 @@ constexpr value convolve_spans(const site& here, trace& t, const value& x, const
     const value keys = t.call("key_conv_attn_layer", separable_convolution{width, wide, k}, x.transpose(1, 2));
     const value joined = t.mul(keys.transpose(1, 2), queries);
     value kernels = t.call("conv_kernel_layer", linear{wide, heads * k, true}, joined);
-    kernels = t.softmax(t.reshape(kernels, {-1, k})).unsqueeze(-1);
+    kernels = t.softmax_method(t.reshape(kernels, {-1, k})).unsqueeze(-1);
     value spans = t.call("conv_out_layer", linear{width, wide, true}, x);
     spans = t.contiguous(spans.transpose(1, 2));
     spans = t.gather(spans, {batch, wide * k, sequence});  // `unfold`

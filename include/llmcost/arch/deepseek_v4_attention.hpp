@@ -120,7 +120,7 @@ constexpr value compressed(const site& here, trace& t, const value& x, const win
         const value wide = spread(rows);
         weights = spread(weights), rows = wide;
     }
-    const value parts = t.to(t.softmax(t.to(weights.transpose(2, 3), dtype::float32)), rows.type).transpose(2, 3);
+    const value parts = t.to(t.softmax_method(t.to(weights.transpose(2, 3), dtype::float32)), rows.type).transpose(2, 3);
     const value mixed = t.sum(t.mul(rows, parts), 2);
     const value normed = call_norm(t, "kv_norm", here.row.norm, dim, here.type("RMSNorm"), mixed);
     const two_values at = t.call("rotary_emb", rotary{here, batch}, n);

@@ -35,7 +35,7 @@ struct linear_then_bias {
     static constexpr bool leaf = true;
     [[nodiscard]] constexpr class_name type() const { return {prefix, "Linear"}; }
     constexpr value describe(trace& t, const value& x) const {
-        const value product = t.matmul(x, t.param("weight", {out, in}).transpose(0, 1));
+        const value product = t.matmul_operator(x, t.param("weight", {out, in}).transpose(0, 1));
         return bias ? t.add(product, t.param("bias", {out})) : product;
     }
 };
@@ -68,7 +68,7 @@ constexpr value look_up_with_biases(const site& here, trace& t, const qkv& of) {
     const shared_values& s = *here.shared;
     const recorder::fused_guard fused{t, fused_attention(of.q, here.dims.num_key_value_heads, s.where, of.k.dim(2))};
     const bool sparse = t.load().attention == attention_scores::causal;
-    value scores = t.matmul(of.q, of.k.transpose(2, 3), sparse ? s.where.visible_pairs() : 0);
+    value scores = t.matmul_operator(of.q, of.k.transpose(2, 3), sparse ? s.where.visible_pairs() : 0);
     if (here.dims.own[alibi]) {
         scores = t.add(t.to(scores, dtype::float32), s.own[0]);
         t.in_place(op::mul, scores);
@@ -78,7 +78,7 @@ constexpr value look_up_with_biases(const site& here, trace& t, const qkv& of) {
     if (!sparse) scores = t.add(scores, s.mask);
     value probabilities = t.softmax(t.to(scores, of.q.type));
     if (here.dims.own[alibi]) probabilities = dropout(t, "attention_dropout", probabilities, dropout_of::attention);
-    return t.matmul(probabilities, of.v);
+    return t.matmul_operator(probabilities, of.v);
 }
 
 /// Attention over one projection; positions are rotations or biases by distance.

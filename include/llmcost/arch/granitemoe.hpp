@@ -23,7 +23,7 @@ constexpr two_values pick(const site& here, trace& t, const value& tokens) {
     const moe_sizes& m = here.dims.moe;
     const value weight = t.param("weight", {m.num_experts, here.dims.hidden_size});
     const value logits = t.to(t.linear(tokens, weight), dtype::float32);
-    return {logits, t.to(t.softmax(t.top_k(logits, m.num_experts_per_tok)), tokens.type)};
+    return {logits, t.to(t.softmax_method(t.top_k(logits, m.num_experts_per_tok)), tokens.type)};
 }
 
 constexpr value mixture(const site& here, trace& t, const value& x) {

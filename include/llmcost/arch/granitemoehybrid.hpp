@@ -48,7 +48,7 @@ struct router {
     constexpr two_values describe(trace& t, const value& tokens) const {
         const value weight = t.param("weight", {here.dims.moe.num_experts, here.dims.hidden_size});
         const value logits = t.to(t.linear(tokens, weight), dtype::float32);
-        return {logits, t.to(t.softmax(t.top_k(logits, here.dims.moe.num_experts_per_tok)), tokens.type)};
+        return {logits, t.to(t.softmax_method(t.top_k(logits, here.dims.moe.num_experts_per_tok)), tokens.type)};
     }
 };
 

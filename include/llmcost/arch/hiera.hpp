@@ -71,7 +71,7 @@ struct attention {
             const context where{.sequence = q.dim(3), .causal = false};
             const recorder::fused_guard fused{
                 t, fused_attention(dense({batch * units, heads, q.dim(3), d}), heads, where, each)};
-            mixed = t.matmul(t.softmax(t.matmul(t.mul(q), k.transpose(-1, -2))), v);
+            mixed = t.matmul_operator(t.softmax_method(t.matmul_operator(t.mul(q), k.transpose(-1, -2))), v);
         }
         const value joined = t.reshape(mixed.transpose(1, 3), {batch, -1, dims.out});
         return t.call("proj", linear{dims.out, dims.out, true}, joined);

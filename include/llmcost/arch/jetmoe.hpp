@@ -34,7 +34,7 @@ struct gating {
     constexpr value describe(trace& t, const value& tokens) const {
         const moe_sizes& m = here.dims.moe;
         const value raw = t.call("layer", linear{here.dims.hidden_size, m.num_experts}, tokens);
-        const value weights = t.to(t.softmax(t.top_k(t.to(raw, dtype::float32), m.num_experts_per_tok)), tokens.type);
+        const value weights = t.to(t.softmax_method(t.top_k(t.to(raw, dtype::float32), m.num_experts_per_tok)), tokens.type);
         for (int twice = 0; twice < 2; ++twice)  // zeros, and a copy with ones where an expert is picked, to be counted
             (void)t.constant({tokens.dim(0), m.num_experts}, tokens.type);
         return t.gather(weights.view({-1}), {tokens.dim(0) * m.num_experts_per_tok});

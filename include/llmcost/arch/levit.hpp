@@ -71,8 +71,8 @@ constexpr value mix(trace& t, const attention_sizes& dims, const value& q, const
     const std::int64_t heads = dims.heads, queries = q.dim(2);
     const context where{.sequence = queries, .causal = false};
     const recorder::fused_guard fused{t, fused_attention(q, heads, where, k.dim(2))};
-    const value scores = t.add(t.mul(t.matmul(q, k.transpose(-2, -1))), biases);
-    const value mixed = t.matmul(t.softmax(scores), v).transpose(1, 2);
+    const value scores = t.add(t.mul(t.matmul_operator(q, k.transpose(-2, -1))), biases);
+    const value mixed = t.matmul_operator(t.softmax_method(scores), v).transpose(1, 2);
     return t.reshape(mixed, {q.dim(0), queries, dims.ratio * dims.key_dim * heads});
 }
 /// The table of biases, one for each distance along both sides. The first pass has spread it over queries and keys; later

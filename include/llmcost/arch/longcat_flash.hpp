@@ -55,7 +55,7 @@ struct router {
             (void)t.param("bias", {all});
         }
         t.leave(classifier);
-        const value scores = t.softmax(t.linear(t.to(tokens, dtype::float32), t.to(weight, dtype::float32)));
+        const value scores = t.softmax_method(t.linear(t.to(tokens, dtype::float32), t.to(weight, dtype::float32)));
         return t.mul(pick_corrected(t, scores, trace::buffer({1, all}), m.num_experts_per_tok));
     }
 };

@@ -194,7 +194,7 @@ constexpr value score(const site& here, trace& t, const two_values& out) {
     t.enter(projection);
     const value weight = tied ? t.tied("weight", {width, narrow}) : t.param("weight", {width, narrow});
     t.leave(projection);
-    const value h = t.matmul(kept_positions(t, out.first), weight);
+    const value h = t.matmul_operator(kept_positions(t, out.first), weight);
     return t.call("lm_head", head_linear{{narrow, here.dims.vocab_size, false, tied}}, h);
 }
 constexpr value describe(const site& here, trace& t) { return describe_encoder(here, t, {.score = score}); }

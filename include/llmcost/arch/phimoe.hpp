@@ -17,7 +17,7 @@ constexpr value weight_of_best(trace& t, const value& all, const value& left) {
         const value factor = t.unary(op::compare, t.abs(all));  // at least the best
         (void)t.div(t.sub(best, all), factor);
     }
-    return t.gather(t.softmax(t.where(left)), {all.dim(0), 1});
+    return t.gather(t.softmax_method(t.where(left)), {all.dim(0), 1});
 }
 
 /// The best expert, then the best of the others.

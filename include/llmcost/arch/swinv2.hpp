@@ -75,7 +75,7 @@ struct self_attention {
         const value q = project("query", with_bias), k = project("key", false), v = project("value", with_bias);
         const value biases = continuous_bias(t, heads, dims.window).unsqueeze(0);
         const recorder::fused_guard fused{t, fused_attention(q, heads, all_positions(places).where, places)};
-        const value alike = t.matmul(normalize(t, q), normalize(t, k).transpose(-2, -1));
+        const value alike = t.matmul_operator(normalize(t, q), normalize(t, k).transpose(-2, -1));
         value scores = t.mul(alike, t.exp(t.unary(op::compare, scale)));
         scores = t.add(scores, biases);
         if (mask != nullptr) {  // added twice

@@ -161,7 +161,7 @@ struct router {
         }
         const value next = t.clone(state);
         if ((here.kind.own & ends) == 0) t.save_for_backward(next);
-        const value scores = t.softmax(router_logits(here, t, state));
+        const value scores = t.softmax_method(router_logits(here, t, state));
         {
             const trace::no_grad_guard detached{t};
             (void)t.top_k(t.add(scores, trace::buffer({n})), k);

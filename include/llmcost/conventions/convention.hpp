@@ -13,6 +13,7 @@ namespace llmcost {
 /// What a counter adds for a call: so many times each amount of `heard_amounts`.
 struct heard_price {
     std::int8_t products = 0;
+    std::int8_t by_columns = 0;
     std::int8_t inputs = 0;
     std::int8_t outputs = 0;
     std::int8_t added = 0;
@@ -21,6 +22,8 @@ struct heard_price {
     std::int8_t affine_inputs = 0;
     std::int8_t path_flops = 0;
     std::int8_t unfused_products = 0;
+    std::int8_t places = 0;
+    std::int8_t rows = 0;  ///< only less
     std::int8_t divided_by = 1;
 };
 

@@ -17,6 +17,7 @@ namespace llmcost {
 struct heard_amounts {
     count calls{};
     count products{};        ///< multiplications of matrices and convolutions: rows · inner · columns
+    count by_columns{};      ///< elements of the first matrix times the columns of the second, whatever a broadcast repeats
     count inputs{};          ///< elements of the first input
     count outputs{};         ///< elements of the result
     count added{};           ///< elements of the bias, once a call
@@ -24,12 +25,14 @@ struct heard_amounts {
     count addmm_outputs{};   ///< of these, those of ATen's addmm: where the input is contiguous
     count affine_inputs{};   ///< inputs of norms that have a weight
     count unfused_products{};  ///< of attention whose values are of another width than its keys: no kernel of the CPU's takes it
+    count places{};          ///< elements of one channel of the result
+    count rows{};            ///< rows that a softmax goes over
     count path_flops{};      ///< what numpy's `einsum_path` prints of a call: 2 a product, four digits of it
 
     heard_amounts& operator+=(const heard_amounts& o) {
-        calls += o.calls, products += o.products, inputs += o.inputs, outputs += o.outputs, added += o.added;
+        calls += o.calls, products += o.products, by_columns += o.by_columns, inputs += o.inputs, outputs += o.outputs, added += o.added;
         biased_outputs += o.biased_outputs, addmm_outputs += o.addmm_outputs, affine_inputs += o.affine_inputs;
-        path_flops += o.path_flops, unfused_products += o.unfused_products;
+        path_flops += o.path_flops, rows += o.rows, places += o.places, unfused_products += o.unfused_products;
         return *this;
     }
 };
@@ -56,16 +59,18 @@ struct heard_module {
 /// A module of the tree: what it owns, and whether the pass calls it.
 struct heard_place {
     struct owned {
+        std::string_view name{};
         count elements{};
         std::vector<std::int64_t> sizes{};
         bool tied = false;
         bool trained = false;
     };
     std::int32_t parent = -1;
+    std::string_view name{};
+    std::int64_t index = -1;
     std::string type{};
     bool leaf = false;
     bool called = false;
-    bool again = false;  ///< a call of a module that was called before
     std::vector<owned> parameters{};
 };
 
@@ -123,7 +128,8 @@ namespace detail {
     constexpr std::string_view names[]{"F.linear",     "torch.matmul",
                                        "torch.bmm",    "torch.addmm",
                                        "torch.baddbmm", "torch.einsum",
-                                       "F.scaled_dot_product_attention", "F.conv_transpose"};
+                                       "F.scaled_dot_product_attention", "F.conv_transpose",
+                                       "operator @",   "Tensor.softmax"};
     return names[static_cast<std::size_t>(what)];
 }
 /// What Python makes of ATen's addmm where tensors have no values: torch/_decomp/decompositions.py, `addmm`.
@@ -141,22 +147,35 @@ inline constexpr std::string_view decomposed_addmm = "torch.mm inside addmm";
 /// Hears a pass.
 class hearing final : public listener {
 public:
-    explicit hearing(heard_pass& out) : out_(out) { out_.places.push_back({.called = true}); }
+    explicit hearing(heard_pass& out) : out_(out) {
+        out_.places.push_back({.called = true});
+        children_.emplace_back();
+    }
 
     void enter(const recorder& r, const module_info& m) override {
-        heard_place place{.parent = at_, .leaf = m.leaf, .called = !m.leaf && !r.idle()};
+        const bool called = !m.leaf && !r.idle();
+        std::vector<std::int32_t>& siblings = children_[static_cast<std::size_t>(at_)];
+        for (std::size_t i = siblings.size(); i-- > 0;) {
+            heard_place& known = out_.places[static_cast<std::size_t>(siblings[i])];
+            if (known.index != m.index || known.name != std::string_view(m.name)) continue;
+            known.called = known.called || called;
+            at_ = siblings[i];
+            return;
+        }
+        heard_place place{.parent = at_, .name = m.name, .index = m.index, .leaf = m.leaf, .called = called};
         place.type.append(m.type.prefix).append(m.type.base);
         at_ = static_cast<std::int32_t>(out_.places.size());
+        siblings.push_back(at_);
         out_.places.push_back(std::move(place));
+        children_.emplace_back();
     }
     void leave(const recorder&, const module_info&) override { at_ = here().parent; }
     void parameter(const recorder&, literal name, const value& v, bool tied) override {
-        own(name, v, tied, false);
+        own(name, v, tied);
         if (tied) return;
         out_.parameters += count(v.elements);
         if (v.requires_grad) out_.trainable += count(v.elements);
     }
-    void parameter_again(const recorder&, literal name, const value& v) override { own(name, v, false, true); }
     void returned(const recorder& r, const value& v) override {
         heard_place& m = here();
         m.called = true;
@@ -164,12 +183,11 @@ public:
         heard_module& row = module_row(m.type);
         const count times = r.times();
         count plain, other;
-        for (std::size_t i = 0; i < m.parameters.size(); ++i) {
-            const std::string_view name = names_[names_.size() - m.parameters.size() + i];
-            const bool whole = name == "weight" || name == "bias";
-            const bool part = name.find("weight") != name.npos || name.find("bias") != name.npos;
-            if (whole) plain += m.parameters[i].elements;
-            if (part && !whole) other += m.parameters[i].elements;
+        for (const heard_place::owned& p : m.parameters) {
+            const bool whole = p.name == "weight" || p.name == "bias";
+            const bool part = p.name.find("weight") != p.name.npos || p.name.find("bias") != p.name.npos;
+            if (whole) plain += p.elements;
+            if (part && !whole) other += p.elements;
         }
         const auto dim = [&](int i) { return i < v.rank ? count(v.size[i]) : count(1); };
         row.calls += times, row.outputs += count(v.elements) * times;
@@ -183,6 +201,7 @@ public:
         if (depth_++ > 0) return;
         what_ = call.what, inside_ = {}, inside_flops_ = {}, inside_torch_ = {}, muls_ = {};
         inside_.inputs = count(call.inputs[0]->elements);
+        if (call.input_count > 1) inside_.by_columns = inside_.inputs * count(call.inputs[1]->dim(-1));
         if (call.bias != nullptr) inside_.added = count(call.bias->elements);
         biased_ = call.bias != nullptr;
         if (what_ != torch_function::attention) return;
@@ -233,6 +252,8 @@ public:
         if (o.kind == op::layer_norm_weight || o.kind == op::layer_norm_affine || o.kind == op::group_norm_affine ||
             o.kind == op::batch_norm_affine)
             a.affine_inputs = a.inputs;
+        if (o.kind == op::softmax) a.rows = o.rows;
+        if (o.kind == op::bilinear) a.places = count(o.output.dim(2)) * count(o.output.dim(3));
         heard_call& row = call_row(spelling_of(o.kind));
         row.amounts += scaled(a, times);
         row.flops += done * times, row.torch_flops += torch * times;
@@ -242,19 +263,18 @@ private:
     [[nodiscard]] heard_place& here() { return out_.places[static_cast<std::size_t>(at_)]; }
     [[nodiscard]] static heard_amounts scaled(heard_amounts a, count times) {
         if (times == count(1)) return a;
-        for (count* each : {&a.calls, &a.products, &a.inputs, &a.outputs, &a.added, &a.biased_outputs, &a.addmm_outputs,
-                            &a.affine_inputs, &a.unfused_products, &a.path_flops})
+        for (count* each : {&a.calls, &a.products, &a.by_columns, &a.inputs, &a.outputs, &a.added, &a.biased_outputs, &a.addmm_outputs,
+                            &a.affine_inputs, &a.unfused_products, &a.rows, &a.places, &a.path_flops})
             *each = *each * times;
         return a;
     }
-    void own(literal name, const value& v, bool tied, bool again) {
+    void own(literal name, const value& v, bool tied) {
         heard_place& m = here();
-        if (m.parameters.empty()) names_.clear();
-        names_.emplace_back(name);
+        for (const heard_place::owned& p : m.parameters)
+            if (p.name == std::string_view(name)) return;
         std::vector<std::int64_t> sizes;
         for (int i = 0; i < v.rank; ++i) sizes.push_back(v.size[i]);
-        m.parameters.push_back({count(v.elements), std::move(sizes), tied, v.requires_grad});
-        m.again = m.again || again;
+        m.parameters.push_back({name, count(v.elements), std::move(sizes), tied, v.requires_grad});
     }
     heard_call& call_row(std::string_view name) {
         const heard_place& m = here();
@@ -271,7 +291,7 @@ private:
 
     heard_pass& out_;
     std::int32_t at_ = 0;
-    std::vector<std::string_view> names_{};  ///< of the parameters of the module that was entered last
+    std::vector<std::vector<std::int32_t>> children_{};  ///< of each place
     int depth_ = 0;
     torch_function what_{};
     bool biased_ = false;

@@ -33,12 +33,15 @@ namespace llmcost {
 /// Amounts times their coefficients.
 [[nodiscard]] constexpr count charge_of(const heard_price& p, const heard_amounts& a) {
     const auto times = [](std::int8_t coefficient, count n) {
-        return coefficient == 0 ? count{} : n * count(static_cast<int>(coefficient));
+        return coefficient <= 0 ? count{} : n * count(static_cast<int>(coefficient));
     };
-    const count all = times(p.products, a.products) + times(p.inputs, a.inputs) + times(p.outputs, a.outputs) +
+    const auto less = [](std::int8_t coefficient, count n) {
+        return coefficient < 0 ? n * count(-static_cast<int>(coefficient)) : count{};
+    };
+    const count all = times(p.products, a.products) + times(p.by_columns, a.by_columns) + times(p.inputs, a.inputs) + times(p.outputs, a.outputs) +
                       times(p.added, a.added) + times(p.biased_outputs, a.biased_outputs) +
                       times(p.addmm_outputs, a.addmm_outputs) + times(p.affine_inputs, a.affine_inputs) +
-                      times(p.unfused_products, a.unfused_products) + times(p.path_flops, a.path_flops);
+                      times(p.unfused_products, a.unfused_products) + times(p.places, a.places) + times(p.path_flops, a.path_flops) - less(p.rows, a.rows);
     return p.divided_by == 1 ? all : all / count(static_cast<int>(p.divided_by));
 }
 
@@ -87,9 +90,9 @@ public:
         for (std::size_t i = heard_.places.size(); i-- > 0;) {
             const heard_place& m = heard_.places[i];
             count mine;
-            if (m.leaf && m.called && !m.again) {
+            if (m.leaf && m.called) {
                 mine = own(i), leaves += mine;
-            } else if (!m.leaf && m.called && !m.again && i != 0) {
+            } else if (!m.leaf && m.called) {
                 const count all = of(i);
                 mine = all > below[i] ? all - below[i] : count{};
                 rest += mine;
@@ -106,8 +109,7 @@ private:
     void gather(std::size_t at, std::vector<const heard_place::owned*>& tied,
                 std::vector<const heard_place::owned*>& own) const {
         const heard_place& m = heard_.places[at];
-        if (!m.again)
-            for (const heard_place::owned& p : m.parameters)
+        for (const heard_place::owned& p : m.parameters)
                 if (p.trained || !trained_) (p.tied ? tied : own).push_back(&p);
         for (const std::size_t child : children_[at]) gather(child, tied, own);
     }
@@ -131,7 +133,7 @@ private:
 [[nodiscard]] inline count hooked_parameters(const convention& c, const heard_pass& heard) {
     count n;
     for (const heard_place& m : heard.places)
-        if (m.leaf && m.called && !m.again && is_hooked(c, m.type))
+        if (m.leaf && m.called && is_hooked(c, m.type))
             for (const heard_place::owned& p : m.parameters) n += p.elements;
     return n;
 }
@@ -139,7 +141,7 @@ private:
 [[nodiscard]] inline count leaf_bytes(const heard_pass& heard) {
     count n;
     for (const heard_place& m : heard.places)
-        if (m.leaf && m.called && !m.again)
+        if (m.leaf && m.called)
             for (const heard_place::owned& p : m.parameters) n += p.elements;
     return n * count(4);
 }

@@ -17,11 +17,13 @@ namespace detail {
 inline constexpr heard_price nothing{};
 inline constexpr std::string_view full_dots = "a dot product of n terms counts n additions, and no bias";
 inline constexpr std::string_view captured = "the module keeps F.gelu from when it was made: what is patched later is not called";
+inline constexpr std::string_view kept_silu = "the module keeps F.silu from when it was made: what is patched later is not called";
 
 // clang-format off
 inline constexpr call_rule flop_counter_rules[]{
     {"F.linear",                       "", holds_for::both, {.products = 2}, {}, full_dots, "torch/utils/flop_counter.py, mm_flop and addmm_flop"},
     {"torch.matmul",                   "", holds_for::both, {.products = 2}, {}, full_dots, "torch/utils/flop_counter.py, mm_flop and bmm_flop"},
+    {"operator @",                     "", holds_for::both, {.products = 2}, {}, full_dots, "torch/utils/flop_counter.py, mm_flop and bmm_flop"},
     {"torch.bmm",                      "", holds_for::both, {.products = 2}, {}, full_dots, "torch/utils/flop_counter.py, bmm_flop"},
     {"torch.addmm",                    "", holds_for::both, {.products = 2}, {}, full_dots, "torch/utils/flop_counter.py, addmm_flop"},
     {"torch.baddbmm",                  "", holds_for::both, {.products = 2}, {}, full_dots, "torch/utils/flop_counter.py, baddbmm_flop"},
@@ -33,8 +35,9 @@ inline constexpr call_rule flop_counter_rules[]{
 
 inline constexpr call_rule deepspeed_rules[]{
     {"F.linear",                       "", holds_for::both, {.products = 2}, {.products = 1}, full_dots, "profiler.py, _linear_flops_compute"},
-    {"torch.matmul",                   "", holds_for::both, {.products = 2}, {.products = 1}, full_dots, "profiler.py, _matmul_flops_compute"},
-    {"torch.bmm",                      "", holds_for::both, {.products = 2}, {.products = 1}, full_dots, "profiler.py, _matmul_flops_compute"},
+    {"torch.matmul",                   "", holds_for::both, {.by_columns = 2}, {.by_columns = 1}, full_dots, "profiler.py, _matmul_flops_compute"},
+    {"operator @",                     "", holds_for::both, {.by_columns = 2}, {.by_columns = 1}, full_dots, "profiler.py, _matmul_flops_compute"},
+    {"torch.bmm",                      "", holds_for::both, {.by_columns = 2}, {.by_columns = 1}, full_dots, "profiler.py, _matmul_flops_compute"},
     {"torch.addmm",                    "", holds_for::both, {.products = 2, .added = 1}, {.products = 1}, "a dot product of n terms counts n additions, a bias once instead of for each row", "profiler.py, _addmm_flops_compute"},
     {decomposed_addmm,                 "", holds_for::meta, {.products = 2}, {.products = 1}, "on the meta device addmm is Python that calls torch.mm, which is patched too", "torch/_decomp/decompositions.py, addmm"},
     {"torch.einsum",                   "", holds_for::both, {.path_flops = 1}, {}, "what numpy's einsum_path prints, four digits of it; MACs 0", "profiler.py, _einsum_flops_compute"},
@@ -49,10 +52,12 @@ inline constexpr call_rule deepspeed_rules[]{
     {"F.gelu",                         "GELUActivation", holds_for::both, {}, {}, captured, "transformers/activations.py, GELUActivation"},
     {"F.gelu",                         "GELUTanh", holds_for::both, {}, {}, captured, "transformers/activations.py, GELUTanh"},
     {"F.gelu",                         "", holds_for::both, {.inputs = 1}, {}, "1 for each element", "profiler.py, _gelu_flops_compute"},
+    {"F.silu",                         "Lfm2MoeExperts", holds_for::both, {}, {}, kept_silu, "transformers/models/lfm2_moe, Lfm2MoeExperts"},
     {"F.silu",                         "", holds_for::both, {.inputs = 1}, {}, "1 for each element", "profiler.py, _silu_flops_compute"},
     {"F.relu",                         "", holds_for::both, {.inputs = 1}, {}, "1 for each element", "profiler.py, _relu_flops_compute"},
-    {"clamp",                          "ReLU6", holds_for::both, {.inputs = 1}, {}, "1 for each element", "profiler.py, _relu6_flops_compute"},
+    {"clamp",                          "ReLU6", holds_for::both, {}, {}, "nn.ReLU6 calls F.hardtanh, which is not replaced", "profiler.py, _relu6_flops_compute"},
     {"F.avg_pool",                     "", holds_for::both, {.inputs = 1}, {}, "1 for each element", "profiler.py, _pool_flops_compute"},
+    {"F.interpolate",                  "", holds_for::both, {.places = 1}, {}, "1 for each element of one channel", "profiler.py, _upsample_flops_compute"},
     {"F.max_pool",                     "", holds_for::both, {.inputs = 1}, {}, "1 for each element", "profiler.py, _pool_flops_compute"},
     {"mean",                           "AdaptiveAvgPool2d", holds_for::both, {.inputs = 1}, {}, "1 for each element", "profiler.py, _pool_flops_compute"},
     {"mean",                           "AdaptiveAvgPool1d", holds_for::both, {.inputs = 1}, {}, "1 for each element", "profiler.py, _pool_flops_compute"},
@@ -60,7 +65,8 @@ inline constexpr call_rule deepspeed_rules[]{
 
 inline constexpr call_rule calflops_rules[]{
     {"F.linear",                       "", holds_for::both, {.products = 2}, {.products = 1}, full_dots, "pytorch_ops.py, _linear_flops_compute"},
-    {"torch.matmul",                   "", holds_for::both, {.products = 2}, {.products = 1}, full_dots, "pytorch_ops.py, _matmul_flops_compute"},
+    {"torch.matmul",                   "", holds_for::both, {.by_columns = 2}, {.by_columns = 1}, full_dots, "pytorch_ops.py, _matmul_flops_compute"},
+    {"operator @",                     "", holds_for::both, {}, {}, "Tensor.__matmul__ is not replaced", "pytorch_ops.py, _patch_tensor_methods"},
     {"torch.bmm",                      "", holds_for::both, {}, {}, "the line that patches it is a comment", "pytorch_ops.py, _patch_tensor_methods"},
     {"torch.addmm",                    "", holds_for::both, {.products = 2, .added = 1}, {.products = 1}, "a dot product of n terms counts n additions, a bias once instead of for each row", "pytorch_ops.py, _addmm_flops_compute"},
     {"torch.einsum",                   "", holds_for::both, {.path_flops = 1}, {}, "what numpy's einsum_path prints, four digits of it; MACs 0", "pytorch_ops.py, _einsum_flops_compute"},
@@ -75,10 +81,12 @@ inline constexpr call_rule calflops_rules[]{
     {"F.gelu",                         "GELUActivation", holds_for::both, {}, {}, captured, "transformers/activations.py, GELUActivation"},
     {"F.gelu",                         "GELUTanh", holds_for::both, {}, {}, captured, "transformers/activations.py, GELUTanh"},
     {"F.gelu",                         "", holds_for::both, {.inputs = 1}, {}, "1 for each element", "pytorch_ops.py, _gelu_flops_compute"},
+    {"F.silu",                         "Lfm2MoeExperts", holds_for::both, {}, {}, kept_silu, "transformers/models/lfm2_moe, Lfm2MoeExperts"},
     {"F.silu",                         "", holds_for::both, {.inputs = 1}, {}, "1 for each element", "pytorch_ops.py, _silu_flops_compute"},
     {"F.relu",                         "", holds_for::both, {.inputs = 1}, {}, "1 for each element", "pytorch_ops.py, _relu_flops_compute"},
-    {"clamp",                          "ReLU6", holds_for::both, {.inputs = 1}, {}, "1 for each element", "pytorch_ops.py, _relu6_flops_compute"},
+    {"clamp",                          "ReLU6", holds_for::both, {}, {}, "nn.ReLU6 calls F.hardtanh, which is not replaced", "pytorch_ops.py, _relu6_flops_compute"},
     {"F.avg_pool",                     "", holds_for::both, {.inputs = 1}, {}, "1 for each element", "pytorch_ops.py, _pool_flops_compute"},
+    {"F.interpolate",                  "", holds_for::both, {.places = 1}, {}, "1 for each element of one channel", "pytorch_ops.py, _upsample_flops_compute"},
     {"F.max_pool",                     "", holds_for::both, {.inputs = 1}, {}, "1 for each element", "pytorch_ops.py, _pool_flops_compute"},
     {"mean",                           "AdaptiveAvgPool2d", holds_for::both, {.inputs = 1}, {}, "1 for each element", "pytorch_ops.py, _pool_flops_compute"},
     {"mean",                           "AdaptiveAvgPool1d", holds_for::both, {.inputs = 1}, {}, "1 for each element", "pytorch_ops.py, _pool_flops_compute"},
@@ -87,6 +95,7 @@ inline constexpr call_rule calflops_rules[]{
 inline constexpr call_rule ptflops_aten_rules[]{
     {"F.linear",                       "", holds_for::both, {.products = 1, .addmm_outputs = 1}, {}, "a bias that addmm adds counts one for each result", "aten_ops.py, addmm_flop"},
     {"torch.matmul",                   "", holds_for::both, {.products = 1}, {}, "", "aten_ops.py, matmul_flop and bmm_flop"},
+    {"operator @",                     "", holds_for::both, {.products = 1}, {}, "", "aten_ops.py, matmul_flop and bmm_flop"},
     {"torch.bmm",                      "", holds_for::both, {.products = 1}, {}, "", "aten_ops.py, bmm_flop"},
     {"torch.addmm",                    "", holds_for::both, {.products = 1, .addmm_outputs = 1}, {}, "a bias that addmm adds counts one for each result", "aten_ops.py, addmm_flop"},
     {"torch.baddbmm",                  "", holds_for::both, {}, {}, "baddbmm is not in its table", "aten_ops.py, ATEN_OPS_MAPPING"},
@@ -101,8 +110,9 @@ inline constexpr call_rule ptflops_pytorch_rules[]{
     {"F.linear",                       "Linear", holds_for::both, {.products = 1, .biased_outputs = 1}, {}, "a bias counts one for each result", "pytorch_ops.py, linear_flops_counter_hook"},
     {decomposed_addmm,                 "", holds_for::meta, {.products = 1}, {}, "on the meta device addmm is Python that calls torch.mm, which is patched too", "torch/_decomp/decompositions.py, addmm"},
     {"F.linear",                       "", holds_for::both, {}, {}, "outside of nn.Linear F.linear is not patched", "pytorch_engine.py, patch_functional"},
-    {"torch.matmul",                   "", holds_for::both, {.products = 1}, {}, "", "pytorch_ops.py, _matmul_tensor_flops_hook"},
-    {"torch.bmm",                      "", holds_for::both, {.products = 1}, {}, "", "pytorch_ops.py, _matmul_tensor_flops_hook"},
+    {"torch.matmul",                   "", holds_for::both, {.by_columns = 1}, {}, "", "pytorch_ops.py, _matmul_tensor_flops_hook"},
+    {"operator @",                     "", holds_for::both, {}, {}, "Tensor.__matmul__ is not replaced", "pytorch_engine.py, patch_tensor_ops"},
+    {"torch.bmm",                      "", holds_for::both, {.by_columns = 1}, {}, "", "pytorch_ops.py, _matmul_tensor_flops_hook"},
     {"torch.addmm",                    "", holds_for::both, {.products = 1, .added = 1}, {}, "a bias counts once a call", "pytorch_ops.py, _addmm_tensor_flops_hook"},
     {"F.scaled_dot_product_attention", "", holds_for::both, {}, {}, "it is not patched: attention counts nothing", "pytorch_engine.py, patch_functional"},
     {"F.conv",                         "Conv1d", holds_for::both, {.products = 1, .biased_outputs = 1}, {}, "a bias counts one for each result", "pytorch_ops.py, conv_flops_counter_hook"},
@@ -118,13 +128,15 @@ inline constexpr call_rule ptflops_pytorch_rules[]{
     {"F.gelu",                         "GELUTanh", holds_for::both, {}, {}, captured, "transformers/activations.py, GELUTanh"},
     {"F.gelu",                         "GELU", holds_for::both, {.inputs = 2}, {}, "1 for each element by the module and 1 by the function in it", "pytorch_ops.py, MODULES_MAPPING and FUNCTIONAL_MAPPING"},
     {"F.gelu",                         "", holds_for::both, {.inputs = 1}, {}, "1 for each element", "pytorch_ops.py, _numel_functional_flops_hook"},
+    {"F.silu",                         "Lfm2MoeExperts", holds_for::both, {}, {}, kept_silu, "transformers/models/lfm2_moe, Lfm2MoeExperts"},
     {"F.silu",                         "", holds_for::both, {.inputs = 1}, {}, "1 for each element", "pytorch_ops.py, _numel_functional_flops_hook"},
     {"F.relu",                         "ReLU", holds_for::both, {.inputs = 2}, {}, "1 for each element by the module and 1 by the function in it", "pytorch_ops.py, MODULES_MAPPING and FUNCTIONAL_MAPPING"},
     {"F.relu",                         "", holds_for::both, {.inputs = 1}, {}, "1 for each element", "pytorch_ops.py, _numel_functional_flops_hook"},
-    {"clamp",                          "ReLU6", holds_for::both, {.inputs = 2}, {}, "1 for each element by the module and 1 by the function in it", "pytorch_ops.py, MODULES_MAPPING and FUNCTIONAL_MAPPING"},
+    {"clamp",                          "ReLU6", holds_for::both, {.inputs = 1}, {}, "1 for each element by the module; the function in it is F.hardtanh", "pytorch_ops.py, MODULES_MAPPING"},
     {"F.avg_pool",                     "AvgPool2d", holds_for::both, {.inputs = 2}, {}, "1 for each element by the module and 1 by the function in it", "pytorch_ops.py, MODULES_MAPPING and FUNCTIONAL_MAPPING"},
     {"F.max_pool",                     "MaxPool2d", holds_for::both, {.inputs = 2}, {}, "1 for each element by the module and 1 by the function in it", "pytorch_ops.py, MODULES_MAPPING and FUNCTIONAL_MAPPING"},
     {"F.avg_pool",                     "", holds_for::both, {.inputs = 1}, {}, "1 for each element", "pytorch_ops.py, _numel_functional_flops_hook"},
+    {"F.interpolate",                  "", holds_for::both, {.outputs = 1}, {}, "1 for each result", "pytorch_ops.py, _interpolate_functional_flops_hook"},
     {"F.max_pool",                     "", holds_for::both, {.inputs = 1}, {}, "1 for each element", "pytorch_ops.py, _numel_functional_flops_hook"},
     {"mean",                           "AdaptiveAvgPool2d", holds_for::both, {.inputs = 2}, {}, "1 for each element by the module and 1 by the function in it", "pytorch_ops.py, MODULES_MAPPING and FUNCTIONAL_MAPPING"},
     {"mean",                           "AdaptiveAvgPool1d", holds_for::both, {.inputs = 2}, {}, "1 for each element by the module and 1 by the function in it", "pytorch_ops.py, MODULES_MAPPING and FUNCTIONAL_MAPPING"},
@@ -132,8 +144,9 @@ inline constexpr call_rule ptflops_pytorch_rules[]{
 
 inline constexpr call_rule fvcore_rules[]{
     {"F.linear",                       "", holds_for::both, {.products = 1}, {}, "", "jit_handles.py, linear_flop_jit"},
-    {"torch.matmul",                   "", holds_for::both, {.products = 1}, {}, "", "jit_handles.py, matmul_flop_jit"},
-    {"torch.bmm",                      "", holds_for::both, {.products = 1}, {}, "", "jit_handles.py, bmm_flop_jit"},
+    {"torch.matmul",                   "", holds_for::both, {.by_columns = 1}, {}, "", "jit_handles.py, matmul_flop_jit"},
+    {"operator @",                     "", holds_for::both, {.by_columns = 1}, {}, "", "jit_handles.py, matmul_flop_jit"},
+    {"torch.bmm",                      "", holds_for::both, {.by_columns = 1}, {}, "", "jit_handles.py, bmm_flop_jit"},
     {"torch.addmm",                    "", holds_for::both, {.products = 1}, {}, "", "jit_handles.py, addmm_flop_jit"},
     {"torch.einsum",                   "", holds_for::both, {.path_flops = 1, .divided_by = 2}, {}, "half of what numpy's einsum_path prints, four digits of it", "jit_handles.py, einsum_flop_jit"},
     {"F.scaled_dot_product_attention", "", holds_for::both, {}, {}, "it has no handle: attention counts nothing", "flop_count.py, _DEFAULT_SUPPORTED_OPS"},
@@ -150,6 +163,7 @@ inline constexpr call_rule fvcore_rules[]{
 
 inline constexpr call_rule thop_rules[]{
     {"F.linear",         "Linear", holds_for::both, {.products = 1}, {}, "", "vision/basic_hooks.py, count_linear"},
+    {"F.softmax",        "Softmax", holds_for::both, {.inputs = 3, .rows = -1}, {}, "an exponential, an addition and a division for each element, an addition less for each row", "vision/basic_hooks.py, count_softmax"},
     {"F.conv",           "Conv1d", holds_for::both, {.products = 1}, {}, "", "vision/basic_hooks.py, count_convNd"},
     {"F.conv",           "Conv2d", holds_for::both, {.products = 1}, {}, "", "vision/basic_hooks.py, count_convNd"},
     {"F.conv",           "Conv3d", holds_for::both, {.products = 1}, {}, "", "vision/basic_hooks.py, count_convNd"},

@@ -92,8 +92,8 @@ constexpr value by_chunks(trace& t, inputs in, const delta_rule_sizes& dims, val
     const value decay = t.cumsum(chunked(t, in.decay, chunk), 3);
     const value pairwise = t.exp(t.where(t.sub(decay.unsqueeze(4), decay.unsqueeze(3))));
 
-    const value system = t.mul(t.matmul(k_beta, key.transpose(-1, -2)), pairwise);
-    const value within = t.mul(t.matmul(query, key.transpose(-1, -2)), pairwise);
+    const value system = t.mul(t.matmul_operator(k_beta, key.transpose(-1, -2)), pairwise);
+    const value within = t.mul(t.matmul_operator(query, key.transpose(-1, -2)), pairwise);
     const value decayed = t.mul(k_beta, t.exp(decay).unsqueeze(-1));
     const value new_values = t.solve_unit_triangular(system, v_beta);
     const value k_decayed = t.solve_unit_triangular(system, decayed);
@@ -108,11 +108,11 @@ constexpr value by_chunks(trace& t, inputs in, const delta_rule_sizes& dims, val
         chunk_decay = t.exp(t.select(decay, -1)).unsqueeze(-1).unsqueeze(-1);
     }
     const auto step = [&](value& s, bool read) {
-        const value fresh = t.sub(t.select(new_values, 2), t.matmul(t.select(k_decayed, 2), s));
-        const value across = t.matmul(t.select(query, 2), s);
-        t.copy_into(out, t.add(across, t.matmul(t.select(within, 2), fresh)));
+        const value fresh = t.sub(t.select(new_values, 2), t.matmul_operator(t.select(k_decayed, 2), s));
+        const value across = t.matmul_operator(t.select(query, 2), s);
+        t.copy_into(out, t.add(across, t.matmul_operator(t.select(within, 2), fresh)));
         const recorder::off_loss_guard unread{t, !read};
-        s = t.add(t.mul(s, t.select(chunk_decay, 2)), t.matmul(t.select(key, 2).transpose(-1, -2), fresh));
+        s = t.add(t.mul(s, t.select(chunk_decay, 2)), t.matmul_operator(t.select(key, 2).transpose(-1, -2), fresh));
     };
     step(state, chunks > 1);  // the first state asks for no gradient, the others do; nothing reads the last one
     for (repetition other = t.steps(chunks - 2, state); other.next();) step(state, true);

@@ -53,7 +53,7 @@ struct hyper_connection {
         stream_weights out;
         out.post = t.mul(t.sigmoid(affine(mixes.slice(-1, n), base.slice(0, n))));
         const value square = mixes.slice(-1, n * n).view({batch, sequence, n, n});
-        value comb = t.add(t.softmax(affine(square, base.slice(0, n * n).view({n, n}))));
+        value comb = t.add(t.softmax_method(affine(square, base.slice(0, n * n).view({n, n}))));
         const auto divided = [&](int along) { return t.div(comb, t.add(t.sum(comb, along, true))); };
         comb = divided(-2);
         for (repetition each = t.steps(steps - 1, comb); each.next();) comb = divided(-1), comb = divided(-2);

@@ -75,20 +75,20 @@ constexpr value by_chunks(trace& t, inputs in, value& state, bool starts) {
     const value decayed = t.exp(t.where(t.sub(decay.unsqueeze(-2), decay.unsqueeze(-3))));
 
     const value system = inverted(t, t.neg(pairwise(t, k_beta, key, decayed)));
-    const value new_values = t.matmul(system, v_beta);
-    const value k_decayed = t.matmul(system, t.mul(k_beta, t.exp(decay)));
+    const value new_values = t.matmul_operator(system, v_beta);
+    const value k_decayed = t.matmul_operator(system, t.mul(k_beta, t.exp(decay)));
     if (starts) state = t.constant({batch, heads, dim, values});
     value out = t.zeros_like(new_values);
     const auto step = [&](value& s, bool read) {
         const value q = t.select(query, 2), k = t.select(key, 2), v = t.select(new_values, 2), g = t.select(decay, 2);
-        const value across = t.matmul(t.mul(q, t.exp(g)), s);
+        const value across = t.matmul_operator(t.mul(q, t.exp(g)), s);
         const value within = pairwise(t, q, k, t.select(decayed, 2));
-        const value fresh = t.sub(v, t.matmul(t.select(k_decayed, 2), s));
-        t.copy_into(out, t.add(across, t.matmul(within, fresh)));
+        const value fresh = t.sub(v, t.matmul_operator(t.select(k_decayed, 2), s));
+        t.copy_into(out, t.add(across, t.matmul_operator(within, fresh)));
         const recorder::off_loss_guard unread{t, !read};
         const value kept = t.mul(s, t.exp(t.select(g, 2)).unsqueeze(-1));
         const value to_end = t.exp(t.sub(t.slice(g, 2, 1), g));
-        s = t.add(kept, t.matmul(t.mul(k, to_end).transpose(-1, -2), fresh));
+        s = t.add(kept, t.matmul_operator(t.mul(k, to_end).transpose(-1, -2), fresh));
     };
     step(state, chunks > 1);  // the first state asks for no gradient, the others do; nothing reads the last one
     for (repetition other = t.steps(chunks - 2, state); other.next();) step(state, true);

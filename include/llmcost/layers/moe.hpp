@@ -54,7 +54,7 @@ struct any_router {
                                       : t.linear(tokens, weight, dims.bias ? &bias : nullptr);
         if (kind == router_kind::top_k_softmax) return {logits, t.softmax(t.top_k(logits, k))};
         if (kind == router_kind::softmax_grouped) {
-            value scores = t.softmax(logits);
+            value scores = t.softmax_method(logits);
             if (dims.limits_groups) {
                 pick_groups(t, scores, false);
                 scores = t.where(scores);
@@ -181,11 +181,11 @@ struct experts<expert_kind::clamped_swiglu> : routed_rows {
                     up_bias = param(t, "gate_up_proj_bias", {num_experts, 2 * inner}),
                     down = param(t, "down_proj", {num_experts, inner, width}),
                     down_bias = param(t, "down_proj_bias", {num_experts, width});
-        const value both = t.add(t.matmul(rows, t.select(up, 0)), t.select(up_bias, 0));
+        const value both = t.add(t.matmul_operator(rows, t.select(up, 0)), t.select(up_bias, 0));
         const value gate = t.unary(op::compare, t.slice(both, -1, inner, 2));
         const value limited = t.unary(op::clamp, t.slice(both, -1, inner, 2));
         const value glu = t.mul(gate, t.sigmoid(t.mul(gate)));
-        return summed(t, x, weights, t.add(t.matmul(t.mul(t.add(limited), glu), t.select(down, 0)), t.select(down_bias, 0)));
+        return summed(t, x, weights, t.add(t.matmul_operator(t.mul(t.add(limited), glu), t.select(down, 0)), t.select(down_bias, 0)));
     }
 };
 

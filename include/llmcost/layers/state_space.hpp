@@ -116,7 +116,7 @@ struct selective_state_space {
         t.enter(dt_proj);
         const value weight = t.param("weight", {inner, rank}), bias = t.param("bias", {inner});
         t.leave(dt_proj);
-        in.time_step = t.matmul(weight, in.time_step.transpose(1, 2));
+        in.time_step = t.matmul_operator(weight, in.time_step.transpose(1, 2));
         in.time_step_bias = t.to(bias, dtype::float32);
         const bool steps = has_recurrent_state(t) && x.dim(1) == 1;
         const value mixed = steps ? selective_state_update(t, in) : selective_scan(t, in);

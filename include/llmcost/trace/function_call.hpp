@@ -8,8 +8,14 @@
 
 namespace llmcost {
 
+// clang-format off
 /// PyTorch's functions whose one call is several of ATen's operations, or the same one that another function executes.
-enum class torch_function : std::uint8_t { linear, matmul, bmm, addmm, baddbmm, einsum, attention, convolution_transposed };
+enum class torch_function : std::uint8_t {
+    linear, matmul, bmm, addmm, baddbmm, einsum, attention, convolution_transposed,
+    matmul_operator,  ///< a @ b
+    softmax_method,   ///< `Tensor.softmax` and `torch.softmax`, which are not `F.softmax`
+};
+// clang-format on
 
 /// One call of such a function, as Python makes it; its first inputs are those that are multiplied.
 struct function_call {

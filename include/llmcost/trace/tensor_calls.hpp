@@ -98,6 +98,12 @@ public:
     }
     /// Softmax over the last dimension; the rows of causal scores are as long as what each query sees.
     constexpr value softmax(const value& a) { return over_rows(op::softmax, a); }
+    /// The same called as `Tensor.softmax` or `torch.softmax`.
+    constexpr value softmax_method(const value& a) {
+        const value* const in[1] = {&a};
+        const call_guard call{*this, {torch_function::softmax_method, in, 1}};
+        return softmax(a);
+    }
     constexpr value log_softmax(const value& a) { return over_rows(op::log_softmax, a); }
     /// `F.nll_loss` of log-probabilities (rows, classes): the mean of those that labels pick, one number; the sum of the
     /// labels' weights is another, which backward reads.

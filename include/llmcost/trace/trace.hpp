@@ -98,10 +98,11 @@ public:
     /// `torch.matmul`: matrices, or batches of them; folded into one matrix where ATen folds (`should_fold`).
     ///
     /// `visible` counts the pairs of each product that are computed at all (causal scores); 0: all of them.
-    constexpr value matmul(const value& a, const value& b, std::int64_t visible = 0) {
-        if (is_wide(a, b)) return matmul(narrowed(a), narrowed(b), visible);
+    constexpr value matmul(const value& a, const value& b, std::int64_t visible = 0,
+                           torch_function spelled = torch_function::matmul) {
+        if (is_wide(a, b)) return matmul(narrowed(a), narrowed(b), visible, spelled);
         const value* const in[2] = {&a, &b};
-        const call_guard call{*this, {torch_function::matmul, in, 2}};
+        const call_guard call{*this, {spelled, in, 2}};
         if (a.rank == 2 && b.rank == 2) return mm(op::matmul, a, b);
         if (b.rank == 2 && folds(a, b)) return unfold(mm(op::matmul, flat(a), b), a);
         if (a.rank == 2 && b.rank > 2 && folds(b.transpose(-2, -1), a)) {  // from the other side, turned back by a copy
@@ -121,6 +122,10 @@ public:
         to.size[to.rank++] = a.dim(-2);
         to.size[to.rank++] = b.dim(-1);
         return out.view(to);
+    }
+    /// The same written `a @ b`.
+    constexpr value matmul_operator(const value& a, const value& b, std::int64_t visible = 0) {
+        return matmul(a, b, visible, torch_function::matmul_operator);
     }
     constexpr value bmm(const value& a, const value& b) { return bmm(op::batched_matmul, a, b); }
     constexpr value bmm(op kind, const value& a, const value& b, std::int64_t visible = 0) {
