@@ -319,8 +319,8 @@ TEST_CASE("a server that cannot be is refused") {
     CHECK(
         refused(llama_70b + " --batch 2")
             .ends_with(
-                "; --batch is an option of llmcost compare, memory, train, fit, graph, latency, ops, levels, report and of "
-                "llmcost alone\n"));
+                "; --batch is an option of llmcost compare, memory, train, fit, graph, latency, ops, levels, report, why and "
+                "of llmcost alone\n"));
     const std::string help = printed("serve --help");
     CHECK(help.find("--prefix-hit X") != std::string::npos);
     CHECK(help.find("--format text|json  ") != std::string::npos);

@@ -196,7 +196,7 @@ TEST_CASE("names that are nowhere") {
     CHECK(failing("", 2).err.find("say which model") != std::string::npos);
     CHECK(failing("frobnicate", 2).err ==
           "llmcost: no command 'frobnicate', which are compare, formula, models, devices, memory, train, fit, check, "
-          "graph, op, latency, serve, ops, levels, report; or say which model: --model "
+          "graph, op, latency, serve, ops, levels, report, why; or say which model: --model "
           "org/name or --config FILE (see llmcost --help)\n");
     CHECK(failing("devices extra", 2).err == "llmcost: devices: takes no more words, found 'extra'\n");
     CHECK(failing("mult attn", 2).err.starts_with("llmcost: say which model: "));

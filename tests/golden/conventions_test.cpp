@@ -36,7 +36,9 @@ struct recorded_counter {
 };
 
 /// Whether a word stands in a list parted by commas.
-bool has(std::string_view list, std::string_view word) { return ("," + std::string(list) + ",").find("," + std::string(word) + ",") != std::string::npos; }
+bool has(std::string_view list, std::string_view word) {
+    return ("," + std::string(list) + ",").find("," + std::string(word) + ",") != std::string::npos;
+}
 
 std::vector<recorded_counter> recorded_counters() {
     std::ifstream in(golden_folder() / "conventions.txt");
@@ -82,12 +84,20 @@ std::vector<recorded_counter> recorded_counters() {
 /// fvcore's sums by operator: what is heard under a name of PyTorch's counts under one of TorchScript's.
 std::string by_operator(const llmcost::convention& c, const llmcost::heard_pass& heard, std::string_view name,
                         llmcost::tensors on) {
-    constexpr std::pair<std::string_view, std::string_view> names[]{
-        {"linear", "F.linear"},          {"matmul", "torch.matmul"},      {"matmul", "operator @"},
-        {"bmm", "torch.bmm"},            {"addmm", "torch.addmm"},        {"einsum", "torch.einsum"},
-        {"conv", "F.conv"},              {"conv", "F.conv_transpose"},    {"layer_norm", "F.layer_norm"},
-        {"group_norm", "F.group_norm"},  {"batch_norm", "F.batch_norm"},  {"batch_norm", "F.batch_norm of a batch"},
-        {"upsample_bilinear2d", "F.interpolate"}, {"adaptive_avg_pool2d", "mean"}};
+    constexpr std::pair<std::string_view, std::string_view> names[]{{"linear", "F.linear"},
+                                                                    {"matmul", "torch.matmul"},
+                                                                    {"matmul", "operator @"},
+                                                                    {"bmm", "torch.bmm"},
+                                                                    {"addmm", "torch.addmm"},
+                                                                    {"einsum", "torch.einsum"},
+                                                                    {"conv", "F.conv"},
+                                                                    {"conv", "F.conv_transpose"},
+                                                                    {"layer_norm", "F.layer_norm"},
+                                                                    {"group_norm", "F.group_norm"},
+                                                                    {"batch_norm", "F.batch_norm"},
+                                                                    {"batch_norm", "F.batch_norm of a batch"},
+                                                                    {"upsample_bilinear2d", "F.interpolate"},
+                                                                    {"adaptive_avg_pool2d", "mean"}};
     llmcost::count sum;
     for (const llmcost::heard_call& call : heard.calls)
         for (const auto& [script, python] : names)

@@ -29,8 +29,8 @@ inline std::vector<std::string_view> convention_words(const program&) {
 
 namespace option {
 
-inline constexpr option_row convention{
-    "--convention", value_kind::text, "TOOL", "as another tool counts", {}, detail::convention_words};
+inline constexpr option_row convention{"--convention",          value_kind::text, "TOOL", "as another tool counts", {},
+                                       detail::convention_words};
 
 }  // namespace option
 
@@ -82,8 +82,7 @@ struct counted_way {
         (void)e;
     }
     if (c.formula == closed_formula::none)
-        way.not_held = not_held_because(
-            {c.name, m.kind->model_type, attention == attention_implementation::sdpa, on});
+        way.not_held = not_held_because({c.name, m.kind->model_type, attention == attention_implementation::sdpa, on});
     return way;
 }
 
@@ -120,7 +119,7 @@ inline void put_way(json_writer& json, const counted_way& way) {
     json.end_object();
 }
 
-inline std::string_view ours_name(compared_figure which) {
+inline std::string_view ours_name(opposite_figure which) {
     constexpr std::string_view names[]{"FLOPs (ADD and MULT)", "MACs", "torch FLOPs of a training step"};
     return names[static_cast<std::size_t>(which)];
 }
@@ -175,8 +174,7 @@ inline std::string workload_words(const model& m, const workload& load) {
     for (const counted_way& way : ways) {
         const std::string which = c.formula == closed_formula::none ? words_of(way) + ": " : std::string();
         if (!way.reading.defined()) out += which + "no answer: " + std::string(way.reading.undefined) + '\n';
-        if (!way.not_held.empty())
-            out += which + "not held against the tool: " + std::string(way.not_held) + '\n';
+        if (!way.not_held.empty()) out += which + "not held against the tool: " + std::string(way.not_held) + '\n';
     }
     return out + "\nllmcost why --against " + std::string(c.name) + " says where the difference comes from\n";
 }

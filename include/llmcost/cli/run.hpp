@@ -35,11 +35,10 @@
 namespace llmcost::cli {
 
 /// All commands, in the order of the help; the front page, which has no name, is the first.
-inline constexpr std::array all_commands{&page_command,    &compare_command, &formula_command, &models_command,
-                                         &devices_command, &memory_command,  &train_command,   &fit_command,
-                                         &check_command,   &graph_command,   &op_command,      &latency_command,
-                                         &serve_command,   &ops_command,     &levels_command,  &report_command,
-                                         &why_command};
+inline constexpr std::array all_commands{
+    &page_command,  &compare_command, &formula_command, &models_command, &devices_command, &memory_command,
+    &train_command, &fit_command,     &check_command,   &graph_command,  &op_command,      &latency_command,
+    &serve_command, &ops_command,     &levels_command,  &report_command, &why_command};
 
 /// A program that knows everything.
 [[nodiscard]] inline program whole_program(const streams& io) {

@@ -47,6 +47,7 @@ inline std::string why_json(const question& q, const workload& load, const std::
         json.member("convention", r.by->name).member("version", r.by->version);
         json.member("compared_with", ours_name(r.by->compared));
         json.key("ours"), r.defined() ? json.value(r.ours) : json.null();
+        json.key("theirs"), r.defined() ? json.value(r.theirs()) : json.null();
         json.key("lines").array();
         for (const difference_line& line : r.lines) {
             json.object().member("what", line.what).member("ours", line.ours).member("theirs", line.theirs);
@@ -66,14 +67,15 @@ inline std::string every_counter(const question& q, const workload& load, const 
         const bool formula = r.by->formula != closed_formula::none;
         const std::string held = !r.defined() ? "no answer" : formula ? "formula" : way.not_held.empty() ? "yes" : "no";
         std::vector<std::string> row{std::string(r.by->name), std::string(r.by->figures.front().name)};
-        for (const std::string& s : {r.defined() ? digits(r.theirs()) : std::string(), r.defined() ? digits(r.ours) : std::string(),
-                                     r.defined() ? times_words(r.ours, r.theirs()) : std::string(), held})
+        for (const std::string& s :
+             {r.defined() ? digits(r.theirs()) : std::string(), r.defined() ? digits(r.ours) : std::string(),
+              r.defined() ? times_words(r.ours, r.theirs()) : std::string(), held})
             row.push_back(s);
         t.rows.push_back(std::move(row));
     }
     if (q.format != output_format::text) return written(t, q.format);
-    return q.who.name + ", " + workload_words(q.subject, load) + ", " +
-           std::string(attention_word(all.front().attention)) + " attention\n" + written(t, q.format) +
+    return q.who.name + ", " + workload_words(q.subject, load) + ", " + std::string(attention_word(all.front().attention)) +
+           " attention\n" + written(t, q.format) +
            "\nheld: the counter's own output for this model type is among llmcost's tests\n"
            "line by line: llmcost why --against COUNTER\n";
 }
@@ -95,8 +97,8 @@ inline std::string one_counter(const question& q, const workload& load, const co
     t.rows.push_back({"all", digits(r.ours), digits(r.theirs()), signed_difference(r.ours, r.theirs()), ""});
     if (!text) t.rows.back().emplace_back();
     if (!text) return written(t, q.format);
-    std::string out = q.who.name + ", " + workload_words(q.subject, load) + ": " + std::string(r.by->title) +
-                      " against llmcost\n";
+    std::string out =
+        q.who.name + ", " + workload_words(q.subject, load) + ": " + std::string(r.by->title) + " against llmcost\n";
     if (!r.defined()) return out + "no answer: " + std::string(r.undefined) + '\n';
     const bool formula = r.by->formula != closed_formula::none;
     std::vector<std::string> parts{std::string(r.by->version), "ours: " + std::string(ours_name(r.by->compared)),
@@ -128,8 +130,7 @@ inline std::string one_counter(const question& q, const workload& load, const co
 }
 
 inline constexpr std::array why_options =
-    joined(model_options,
-           std::array{option::counter, option::counted_attention, option::counted_tensors},
+    joined(model_options, std::array{option::counter, option::counted_attention, option::counted_tensors},
            std::array{option::batch, option::sequence, option::past, option::encoder_sequence, option::image, option::logits,
                       option::format},
            help_option);
@@ -144,8 +145,9 @@ inline constexpr command why_command{
     .name = "why",
     .meaning = "why another counter says something else",
     .usage = "(--model NAME | --config FILE) [--against TOOL] [option]...",
-    .about = "What other counters print of the same pass, and line by line where the difference\n"
-             "comes from: operations, ours, theirs, the reason and the line of the tool's source.\n",
+    .about =
+        "What other counters print of the same pass, and line by line where the difference\n"
+        "comes from: operations, ours, theirs, the reason and the line of the tool's source.\n",
     .options = why_options,
     .answer = why_answer,
     .examples = why_examples};

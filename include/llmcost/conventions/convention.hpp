@@ -48,18 +48,18 @@ struct call_rule {
 
 /// What a figure of a counter is the sum of.
 enum class figure_of : std::uint8_t {
-    first_prices,      ///< of all calls
+    first_prices,  ///< of all calls
     second_prices,
-    parameters,        ///< of the model, a tied tensor once
+    parameters,  ///< of the model, a tied tensor once
     trainable,
-    hooked_parameters, ///< of called modules that rules name by their class, a tied tensor in each
-    module_products,   ///< parameters of modules times the batch, of convolutions times all places
-    listed_parameters, ///< of every module that is called, a tied tensor in each
+    hooked_parameters,  ///< of called modules that rules name by their class, a tied tensor in each
+    module_products,    ///< parameters of modules times the batch, of convolutions times all places
+    listed_parameters,  ///< of every module that is called, a tied tensor in each
     listed_trainable,
-    twice_outputs,     ///< bytes of what modules with parameters return, for a gradient each
-    listed_bytes,      ///< bytes of the parameters of modules without children
-    formula_flops,     ///< of a closed formula
-    formula_part       ///< a further figure of it
+    twice_outputs,  ///< bytes of what modules with parameters return, for a gradient each
+    listed_bytes,   ///< bytes of the parameters of modules without children
+    formula_flops,  ///< of a closed formula
+    formula_part    ///< a further figure of it
 };
 
 struct figure_row {
@@ -69,7 +69,7 @@ struct figure_row {
 
 /// Which figure of llmcost's a counter's first one is held against: ADD and MULT, multiplications of matrices and
 /// convolutions, or what FlopCounterMode says of a training step.
-enum class compared_figure : std::uint8_t { flops, macs, step_flops };
+enum class opposite_figure : std::uint8_t { flops, macs, step_flops };
 
 /// A closed formula over sizes.
 enum class closed_formula : std::uint8_t { none, llm_profiler, six_n_d, palm };
@@ -80,7 +80,7 @@ struct convention {
     std::string_view title;
     std::string_view version;
     std::string_view counts;  ///< in a sentence
-    compared_figure compared = compared_figure::flops;
+    opposite_figure compared = opposite_figure::flops;
     std::span<const figure_row> figures{};
     std::span<const call_rule> rules{};
     std::string_view unheard = "";  ///< why what no rule names is not counted

@@ -29,7 +29,7 @@ struct convention_reading {
     const convention* by = nullptr;
     std::string_view undefined{};  ///< why it says nothing; empty: it does
     std::vector<convention_figure> figures{};
-    count ours{};  ///< llmcost's figure that the first one is held against
+    count ours{};                          ///< llmcost's figure that the first one is held against
     std::vector<difference_line> lines{};  ///< largest difference first; their sums are `ours` and the first figure
 
     [[nodiscard]] bool defined() const noexcept { return undefined.empty(); }
@@ -52,7 +52,7 @@ struct heard_subject {
 namespace detail {
 
 [[nodiscard]] inline count ours_of(const convention& c, const heard_call& call) {
-    return c.compared == compared_figure::macs ? call.torch_flops / count(2) : call.flops;
+    return c.compared == opposite_figure::macs ? call.torch_flops / count(2) : call.flops;
 }
 
 class line_collector {
@@ -67,7 +67,9 @@ public:
         lines_.push_back({std::string(what), ours, theirs, reason, source});
     }
     [[nodiscard]] std::vector<difference_line> sorted() && {
-        const auto apart = [](const difference_line& l) { return l.ours > l.theirs ? l.ours - l.theirs : l.theirs - l.ours; };
+        const auto apart = [](const difference_line& l) {
+            return l.ours > l.theirs ? l.ours - l.theirs : l.theirs - l.ours;
+        };
         std::stable_sort(lines_.begin(), lines_.end(), [&](const auto& a, const auto& b) { return apart(a) > apart(b); });
         return std::move(lines_);
     }
@@ -84,7 +86,8 @@ private:
         const call_rule* const rule = rule_for(c, call, on);
         const std::string what = call.within.empty() ? std::string(call.name) : call.within;
         if (by_modules)
-            lines.add(what, ours_of(c, call), {}, call.within.empty() ? c.unheard : "parameters times the batch", c.unheard_source);
+            lines.add(what, ours_of(c, call), {}, call.within.empty() ? c.unheard : "parameters times the batch",
+                      c.unheard_source);
         else if (rule != nullptr)
             lines.add(what, ours_of(c, call), charge_of(rule->first, call.amounts), rule->reason, rule->source);
         else
@@ -108,11 +111,15 @@ inline void read_llm_profiler(convention_reading& out, const heard_subject& s) {
     for (std::size_t i = 0; i < out.by->figures.size(); ++i) out.figures.push_back({out.by->figures[i].name, values[i]});
     out.ours = s.pass.total.flops();
     const auto scope = [&](role what) {
-        return count_model(s.subject, [&] {
-                   workload full = s.load;
-                   full.attention = attention_scores::full;
-                   return full;
-               }(), scope_query{what}).flops();
+        return count_model(
+                   s.subject,
+                   [&] {
+                       workload full = s.load;
+                       full.attention = attention_scores::full;
+                       return full;
+                   }(),
+                   scope_query{what})
+            .flops();
     };
     const count attention = scope(role::attn), mlp = scope(role::mlp), norms = scope(role::norm), head = scope(role::head),
                 rotary = scope(role::rotary);
@@ -122,7 +129,8 @@ inline void read_llm_profiler(convention_reading& out, const heard_subject& s) {
     lines.add("mlp", mlp, p.mlp.flops(), no_sequence, "src/flops.py, linear");
     lines.add("head", head, {}, "layers for downstream tasks are not included", "README.md");
     lines.add("norms", norms, p.norms.flops(), "", "src/llama_hook.py");
-    lines.add("rotary table", rotary, p.rotary.flops(), "its factor stands where half of a head's width belongs, and the batch beside it", "src/llama_hook.py");
+    lines.add("rotary table", rotary, p.rotary.flops(),
+              "its factor stands where half of a head's width belongs, and the batch beside it", "src/llama_hook.py");
     const count rest = out.ours - attention - mlp - norms - head - rotary;
     lines.add("the rest: residuals, embedding", rest, p.residuals.flops() + p.embedding.flops(), "", "src/llama_hook.py");
     out.lines = std::move(lines).sorted();
@@ -151,7 +159,8 @@ inline void read_step_formula(convention_reading& out, const heard_subject& s) {
               "2 for every parameter: norms, biases and the table of words too, a tied head once", out.by->unheard_source);
     lines.add("other products, forward", others, scores,
               palm ? "4 L H Q T for each token" : "attention's scores are left out", out.by->unheard_source);
-    lines.add("backward", heard.total.backward_torch_flops, all - weights - scores, "twice the forward pass", out.by->unheard_source);
+    lines.add("backward", heard.total.backward_torch_flops, all - weights - scores, "twice the forward pass",
+              out.by->unheard_source);
     out.lines = std::move(lines).sorted();
 }
 
@@ -166,7 +175,7 @@ inline void read_step_formula(convention_reading& out, const heard_subject& s) {
         detail::read_step_formula(out, s);
     } else {
         out.figures = figures_by(c, s.pass, on);
-        out.ours = c.compared == compared_figure::macs ? s.pass.total.macs() : s.pass.total.flops();
+        out.ours = c.compared == opposite_figure::macs ? s.pass.total.macs() : s.pass.total.flops();
         out.lines = detail::call_lines(c, s.pass, on);
     }
     return out;

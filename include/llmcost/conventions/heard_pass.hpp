@@ -24,13 +24,15 @@ struct heard_amounts {
     count biased_outputs{};  ///< elements of results that a bias is added to
     count addmm_outputs{};   ///< of these, those of ATen's addmm: where the input is contiguous
     count affine_inputs{};   ///< inputs of norms that have a weight
-    count unfused_products{};  ///< of attention whose values are of another width than its keys: no kernel of the CPU's takes it
-    count places{};          ///< elements of one channel of the result
-    count rows{};            ///< rows that a softmax goes over
-    count path_flops{};      ///< what numpy's `einsum_path` prints of a call: 2 a product, four digits of it
+    count unfused_products{};  ///< of attention whose values are of another width than its keys: no kernel of the CPU's
+                               ///< takes it
+    count places{};            ///< elements of one channel of the result
+    count rows{};              ///< rows that a softmax goes over
+    count path_flops{};        ///< what numpy's `einsum_path` prints of a call: 2 a product, four digits of it
 
     heard_amounts& operator+=(const heard_amounts& o) {
-        calls += o.calls, products += o.products, by_columns += o.by_columns, inputs += o.inputs, outputs += o.outputs, added += o.added;
+        calls += o.calls, products += o.products, by_columns += o.by_columns, inputs += o.inputs, outputs += o.outputs,
+            added += o.added;
         biased_outputs += o.biased_outputs, addmm_outputs += o.addmm_outputs, affine_inputs += o.affine_inputs;
         path_flops += o.path_flops, rows += o.rows, places += o.places, unfused_products += o.unfused_products;
         return *this;
@@ -50,10 +52,11 @@ struct heard_call {
 struct heard_module {
     std::string type;
     count calls{};
-    count outputs{};             ///< elements that they return
-    count weights_by_batch{};    ///< elements of `weight` and `bias` times the first dimension of what is returned
-    count weights_by_places{};   ///< the same times all of its dimensions but the second
-    count parts_by_positions{};  ///< elements of other parameters whose names have such a word, times its first two dimensions
+    count outputs{};            ///< elements that they return
+    count weights_by_batch{};   ///< elements of `weight` and `bias` times the first dimension of what is returned
+    count weights_by_places{};  ///< the same times all of its dimensions but the second
+    count
+        parts_by_positions{};  ///< elements of other parameters whose names have such a word, times its first two dimensions
 };
 
 /// A module of the tree: what it owns, and whether the pass calls it.
@@ -125,11 +128,16 @@ namespace detail {
     }
 }
 [[nodiscard]] constexpr std::string_view spelling_of(torch_function what) noexcept {
-    constexpr std::string_view names[]{"F.linear",     "torch.matmul",
-                                       "torch.bmm",    "torch.addmm",
-                                       "torch.baddbmm", "torch.einsum",
-                                       "F.scaled_dot_product_attention", "F.conv_transpose",
-                                       "operator @",   "Tensor.softmax"};
+    constexpr std::string_view names[]{"F.linear",
+                                       "torch.matmul",
+                                       "torch.bmm",
+                                       "torch.addmm",
+                                       "torch.baddbmm",
+                                       "torch.einsum",
+                                       "F.scaled_dot_product_attention",
+                                       "F.conv_transpose",
+                                       "operator @",
+                                       "Tensor.softmax"};
     return names[static_cast<std::size_t>(what)];
 }
 /// What Python makes of ATen's addmm where tensors have no values: torch/_decomp/decompositions.py, `addmm`.
@@ -263,8 +271,8 @@ private:
     [[nodiscard]] heard_place& here() { return out_.places[static_cast<std::size_t>(at_)]; }
     [[nodiscard]] static heard_amounts scaled(heard_amounts a, count times) {
         if (times == count(1)) return a;
-        for (count* each : {&a.calls, &a.products, &a.by_columns, &a.inputs, &a.outputs, &a.added, &a.biased_outputs, &a.addmm_outputs,
-                            &a.affine_inputs, &a.unfused_products, &a.rows, &a.places, &a.path_flops})
+        for (count* each : {&a.calls, &a.products, &a.by_columns, &a.inputs, &a.outputs, &a.added, &a.biased_outputs,
+                            &a.addmm_outputs, &a.affine_inputs, &a.unfused_products, &a.rows, &a.places, &a.path_flops})
             *each = *each * times;
         return a;
     }

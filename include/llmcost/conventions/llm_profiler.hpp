@@ -16,8 +16,8 @@ namespace llmcost {
 /// What it reads of a configuration's `rope_scaling`, without which it fails.
 struct llama3_scaling {
     bool given = false;
-    std::int64_t factor = 0;           ///< cut to an integer
-    std::int64_t long_wavelengths = 0; ///< of frequencies, those beyond old_context / low_freq_factor
+    std::int64_t factor = 0;            ///< cut to an integer
+    std::int64_t long_wavelengths = 0;  ///< of frequencies, those beyond old_context / low_freq_factor
 
     /// Of a configuration's object; as `rope_parameters` where it is written so.
     [[nodiscard]] static llama3_scaling read(config_view root, std::int64_t head_dim) {
@@ -74,14 +74,12 @@ struct llm_profiler_parts {
     const count layers = of(d.num_hidden_layers);
     const auto linear = [&](count in, count out, bool bias) {
         const count more = bias ? out : count{};
-        return llm_profiler_counts{.add = b * (in - one) * out + b * more,
-                                   .mult = b * in * out,
-                                   .params = in * out + more,
-                                   .act = b * out};
+        return llm_profiler_counts{
+            .add = b * (in - one) * out + b * more, .mult = b * in * out, .params = in * out + more, .act = b * out};
     };
     llm_profiler_parts p;
-    const llm_profiler_counts norm{.add = b * t * h, .mult = count(3) * b * t * h, .div = two * b * t, .params = h + one,
-                                   .cache = b * t};
+    const llm_profiler_counts norm{
+        .add = b * t * h, .mult = count(3) * b * t * h, .div = two * b * t, .params = h + one, .cache = b * t};
     p.norms = norm.times(two * layers + one);
     p.residuals.add = two * layers * b * t * h;
 

@@ -38,10 +38,11 @@ namespace llmcost {
     const auto less = [](std::int8_t coefficient, count n) {
         return coefficient < 0 ? n * count(-static_cast<int>(coefficient)) : count{};
     };
-    const count all = times(p.products, a.products) + times(p.by_columns, a.by_columns) + times(p.inputs, a.inputs) + times(p.outputs, a.outputs) +
-                      times(p.added, a.added) + times(p.biased_outputs, a.biased_outputs) +
+    const count all = times(p.products, a.products) + times(p.by_columns, a.by_columns) + times(p.inputs, a.inputs) +
+                      times(p.outputs, a.outputs) + times(p.added, a.added) + times(p.biased_outputs, a.biased_outputs) +
                       times(p.addmm_outputs, a.addmm_outputs) + times(p.affine_inputs, a.affine_inputs) +
-                      times(p.unfused_products, a.unfused_products) + times(p.places, a.places) + times(p.path_flops, a.path_flops) - less(p.rows, a.rows);
+                      times(p.unfused_products, a.unfused_products) + times(p.places, a.places) +
+                      times(p.path_flops, a.path_flops) - less(p.rows, a.rows);
     return p.divided_by == 1 ? all : all / count(static_cast<int>(p.divided_by));
 }
 
@@ -110,7 +111,7 @@ private:
                 std::vector<const heard_place::owned*>& own) const {
         const heard_place& m = heard_.places[at];
         for (const heard_place::owned& p : m.parameters)
-                if (p.trained || !trained_) (p.tied ? tied : own).push_back(&p);
+            if (p.trained || !trained_) (p.tied ? tied : own).push_back(&p);
         for (const std::size_t child : children_[at]) gather(child, tied, own);
     }
     [[nodiscard]] static bool is_inside(const std::vector<std::int64_t>& sizes,

@@ -16,8 +16,10 @@ namespace detail {
 
 inline constexpr heard_price nothing{};
 inline constexpr std::string_view full_dots = "a dot product of n terms counts n additions, and no bias";
-inline constexpr std::string_view captured = "the module keeps F.gelu from when it was made: what is patched later is not called";
-inline constexpr std::string_view kept_silu = "the module keeps F.silu from when it was made: what is patched later is not called";
+inline constexpr std::string_view captured =
+    "the module keeps F.gelu from when it was made: what is patched later is not called";
+inline constexpr std::string_view kept_silu =
+    "the module keeps F.silu from when it was made: what is patched later is not called";
 
 // clang-format off
 inline constexpr call_rule flop_counter_rules[]{
@@ -195,27 +197,27 @@ inline constexpr figure_row llm_profiler_figures[]{
 
 inline constexpr convention all_tools[]{
     {"flop_counter", "torch FlopCounterMode", "torch 2.15.0", "FLOPs of ATen's matrix products and convolutions, 2 a product; all else counts nothing",
-     compared_figure::flops, flops_alone, flop_counter_rules, "the operation is not in its table", "torch/utils/flop_counter.py, flop_registry"},
+     opposite_figure::flops, flops_alone, flop_counter_rules, "the operation is not in its table", "torch/utils/flop_counter.py, flop_registry"},
     {"deepspeed", "DeepSpeed flops profiler", "deepspeed 0.19.8", "FLOPs and MACs of PyTorch's functions that it replaces while the model runs",
-     compared_figure::flops, flops_macs_params, deepspeed_rules, "it replaces functions: operators and other functions are not seen", "profiler.py, _patch_functionals and _patch_tensor_methods"},
+     opposite_figure::flops, flops_macs_params, deepspeed_rules, "it replaces functions: operators and other functions are not seen", "profiler.py, _patch_functionals and _patch_tensor_methods"},
     {"calflops", "calflops", "calflops 0.3.2", "FLOPs and MACs of the functions that it replaces: DeepSpeed's without attention, bmm, mm and the operator @",
-     compared_figure::flops, flops_macs_trainable, calflops_rules, "it replaces functions: operators and other functions are not seen", "pytorch_ops.py, _patch_functionals and _patch_tensor_methods"},
+     opposite_figure::flops, flops_macs_trainable, calflops_rules, "it replaces functions: operators and other functions are not seen", "pytorch_ops.py, _patch_functionals and _patch_tensor_methods"},
     {"ptflops", "ptflops, backend pytorch", "ptflops 0.7.5", "MACs of modules that it hooks and functions that it replaces, elements of others added to them",
-     compared_figure::macs, macs_trainable, ptflops_pytorch_rules, "neither a module that it hooks nor a function that it replaces", "pytorch_ops.py, MODULES_MAPPING and FUNCTIONAL_MAPPING"},
+     opposite_figure::macs, macs_trainable, ptflops_pytorch_rules, "neither a module that it hooks nor a function that it replaces", "pytorch_ops.py, MODULES_MAPPING and FUNCTIONAL_MAPPING"},
     {"ptflops-aten", "ptflops, backend aten", "ptflops 0.7.5", "MACs of ATen's matrix products and convolutions, with biases",
-     compared_figure::macs, macs_trainable, ptflops_aten_rules, "the operation is not in its table", "aten_ops.py, ATEN_OPS_MAPPING"},
+     opposite_figure::macs, macs_trainable, ptflops_aten_rules, "the operation is not in its table", "aten_ops.py, ATEN_OPS_MAPPING"},
     {"fvcore", "fvcore FlopCountAnalysis", "fvcore 0.1.5.post20221221", "what it calls flops are MACs: of products, convolutions and norms in a trace by torch.jit",
-     compared_figure::macs, flops_alone, fvcore_rules, "the operation has no handle", "flop_count.py, _DEFAULT_SUPPORTED_OPS"},
+     opposite_figure::macs, flops_alone, fvcore_rules, "the operation has no handle", "flop_count.py, _DEFAULT_SUPPORTED_OPS"},
     {"thop", "thop", "thop 0.1.1.post2209072238", "MACs of nn.Linear, convolutions and norms by hooks; functions are not seen",
-     compared_figure::macs, macs_hooked, thop_rules, "no module with a hook executes it", "profile.py, register_hooks"},
+     opposite_figure::macs, macs_hooked, thop_rules, "no module with a hook executes it", "profile.py, register_hooks"},
     {"torchinfo", "torchinfo", "torchinfo 1.8.0", "mult-adds: parameters of a layer times the batch, without its other positions; functions are not seen",
-     compared_figure::macs, torchinfo_figures, {}, "no layer with parameters executes it", "layer_info.py, calculate_macs"},
+     opposite_figure::macs, torchinfo_figures, {}, "no layer with parameters executes it", "layer_info.py, calculate_macs"},
     {"llm-profiler", "LLM Profiler", "llm-profiler 9fedab7", "additions and multiplications by formulas over a LlamaConfig, without a head; the sequence is missing in linear layers",
-     compared_figure::flops, llm_profiler_figures, {}, "", "src/llama_hook.py", closed_formula::llm_profiler},
+     opposite_figure::flops, llm_profiler_figures, {}, "", "src/llama_hook.py", closed_formula::llm_profiler},
     {"6nd", "6 N D", "arXiv 2001.08361", "FLOPs of a training step: 6 for each parameter and token",
-     compared_figure::step_flops, formula_alone, {}, "", "section 2.1", closed_formula::six_n_d},
+     opposite_figure::step_flops, formula_alone, {}, "", "section 2.1", closed_formula::six_n_d},
     {"palm", "PaLM's count", "arXiv 2204.02311", "FLOPs of a training step: 6 N + 12 L H Q T for each token, as MFU is a ratio of",
-     compared_figure::step_flops, formula_alone, {}, "", "appendix B", closed_formula::palm},
+     opposite_figure::step_flops, formula_alone, {}, "", "appendix B", closed_formula::palm},
 };
 // clang-format on
 

@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include "program.hpp"
+
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <string>
+
+// `--convention` and `llmcost why`: what they print, what they refuse, and that lines add up.
+using namespace llmcost::testing;
+
+namespace {
+
+const std::string counted = " --batch 16 --sequence 200 " + llama;
+
+nlohmann::json json_of(const std::string& line) { return nlohmann::json::parse(printed(line + " --format json")); }
+
+}  // namespace
+
+TEST_CASE("a convention prints what the tool printed, for every way to run it") {
+    // the first records of tests/golden/conventions.txt
+    const auto deepspeed = json_of("--convention deepspeed" + counted);
+    CHECK(deepspeed["ways"].size() == 2);  // on the meta device the same: no layer of this model has a bias
+    CHECK(deepspeed["ways"][0]["attention"] == "eager");
+    CHECK(deepspeed["ways"][0]["figures"]["flops"] == 7993412812800);
+    CHECK(deepspeed["ways"][0]["figures"]["macs"] == 3996332851200);
+    CHECK(deepspeed["ways"][0]["held"] == true);
+    CHECK(deepspeed["ways"][1]["figures"]["flops"] == 7993085132800);
+    CHECK(json_of("--convention torchinfo" + counted)["ways"][0]["figures"]["mult_adds"] == 23975723008);
+    CHECK(printed("--convention calflops --format csv" + counted) ==
+          "figure,eager,sdpa\n"
+          "flops,7993412812800,7909199052800\n"
+          "macs,3996332851200,3954389811200\n"
+          "params,1235814400,1235814400\n");
+    const std::string page = printed("--convention CalFLOPS" + counted);
+    CHECK(has(page, "as calflops counts"));
+    CHECK(has(page, "7,909,199,052,800"));
+    CHECK(has(page, "llmcost why --against calflops"));
+    // GPT-2's layers have biases: on the meta device two of its products are heard for each
+    const auto gpt2 =
+        json_of("--convention deepspeed --batch 3 --sequence 67 --config " + config_of("openai-community__gpt2"));
+    CHECK(gpt2["ways"].size() == 4);
+    CHECK(gpt2["ways"][2]["tensors"] == "meta");
+    CHECK(gpt2["ways"][2]["figures"]["macs"] == 42150028032);
+    CHECK(gpt2["ways"][0]["figures"]["macs"] == 25078162176);
+}
+
+TEST_CASE("llm-profiler's arithmetic is its current README's") {
+    const auto ways = json_of("--convention llm-profiler" + counted)["ways"];
+    REQUIRE(ways.size() == 1);
+    const auto figures = ways[0]["figures"];
+    CHECK(figures["add"] == 58284507140);
+    CHECK(figures["mult"] == 59170869284);
+    CHECK(figures["div"] == 3488133);
+    CHECK(figures["sqrt"] == 16);
+    CHECK(figures["params"] == 1235814497);
+    CHECK(figures["cache"] == 59101064);
+    CHECK(figures["act"] == 327181312);
+    CHECK(ways[0]["held"].is_null());
+    CHECK(has(printed("--convention llm-profiler --config " + config_of("openai-community__gpt2")), "no answer: it "));
+}
+
+TEST_CASE("why names every counter, and one line by line until nothing is left") {
+    const std::string all = printed("why" + counted);
+    for (const char* name : {"flop_counter", "deepspeed", "calflops", "ptflops", "ptflops-aten", "fvcore", "thop",
+                             "torchinfo", "llm-profiler", "6nd", "palm"})
+        CHECK_MESSAGE(has(all, std::string("\n") + name + " "), name);
+    const std::string one = printed("why --against calflops --attention-implementation sdpa" + counted);
+    CHECK(has(one, "F.scaled_dot_product_attention"));
+    CHECK(has(one, "it is not patched: attention counts nothing"));
+    CHECK(has(one, "-85,453,241,600"));
+    CHECK(has(one, "pytorch_ops.py, _linear_flops_compute"));
+    for (const char* counter :
+         {"deepspeed", "ptflops", "ptflops-aten", "fvcore", "thop", "torchinfo", "llm-profiler", "6nd", "palm"}) {
+        INFO(counter);
+        const auto read = json_of(std::string("why --against ") + counter + counted)["counters"];
+        REQUIRE(read.size() == 1);
+        std::int64_t ours = 0, theirs = 0;
+        for (const auto& line : read[0]["lines"])
+            ours += line["ours"].get<std::int64_t>(), theirs += line["theirs"].get<std::int64_t>();
+        CHECK(ours == read[0]["ours"].get<std::int64_t>());
+        CHECK(theirs == read[0]["theirs"].get<std::int64_t>());
+    }
+    // 6 N D is N times tokens times six, PaLM's the same with attention
+    const auto formula = json_of("why --against 6nd" + counted)["counters"][0];
+    CHECK(formula["figures"]["flops"].get<std::int64_t>() == 6LL * 1235814400 * 3200);
+    CHECK(json_of("why --against palm" + counted)["counters"][0]["figures"]["flops"].get<std::int64_t>() ==
+          (6LL * 1235814400 + 12LL * 16 * 2048 * 200) * 3200);
+}
+
+TEST_CASE("where a number is not held, or there is none, the page says so") {
+    CHECK(has(printed("--convention fvcore --config " + config_of("variant__minimax_blocks")),
+              "not held against the tool: torch.jit leaves out"));
+    CHECK(has(printed("why --against 6nd --config " + config_of("Qwen__Qwen3-30B-A3B")),
+              "no answer: not every parameter meets every token"));
+    CHECK(has(printed("why --against palm --past 10" + counted), "no answer: a training step has no past"));
+}
+
+TEST_CASE("what is no question to a counter is refused") {
+    CHECK(has(refused("--convention calflop" + counted), "no counter 'calflop'; nearest: calflops"));
+    CHECK(has(refused("why --against thopp" + counted), "no counter 'thopp'; nearest: thop"));
+    CHECK(has(refused("--convention thop mult" + counted), "leave out metrics and scopes"));
+    CHECK(has(refused("--convention thop --training" + counted), "leave out --training"));
+    CHECK(has(refused("--convention thop --batch 1,2 " + llama), "is of one workload"));
+    CHECK(has(refused("--convention thop --input 5 " + llama), "is of one pass"));
+}
