@@ -110,7 +110,7 @@ struct block {
         value h = t.call("reduce", convolution_2d{width, inner}, t.call("squeeze", global_average_pool{}, x));
         h = t.call("act_reduce", activation_module{here.dims.hidden_act}, h);
         h = t.call("act_expand", activation_module{activation::sigmoid}, t.call("expand", convolution_2d{inner, width}, h));
-        return t.leave(excite, t.mul(x, h));
+        return t.leave(excite, t.mul_function(x, h));
     }
 };
 

@@ -244,7 +244,7 @@ struct altup {
             const value weight = t.leave(m, t.param("weight", {n, n}));
             return t.linear(routed, t.unary(op::clamp, weight));
         }));
-        value out = t.mul(repeated, coefs.permute({2, 0, 1}).unsqueeze(-1));
+        value out = t.mul_function(repeated, coefs.permute({2, 0, 1}).unsqueeze(-1));
         t.in_place(op::add, out, predictions);
         return t.contiguous(out);
     }

@@ -137,6 +137,7 @@ namespace detail {
                                        "F.scaled_dot_product_attention",
                                        "F.conv_transpose",
                                        "operator @",
+                                       "torch.mul",
                                        "Tensor.softmax"};
     return names[static_cast<std::size_t>(what)];
 }

@@ -13,6 +13,7 @@ namespace llmcost {
 enum class torch_function : std::uint8_t {
     linear, matmul, bmm, addmm, baddbmm, einsum, attention, convolution_transposed,
     matmul_operator,  ///< a @ b
+    mul_function,     ///< `torch.mul`, which the operator * is not
     softmax_method,   ///< `Tensor.softmax` and `torch.softmax`, which are not `F.softmax`
 };
 // clang-format on

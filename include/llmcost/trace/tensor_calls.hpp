@@ -23,6 +23,12 @@ public:
     constexpr value add(const value& a, const value& b) { return binary(op::add, a, b); }
     constexpr value sub(const value& a, const value& b) { return binary(op::sub, a, b); }
     constexpr value mul(const value& a, const value& b) { return binary(op::mul, a, b); }
+    /// The same called as `torch.mul`.
+    constexpr value mul_function(const value& a, const value& b) {
+        const value* const in[2] = {&a, &b};
+        const call_guard call{*this, {torch_function::mul_function, in, 2}};
+        return mul(a, b);
+    }
     constexpr value div(const value& a, const value& b) { return binary(op::div, a, b); }
     constexpr value abs(const value& a) { return unary(op::absolute, a); }
     constexpr value maximum(const value& a, const value& b) { return binary(op::maximum, a, b); }
