@@ -24,7 +24,7 @@ constexpr value look_up_with_biases(const site& here, trace& t, const qkv& of) {
     const value values = t.reshape(of.v, {batch * heads, -1, d});
     // a scale of one, as heads of one element have it, is no multiplication
     const op product = d == 1 ? op::batched_matmul_bias : op::batched_matmul_bias_scaled;
-    value scores = t.bmm(product, rows, columns, sparse ? s.where.visible_pairs() : 0);
+    value scores = t.bmm(torch_function::baddbmm_method, product, rows, columns, sparse ? s.where.visible_pairs() : 0);
     scores = scores.view({batch, heads, sequence, s.where.length()});
     if (!sparse) scores = t.add(scores, s.mask);
     const value probabilities = t.to(t.softmax(t.to(scores, dtype::float32)), of.q.type);

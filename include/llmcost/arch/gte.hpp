@@ -23,7 +23,7 @@ constexpr value score_words(const site& here, trace& t, const two_values& out) {
     const module_info lm_head{.name = "lm_head", .type = here.type("LMHead"), .what = role::head};
     const std::int64_t width = here.dims.hidden_size;
     t.enter(lm_head);
-    value h = activate(t, activation::gelu, t.call("dense", linear{width, width, true}, out.first));
+    value h = t.unary(torch_function::kept_gelu, op::gelu, t.call("dense", linear{width, width, true}, out.first));
     h = t.call("layer_norm", norm<norm_kind::layer>{width}, h);
     return t.leave(lm_head, t.call("decoder", linear{width, here.dims.vocab_size, true, here.dims.tie_word_embeddings}, h));
 }

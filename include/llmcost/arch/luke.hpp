@@ -58,7 +58,7 @@ constexpr value score_words(const site& here, trace& t, const two_values& out) {
     const std::int64_t width = here.dims.hidden_size;
     t.enter(lm_head);
     declare_word_bias(here.dims, t);
-    value h = activate(t, activation::gelu, t.call("dense", linear{width, width, true}, out.first));
+    value h = t.unary(torch_function::kept_gelu, op::gelu, t.call("dense", linear{width, width, true}, out.first));
     h = t.call("layer_norm", norm<norm_kind::layer>{width}, h);
     h = t.leave(lm_head, scores_of_words(here.dims, t, h, true));
     const recorder::idle_guard no_entities{t};

@@ -29,7 +29,7 @@ constexpr value bounded_sqrt(trace& t, const value& a) {
 
 /// A gate of each head's part of x: (heads, B · S, width) -> the sigmoid, (B, S, heads · width).
 constexpr value gate_of(trace& t, const value& x, const value& weight, const value& bias, extents to) {
-    const value all = t.bmm(op::batched_matmul_bias, x, weight);
+    const value all = t.bmm(op::batched_matmul_bias, x, weight, 0, &bias);
     t.gradient_arrives(bias.unsqueeze(1).expand({all.dim(0), all.dim(1), all.dim(2)}));
     return t.sigmoid(t.reshape(all.transpose(0, 1), to));
 }

@@ -21,7 +21,7 @@ constexpr value score_words_of(const site& here, trace& t, const value& x, bool 
     const std::int64_t width = here.dims.hidden_size;
     t.enter(lm_head);
     declare_word_bias(here.dims, t);
-    const value h = activate(t, activation::gelu, t.call("dense", linear{width, width, true}, x));
+    const value h = t.unary(torch_function::kept_gelu, op::gelu, t.call("dense", linear{width, width, true}, x));
     const value normed = t.call("layer_norm", norm<norm_kind::layer>{width}, h);
     return t.leave(lm_head, scores_of_words(here.dims, t, normed, named_first));
 }

@@ -105,7 +105,7 @@ constexpr value mix_channels(const site& here, trace& t, const value& x) {
     const value receptance_share = t.param("time_mix_receptance", {1, 1, width});
     const value before = shifted(t, x);
     const value key = mixed(t, x, before, key_share), receptance = mixed(t, x, before, receptance_share);
-    const value h = t.pow(t.unary(op::relu, t.call("key", linear{width, inside}, key)), 2);
+    const value h = t.pow(t.unary(torch_function::relu_function, op::relu, t.call("key", linear{width, inside}, key)), 2);
     const value v = t.call("value", linear{inside, width}, h);
     return t.leave(block, t.mul(t.sigmoid(t.call("receptance", linear{width, width}, receptance)), v));
 }

@@ -138,7 +138,11 @@ namespace detail {
                                        "F.conv_transpose",
                                        "operator @",
                                        "torch.mul",
-                                       "Tensor.softmax"};
+                                       "Tensor.softmax",
+                                       "torch.baddbmm, beta 0",
+                                       "Tensor.baddbmm",
+                                       "activations.gelu",
+                                       "torch.relu"};
     return names[static_cast<std::size_t>(what)];
 }
 /// What Python makes of ATen's addmm where tensors have no values: torch/_decomp/decompositions.py, `addmm`.
@@ -230,6 +234,8 @@ public:
             row.flops += executed.add + executed.mult;
             row.torch_flops += llmcost::torch_flops(inside);
         }
+        const bool adds = what_ == torch_function::baddbmm || what_ == torch_function::baddbmm_alone;
+        if (adds && !biased_) inside_.added = inside_.outputs;  // to a tensor as large as the result
         if (what_ == torch_function::einsum)
             inside_.path_flops = to_four_digits(inside_.products == count{} ? muls_ : inside_.products * count(2));
         inside_.calls = count(1);

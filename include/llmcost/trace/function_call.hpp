@@ -11,10 +11,16 @@ namespace llmcost {
 // clang-format off
 /// PyTorch's functions whose one call is several of ATen's operations, or the same one that another function executes.
 enum class torch_function : std::uint8_t {
-    linear, matmul, bmm, addmm, baddbmm, einsum, attention, convolution_transposed,
+    linear, matmul, bmm, addmm,
+    baddbmm,          ///< `torch.baddbmm`
+    einsum, attention, convolution_transposed,
     matmul_operator,  ///< a @ b
     mul_function,     ///< `torch.mul`, which the operator * is not
     softmax_method,   ///< `Tensor.softmax` and `torch.softmax`, which are not `F.softmax`
+    baddbmm_alone,    ///< `torch.baddbmm` with beta 0
+    baddbmm_method,   ///< `Tensor.baddbmm`
+    kept_gelu,        ///< Transformers' own `gelu`, a module that keeps `F.gelu`
+    relu_function,    ///< `torch.relu`, which is not `F.relu`
 };
 // clang-format on
 

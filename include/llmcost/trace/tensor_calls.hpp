@@ -110,6 +110,12 @@ public:
         const call_guard call{*this, {torch_function::softmax_method, in, 1}};
         return softmax(a);
     }
+    /// An activation that is called by a name of its own.
+    constexpr value unary(torch_function spelled, op kind, const value& a) {
+        const value* const in[1] = {&a};
+        const call_guard call{*this, {spelled, in, 1}};
+        return unary(kind, a);
+    }
     constexpr value log_softmax(const value& a) { return over_rows(op::log_softmax, a); }
     /// `F.nll_loss` of log-probabilities (rows, classes): the mean of those that labels pick, one number; the sum of the
     /// labels' weights is another, which backward reads.

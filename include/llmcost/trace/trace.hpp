@@ -128,14 +128,22 @@ public:
         return matmul(a, b, visible, torch_function::matmul_operator);
     }
     constexpr value bmm(const value& a, const value& b) { return bmm(op::batched_matmul, a, b); }
-    constexpr value bmm(op kind, const value& a, const value& b, std::int64_t visible = 0) {
-        if (is_wide(a, b)) return bmm(kind, narrowed(a), narrowed(b), visible);
+    /// The same, scaled or added to `added`, or to a tensor as large as the result.
+    constexpr value bmm(op kind, const value& a, const value& b, std::int64_t visible = 0, const value* added = nullptr) {
+        const bool alone = kind == op::batched_matmul_scaled;
+        return bmm(kind == op::batched_matmul ? torch_function::bmm
+                   : alone                    ? torch_function::baddbmm_alone
+                                              : torch_function::baddbmm,
+                   kind, a, b, visible, added);
+    }
+    constexpr value bmm(torch_function spelled, op kind, const value& a, const value& b, std::int64_t visible = 0,
+                        const value* added = nullptr) {
+        if (is_wide(a, b)) return bmm(spelled, kind, narrowed(a), narrowed(b), visible, added);
         if (a.dim(-1) != b.dim(-2) || a.dim(0) != b.dim(0)) report_description("bmm: sizes do not meet");
         value out = dense({a.dim(0), a.dim(-2), b.dim(-1)}, promoted(a, b));
         if (visible != 0) see(out, visible);
         const value* const in[2] = {&a, &b};
-        const bool adds = kind != op::batched_matmul;
-        const call_guard call{*this, {adds ? torch_function::baddbmm : torch_function::bmm, in, 2}};
+        const call_guard call{*this, {spelled, in, 2, added}};
         const count work = a.visible != 0 ? count(a.elements) * count(b.dim(-1)) : count(out.elements) * count(a.dim(-1));
         record(kind, work, count(out.elements), out, in, 2);
         return out;
