@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <span>
+#include <cstddef>
 #include <string_view>
 
 #include <llmcost/conventions/convention.hpp>
@@ -19,13 +19,23 @@ struct asked_counter {
     tensors on = tensors::real;
 };
 
+/// Whether a word is one of a list that is parted by blanks.
+[[nodiscard]] constexpr bool is_listed(std::string_view list, std::string_view word) noexcept {
+    while (!list.empty()) {
+        const std::size_t blank = list.find(' ');
+        if (list.substr(0, blank) == word) return true;
+        list.remove_prefix(blank == std::string_view::npos ? list.size() : blank + 1);
+    }
+    return false;
+}
+
 /// Why a counter's figures of a model type are not held against what it printed; empty: they are.
 [[nodiscard]] constexpr std::string_view not_held_because(const asked_counter& asked) noexcept {
     for (const open_figure& open : open_figures) {
         const bool attention = open.attention.empty() || (open.attention == "sdpa") == asked.sdpa;
         const bool on = open.on.empty() || open.on == tensors_names[static_cast<std::size_t>(asked.on)];
         const bool tool = open.tool.empty() || open.tool == asked.tool;
-        if (open.model_type == asked.model_type && tool && attention && on) return open.reason;
+        if (is_listed(open.model_types, asked.model_type) && tool && attention && on) return open.reason;
     }
     for (const std::string_view type : held_types)
         if (type == asked.model_type) return {};
