@@ -66,7 +66,7 @@ struct relative_logits {
     static constexpr bool leaf = true;
     [[nodiscard]] constexpr class_name type() const { return named; }
     constexpr value describe(trace& t, const value& states, std::int64_t length) const {
-        const value all = t.matmul(states, t.param("proj", {states.dim(-1), extent})).transpose(1, 2);
+        const value all = t.matmul_operator(states, t.param("proj", {states.dim(-1), extent})).transpose(1, 2);
         return t.where(t.gather_along(all, {all.dim(0), all.dim(1), all.dim(2), length}));
     }
 };
