@@ -169,7 +169,8 @@ struct attention {
             const value sum = t.add(t.add(contents, places), of_segments);
             const value mask = t.to(in.padding.unsqueeze(1).unsqueeze(1), dtype::float32);
             const value scores = t.sub(t.to(sum, dtype::float32), t.mul(t.add(mask)));
-            const value seen = dropout(t, "attention_dropout", t.softmax_method(t.to(scores, sum.type)), dropout_of::attention);
+            const value seen =
+                dropout(t, "attention_dropout", t.softmax_method(t.to(scores, sum.type)), dropout_of::attention);
             mixed = t.reshape(einsum(t, "bnij,bjnd->bind", seen, v), {batch, sequence, inner});
         }
         const value out = dropout(t, "hidden_dropout", t.call("post_proj", linear{inner, width, true}, mixed));

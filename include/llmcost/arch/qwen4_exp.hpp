@@ -128,7 +128,8 @@ struct indexer {
         const value cos = t.gather(s.own[0], {n, part}).unsqueeze(1), sin = t.gather(s.own[1], {n, part}).unsqueeze(1);
         const value blocks = t.to(turned(t, normed, cos, sin).squeeze(1), dtype::float32);
         const value query = t.to(q, dtype::float32).slice(0, 1).slice(1, 1).view({own[index_heads], d});
-        const value found = t.unary(torch_function::relu_function, op::relu, t.matmul(query, blocks.transpose(0, 1)).transpose(0, 1));
+        const value found =
+            t.unary(torch_function::relu_function, op::relu, t.matmul(query, blocks.transpose(0, 1)).transpose(0, 1));
         (void)t.top_k(t.div(t.sum(found, -1)), checked_product(batch, seen.picked));
     }
     constexpr value describe(trace& t, const value& x) const {

@@ -60,6 +60,7 @@ struct feed_forward {
 private:
     /// The GELU of activations.py is one module, which has its name from the first layer and is called by each.
     constexpr value activated(trace& t, value x) const {
+        if (here.dims.hidden_act == activation::relu) return t.unary(torch_function::kept_relu, op::relu, x);
         if (here.dims.hidden_act != activation::gelu) return activate(t, here.dims.hidden_act, x);
         if (here.kind.own != first) {
             const recorder::idle_guard counted_there{t};

@@ -40,11 +40,11 @@ constexpr value step(trace& t, const inputs& in, memory& state) {
     const value kept = t.add(forget, state.m), m = t.maximum(kept, in.input_gate);
     const value old = t.exp(t.sub(t.add(forget, state.m), m)), fresh = t.exp(t.sub(in.input_gate, m));
     const value q = t.mul(in.q);
-    const value outer = t.matmul(in.k.unsqueeze(-1), in.v.unsqueeze(2));
+    const value outer = t.matmul_operator(in.k.unsqueeze(-1), in.v.unsqueeze(2));
     const value c = t.add(t.mul(old.unsqueeze(-1), t.clone(state.c)), t.mul(fresh.unsqueeze(-1), outer));
     const value n = t.add(t.mul(old, t.clone(state.n)), t.mul(fresh, in.k));
-    const value found = t.to(t.matmul(q.unsqueeze(2), t.to(c, type)).squeeze(2), dtype::float32);
-    const value length = t.matmul(q.unsqueeze(2), t.to(n.unsqueeze(-1), type)).squeeze(2);
+    const value found = t.to(t.matmul_operator(q.unsqueeze(2), t.to(c, type)).squeeze(2), dtype::float32);
+    const value length = t.matmul_operator(q.unsqueeze(2), t.to(n.unsqueeze(-1), type)).squeeze(2);
     const value least = t.exp(t.neg(m));
     state = {c, n, m};
     return t.to(t.div(found, t.add(t.maximum(t.abs(length), least))), type);
@@ -83,7 +83,7 @@ constexpr memory remember_chunks(trace& t, const inputs& in, const value& decay,
         const value share = t.exp(t.sub(t.select(within, 2), next.unsqueeze(-1))).unsqueeze(-1);
         const value k = t.mul(t.slice(in.k, 2, size), share), kt = k.transpose(-2, -1);
         const value kept = t.exp(t.sub(t.add(gain, m), next)).unsqueeze(-1);
-        c = t.add(t.mul(kept.unsqueeze(-1), c), t.matmul(kt, t.slice(in.v, 2, size)));
+        c = t.add(t.mul(kept.unsqueeze(-1), c), t.matmul_operator(kt, t.slice(in.v, 2, size)));
         n = t.add(t.mul(kept, n), t.sum(kt, -1));
         m = next;
     };
@@ -115,10 +115,10 @@ constexpr value look_up_chunks(trace& t, const inputs& in, const value& decay, c
     const value logs = t.add(distance, gates.unsqueeze(-2)), most = t.max_over(logs, -1);
     const value between = t.add(decay, m.unsqueeze(-1)), scale = t.maximum(between, most).unsqueeze(-1);
     const value shares = t.exp(t.sub(logs, scale));
-    const value scores = t.mul(t.mul(t.matmul(q, k.transpose(-2, -1))), shares);
+    const value scores = t.mul(t.mul(t.matmul_operator(q, k.transpose(-2, -1))), shares);
     const value share = t.exp(t.sub(between.unsqueeze(-1), scale)), gated = t.mul(t.mul(q, share));
-    const value found = t.add(t.matmul(gated, c), t.matmul(scores, values));
-    const value length = t.add(t.matmul(gated, n.unsqueeze(-1)), t.sum(scores, -1, true));
+    const value found = t.add(t.matmul_operator(gated, c), t.matmul_operator(scores, values));
+    const value length = t.add(t.matmul_operator(gated, n.unsqueeze(-1)), t.sum(scores, -1, true));
     const value least = t.maximum(t.abs(length), t.exp(t.neg(scale)));
     return t.div(found, t.add(least)).view({batch, heads, chunks * size, v});
 }

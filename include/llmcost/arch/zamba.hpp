@@ -111,9 +111,9 @@ struct mixer {
         const auto act = static_cast<activation>(here.dims.own[mixer_act]);
         u = causal_convolution(t, u, kernel, act);
         u = t.reshape(u, {batch, heads, d, sequence}).transpose(0, 1);
-        const value chosen = t.matmul(x_proj.unsqueeze(1), u).transpose(-1, -2);
+        const value chosen = t.matmul_operator(x_proj.unsqueeze(1), u).transpose(-1, -2);
         const value low = chosen.slice(-1, rank).transpose(-1, -2), b = chosen.slice(-1, states);
-        const value steps = t.matmul(dt_proj.unsqueeze(1), low);
+        const value steps = t.matmul_operator(dt_proj.unsqueeze(1), low);
         const value bias = t.to(dt_bias, dtype::float32);
         const value a = t.neg(t.exp(t.to(a_log, dtype::float32)));
         const bool goes_on = has_recurrent_state(t) && sequence == 1;

@@ -142,7 +142,8 @@ namespace detail {
                                        "torch.baddbmm, beta 0",
                                        "Tensor.baddbmm",
                                        "activations.gelu",
-                                       "torch.relu"};
+                                       "torch.relu",
+                                       "F.relu, kept"};
     return names[static_cast<std::size_t>(what)];
 }
 /// What Python makes of ATen's addmm where tensors have no values: torch/_decomp/decompositions.py, `addmm`.

@@ -185,7 +185,8 @@ struct experts<expert_kind::clamped_swiglu> : routed_rows {
         const value gate = t.unary(op::compare, t.slice(both, -1, inner, 2));
         const value limited = t.unary(op::clamp, t.slice(both, -1, inner, 2));
         const value glu = t.mul(gate, t.sigmoid(t.mul(gate)));
-        return summed(t, x, weights, t.add(t.matmul_operator(t.mul(t.add(limited), glu), t.select(down, 0)), t.select(down_bias, 0)));
+        return summed(t, x, weights,
+                      t.add(t.matmul_operator(t.mul(t.add(limited), glu), t.select(down, 0)), t.select(down_bias, 0)));
     }
 };
 

@@ -21,6 +21,7 @@ enum class torch_function : std::uint8_t {
     baddbmm_method,   ///< `Tensor.baddbmm`
     kept_gelu,        ///< Transformers' own `gelu`, a module that keeps `F.gelu`
     relu_function,    ///< `torch.relu`, which is not `F.relu`
+    kept_relu,        ///< `F.relu` that a module has kept since it was made
 };
 // clang-format on
 
