@@ -96,6 +96,9 @@ TEST_CASE("where a number is not held, or there is none, the page says so") {
               "not held against the tool: torch.jit leaves out"));
     CHECK(has(printed("why --against 6nd --config " + config_of("Qwen__Qwen3-30B-A3B")),
               "no answer: not every parameter meets every token"));
+    CHECK(has(printed("--convention thop --past 10 " + llama), "not held against the tool: no record of it has tokens"));
+    CHECK(has(printed("--convention deepspeed --config " + config_of("variant__axk2_groups")),
+              "sdpa: no answer: llmcost's walk"));
     CHECK(has(printed("why --against palm --past 10" + counted), "no answer: a training step has no past"));
 }
 

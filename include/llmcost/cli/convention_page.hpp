@@ -76,12 +76,13 @@ struct counted_way {
     counted_way way{attention, on};
     try {
         way.reading = read_convention(c, hear_subject(m, load, rope), on);
-    } catch (const description_error& e) {
+    } catch (const description_error&) {
         way.reading.by = &c;
-        way.reading.undefined = "this model's walk knows no scaled_dot_product_attention";
-        (void)e;
+        way.reading.undefined = "llmcost's walk of this model knows no scaled_dot_product_attention";
     }
-    if (c.formula == closed_formula::none)
+    if (c.formula == closed_formula::none && load.past > 0)
+        way.not_held = "no record of it has tokens in the cache";
+    else if (c.formula == closed_formula::none)
         way.not_held = not_held_because({c.name, m.kind->model_type, attention == attention_implementation::sdpa, on});
     return way;
 }
@@ -144,6 +145,7 @@ inline std::string workload_words(const model& m, const workload& load) {
 /// What a counter prints, in the format that was asked for.
 [[nodiscard]] inline std::string convention_page(const question& q, const read_subject& read, const llmcost::convention& c) {
     if (!q.asked.empty()) refuse("--convention", "prints what the tool prints: leave out metrics and scopes");
+    if (!q.adapter.empty()) refuse("--convention", "is of a model by itself: leave out --adapter");
     if (q.work.training) refuse("--convention", "prints what the tool prints: leave out --training");
     const workload load = detail::one_pass(q);
     const std::vector<counted_way> ways = counted_ways(c, q.subject, load, scaling_of(read));
@@ -173,8 +175,10 @@ inline std::string workload_words(const model& m, const workload& load) {
     if (any) out += written(t, q.format);
     for (const counted_way& way : ways) {
         const std::string which = c.formula == closed_formula::none ? words_of(way) + ": " : std::string();
-        if (!way.reading.defined()) out += which + "no answer: " + std::string(way.reading.undefined) + '\n';
-        if (!way.not_held.empty()) out += which + "not held against the tool: " + std::string(way.not_held) + '\n';
+        if (!way.reading.defined())
+            out += which + "no answer: " + std::string(way.reading.undefined) + '\n';
+        else if (!way.not_held.empty())
+            out += which + "not held against the tool: " + std::string(way.not_held) + '\n';
     }
     return out + "\nllmcost why --against " + std::string(c.name) + " says where the difference comes from\n";
 }
