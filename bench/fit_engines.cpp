@@ -9,7 +9,6 @@
 // than their own id (`…_c64_tp4_ep4_…`: 64 requests at a time on four devices) are left out.
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <exception>
@@ -23,71 +22,16 @@
 #include <tuple>
 #include <vector>
 
-#include <llmcost/cli/serve_table.hpp>
 #include <llmcost/latency/fit.hpp>
-#include <llmcost/llmcost.hpp>
 #include <llmcost/registry.hpp>
+
+#include "serving_runs.hpp"
 
 namespace {
 
 using namespace llmcost;
+using namespace serving_runs;
 using constants = detail::roofline_point;
-
-/// A run with what its prediction is made of; seconds.
-struct run {
-    std::string model, system;
-    const engine* by = nullptr;
-    serving_load load{};
-    load_kernels kernels{};
-    double tpot = 0, ttft = 0;  ///< measured
-    bool fitted = false;
-};
-
-/// The number behind a mark in a run's id; 0 where there is none.
-std::int64_t number_behind(const std::string& id, const std::string& mark) {
-    std::int64_t n = 0;
-    if (const std::size_t at = id.find(mark); at != std::string::npos)
-        std::from_chars(id.data() + at + mark.size(), id.data() + id.size(), n);
-    return n;
-}
-/// Whether a run's id says another concurrency or number of devices than its columns: some have tensor and expert
-/// parallelism multiplied, others the requests of one of several groups.
-bool contradicts_itself(const cli::serve_table& table, const cli::serving_run& r) {
-    const std::string id = table.word("id");
-    const std::int64_t requests = number_behind(id, "_c"), devices = number_behind(id, "_tp");
-    const auto said = [&](const char* column) { return table.word(column).empty() ? 1 : std::stoll(table.word(column)); };
-    return (requests != 0 && static_cast<double>(requests) != r.load.concurrency) ||
-           (devices != 0 && devices != said("tp_size") * said("attention_dp_size"));
-}
-
-/// InferenceX draws lengths evenly between four fifths of what is asked for and all of it (its client's
-/// `--random-range-ratio 0.8`); runs of others have the very lengths. Its ids begin with a day, or with `dsr1`.
-cli::serving_run with_mean_lengths(const cli::serve_table& table, cli::serving_run r) {
-    const std::string id = table.word("id");
-    if (!id.starts_with("20") && !id.starts_with("dsr1")) return r;
-    r.load.input = std::max<std::int64_t>(1, r.load.input * 9 / 10);
-    r.load.output = std::max<std::int64_t>(1, r.load.output * 9 / 10);
-    return r;
-}
-
-/// InferenceX serves Llama on TensorRT-LLM, 1024 tokens in and out on fewer than eight devices, with
-/// `batch_wait_timeout_iters: 20` (benchmarks/70b_fp8_h200_trt_slurm.sh, 70b_fp8_b200_trt_slurm.sh).
-cli::serving_run held_back(const cli::serve_table& table, cli::serving_run r) {
-    const std::string id = table.word("id");
-    const bool llama = id.find("_llama_3_1_70b_") != std::string::npos && id.find("_trtllm_") != std::string::npos;
-    if (llama && table.word("isl") == "1024" && table.word("osl") == "1024" && r.devices < 8) r.load.batch_wait = 20;
-    return r;
-}
-
-run read_run(const cli::serve_table& table, const cli::serving_run& r) {
-    run out;
-    out.model = r.model, out.system = r.where->names[0], out.by = r.by;
-    out.load = r.load, out.kernels = r.on->kernels(r.load);
-    out.tpot = 1e-3 * std::stod(table.word("silicon_tpot_ms")), out.ttft = 1e-3 * std::stod(table.word("silicon_ttft_ms"));
-    // one node, of a chip whose attention and experts were measured
-    out.fitted = r.devices <= execution::most_devices_of_a_node && (out.system == "h100_sxm" || out.system == "h200_sxm");
-    return out;
-}
 
 /// An engine with these constants of a step.
 engine with(const engine& by, const constants& step) {
@@ -96,7 +40,7 @@ engine with(const engine& by, const constants& step) {
     e.sequence_seconds = 1e-5 * std::fabs(step[2]);
     return e;
 }
-load_times times(const engine& e, const run& r) { return server::times(e, r.load, r.kernels); }
+served_times times(const engine& e, const run& r) { return in_closed_form(e, r); }
 
 /// Mean of what a robust error makes of logarithms, every model with the same weight: runs that are several times `soft` off
 /// weigh ever less (Cauchy), as kernels of another version than was measured do.
@@ -152,6 +96,62 @@ engine fit(const engine& by, const std::vector<const run*>& runs) {
     return best;
 }
 
+/// The same beside a factor of each model's own, near 1: it keeps the errors of a model's kernels out of the constants, and
+/// takes no part in predictions.
+double loss_beside_factors(const std::vector<const run*>& runs, const std::function<double(const run&)>& ratio, double soft) {
+    std::map<std::string, std::vector<double>> of_model;
+    for (const run* r : runs) of_model[r->model].push_back(std::log(ratio(*r)));
+    double pulled = 0;
+    std::map<std::string, double> factor;
+    for (auto& [name, logs] : of_model) {
+        std::nth_element(logs.begin(), logs.begin() + static_cast<std::ptrdiff_t>(logs.size() / 2), logs.end());
+        factor[name] = logs[logs.size() / 2];
+        pulled += std::pow(factor[name] / 0.5, 2);
+    }
+    return loss(
+               runs, [&](const run& r) { return ratio(r) * std::exp(-factor[r.model]); }, soft) +
+           pulled / static_cast<double>(of_model.size());
+}
+
+/// The constants with which simulations follow runs best: one after the other is moved, by steps that halve, as long as that
+/// brings them nearer. Those that the runs hardly tell stay near one overlap and no host time. About fifty runs take part.
+host_times fit_simulated(const engine& by, const std::vector<const run*>& all) {
+    std::vector<const run*> runs;
+    for (std::size_t i = 0; i < all.size(); i += 1 + all.size() / 50) runs.push_back(all[i]);
+    using values = std::array<double, 5>;
+    const auto with_these = [&](const values& p) {
+        return host_times{by.name, std::exp(p[0]), 1e-3 * p[1], 1e-5 * p[2], 1e-3 * p[3], 1e-2 * p[4]};
+    };
+    const auto off = [&](const values& p) {
+        for (std::size_t i = 1; i < p.size(); ++i)
+            if (p[i] < 0) return static_cast<double>(INFINITY);
+        const host_times host = with_these(p);
+        std::map<const run*, served_times> of;
+        for (const run* r : runs) of[r] = simulated(host, *r);
+        const double pulled = std::pow(p[0] / 0.1, 2) + std::pow(p[1] / 2, 2) + std::pow(p[2] / 5, 2) + std::pow(p[3], 2) +
+                              std::pow(p[4] / 5, 2);
+        const auto tpot = [&](const run& r) { return of[&r].tpot / r.tpot; };
+        const auto ttft = [&](const run& r) { return of[&r].ttft / r.ttft; };
+        return loss(runs, tpot, 0.05) + loss_beside_factors(runs, ttft, 0.1) + 0.02 * pulled;
+    };
+    values best{-0.02, 0.1, 0.2, 0.1, 1}, step{0.04, 0.3, 0.3, 0.3, 1};
+    double least = off(best);
+    for (int round = 0; round < 6; ++round)
+        for (std::size_t i = 0; i < best.size(); ++i) {
+            bool nearer = false;
+            for (const double to : {step[i], -step[i]})
+                for (int times = 0; times < 6; ++times) {
+                    values next = best;
+                    next[i] += to;
+                    const double here = off(next);
+                    if (!(here < least)) break;
+                    least = here, best = next, nearer = true;
+                }
+            if (!nearer) step[i] /= 2;
+        }
+    return with_these(best);
+}
+
 double median(std::vector<double> values) {
     if (values.empty()) return NAN;
     std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2), values.end());
@@ -164,20 +164,33 @@ std::string percent(const std::vector<double>& values) {
     return text.data();
 }
 
-/// Errors of a group of runs: of time per token, of time to the first token of few requests and of many.
-struct errors {
-    std::vector<double> tpot, few, many, kernels;
+/// Both predictions of a run.
+struct both {
+    served_times closed, simulated, kernels;
+};
+both predictions(const engine& e, const host_times& host, const run& r) {
+    return {times(e, r), serving_runs::simulated(host, r), times({}, r)};
+}
 
-    void add(const engine& e, const run& r) {
-        const auto off = [](double predicted, double measured) { return std::fabs(predicted / measured - 1); };
-        const load_times t = times(e, r);
-        tpot.push_back(off(t.tpot, r.tpot));
-        kernels.push_back(off(times({}, r).tpot, r.tpot));
-        (r.load.concurrency <= 4 ? few : many).push_back(off(t.ttft, r.ttft));
+/// Errors of a group of runs: of time per token, of time to the first token of few requests and of many; in a closed form
+/// and simulated.
+struct errors {
+    std::vector<double> tpot[2], few[2], many[2], kernels;
+
+    void add(const both& predicted, const run& r) {
+        const auto off = [](double p, double measured) { return std::fabs(p / measured - 1); };
+        const served_times* const each[]{&predicted.closed, &predicted.simulated};
+        for (std::size_t i = 0; i < 2; ++i) {
+            tpot[i].push_back(off(each[i]->tpot, r.tpot));
+            (r.load.concurrency <= 4 ? few : many)[i].push_back(off(each[i]->ttft, r.ttft));
+        }
+        kernels.push_back(off(predicted.kernels.tpot, r.tpot));
     }
     [[nodiscard]] std::string row() const {
-        return std::to_string(tpot.size()) + " | " + percent(tpot) + " | " + percent(kernels) + " | " + percent(few) +
-               " | " + percent(many) + " |\n";
+        std::string text = std::to_string(kernels.size()) + " | " + percent(kernels) + " | ";
+        for (const auto* of : {&tpot, &few, &many}) text += percent((*of)[0]) + " | " + percent((*of)[1]) + " | ";
+        text.back() = '\n';
+        return text;
     }
 };
 
@@ -208,8 +221,11 @@ constexpr const char* head =
     "eight\n"
     "devices) predictions do so too. Its runs of gpt-oss on vLLM use Marlin's experts (VLLM_MXFP4_USE_MARLIN), which "
     "nobody\n"
-    "measured in these layers: they are predicted by Triton's, with half of the measured time for long prompts.\n\n";
-constexpr const char* columns = "runs | time per token | kernels alone | first token, few | first token, many |\n";
+    "measured in these layers: they are predicted by Triton's, with half of the measured time for long prompts.\n"
+    "`s` is the simulation (docs/serving.md) with constants of its own, beside the closed form of `llmcost serve`. It sends\n"
+    "ten requests of each client, all first ones at once; means over all are held against the columns.\n\n";
+constexpr const char* columns =
+    "runs | kernels alone | time per token | s | first token, few | s | first token, many | s |\n";
 
 int fit_all(const std::vector<std::string>& arguments) {
     if (arguments.size() != 5)
@@ -225,13 +241,13 @@ int fit_all(const std::vector<std::string>& arguments) {
         if (contradicts_itself(table, r))
             ++left_out;
         else
-            runs.push_back(read_run(table, held_back(table, with_mean_lengths(table, r))));
+            runs.push_back(read_run(table, r));
     }
     std::string page = head, rows;
     page +=
         "Runs: " + arguments[3] + "; left out are " + std::to_string(left_out) +
         " whose ids say\nanother number of devices or of requests than their columns.\n\n| | engine | device | model | " +
-        std::string(columns) + "|---|---|---|---|---|---|---|---|---|\n";
+        std::string(columns) + "|---|---|---|---|---|---|---|---|---|---|---|---|\n";
     errors held_out;
     for (const engine& by : engines) {
         std::vector<const run*> own;
@@ -240,23 +256,28 @@ int fit_all(const std::vector<std::string>& arguments) {
             if (r.by == &by && r.fitted) own.push_back(&r), models.insert(r.model);
         if (own.empty()) continue;
         const engine whole = fit(by, own);
+        const host_times host = fit_simulated(by, own);
         std::map<std::tuple<bool, std::string, std::string>, errors> groups;
-        std::vector<double> of_tpot, of_ttft;
+        std::vector<double> of_tpot, of_ttft, of_simulated_tpot, of_simulated_ttft;
         for (const std::string& model : models) {
             std::vector<const run*> others;
             for (const run* r : own)
                 if (r->model != model) others.push_back(r);
             if (others.empty()) continue;
             const engine without = fit(by, others);
+            const host_times host_without = fit_simulated(by, others);
             for (const run* r : own) {
                 if (r->model != model) continue;
-                groups[{false, r->system, model}].add(without, *r), held_out.add(without, *r);
-                of_tpot.push_back(std::log2(r->tpot / times(without, *r).tpot));
-                of_ttft.push_back(std::log2(r->ttft / times(without, *r).ttft));
+                const both p = predictions(without, host_without, *r);
+                groups[{false, r->system, model}].add(p, *r), held_out.add(p, *r);
+                of_tpot.push_back(std::log2(r->tpot / p.closed.tpot));
+                of_ttft.push_back(std::log2(r->ttft / p.closed.ttft));
+                of_simulated_tpot.push_back(std::log2(r->tpot / p.simulated.tpot));
+                of_simulated_ttft.push_back(std::log2(r->ttft / p.simulated.ttft));
             }
         }
         for (const run& r : runs)
-            if (r.by == &by && !r.fitted) groups[{true, r.system, r.model}].add(whole, r);
+            if (r.by == &by && !r.fitted) groups[{true, r.system, r.model}].add(predictions(whole, host, r), r);
         for (const auto& [key, e] : groups) {
             const auto& [elsewhere, system, model] = key;
             rows += std::string(elsewhere ? "| elsewhere | " : "| held out | ") + std::string(by.name) + " | " + system +
@@ -267,6 +288,9 @@ int fit_all(const std::vector<std::string>& arguments) {
                     by.narrow_cache ? "true" : "false", by.narrow_prompts ? "true" : "false", whole.overlap,
                     settled(whole.step_seconds), settled(whole.sequence_seconds), whole.request_seconds, whole.steps_waited,
                     whole.memory_share, nine_in_ten(of_tpot).c_str(), nine_in_ten(of_ttft).c_str());
+        std::printf("    {\"%s\", %.3g, %.3g, %.3g, %.3g, %.3g, %s, %s},\n", std::string(by.name).c_str(), host.overlap, settled(host.step_seconds), settled(host.sequence_seconds),
+                    settled(host.layer_seconds), host.request_seconds, nine_in_ten(of_simulated_tpot).c_str(),
+                    nine_in_ten(of_simulated_ttft).c_str());
     }
     page += rows + "| held out | all | h100_sxm, h200_sxm | all | " + held_out.row();
     std::ofstream out(arguments[0], std::ios::binary);

@@ -13,7 +13,7 @@
 namespace parts {
 
 extern const llmcost::cli::command page, compare, formula, models, devices, memory, train, fit, check, graph, op, latency,
-    serve, ops, levels, report, why;
+    serve, simulate, plan, ops, levels, report, why;
 extern const llmcost::known_models rows;
 extern const std::span<const llmcost::bundled_config> configurations;
 extern const llmcost::verified_table verified;

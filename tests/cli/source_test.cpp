@@ -196,14 +196,14 @@ TEST_CASE("names that are nowhere") {
     CHECK(failing("", 2).err.find("say which model") != std::string::npos);
     CHECK(failing("frobnicate", 2).err ==
           "llmcost: no command 'frobnicate', which are compare, formula, models, devices, memory, train, fit, check, "
-          "graph, op, latency, serve, ops, levels, report, why; or say which model: --model "
+          "graph, op, latency, serve, simulate, plan, ops, levels, report, why; or say which model: --model "
           "org/name or --config FILE (see llmcost --help)\n");
     CHECK(failing("devices extra", 2).err == "llmcost: devices: takes no more words, found 'extra'\n");
     CHECK(failing("mult attn", 2).err.starts_with("llmcost: say which model: "));
     CHECK(failing("--model x --device h200", 2).err ==
           "llmcost: no option '--device' (see --help); --device is an option of llmcost memory, train, fit, graph, op, "
-          "latency, serve, ops, levels, report\n");
-    CHECK(failing("--model x --rate=3", 2).err.ends_with("; --rate is an option of llmcost serve\n"));
+          "latency, serve, simulate, plan, ops, levels, report\n");
+    CHECK(failing("--model x --rate=3", 2).err.ends_with("; --rate is an option of llmcost serve, simulate, plan\n"));
     CHECK(failing("meta-llama/Llama-3.2-1B", 2).err == "llmcost: say --model meta-llama/Llama-3.2-1B\n");
     CHECK(failing("--model a --config b", 2).err == "llmcost: --model: cannot stand together with --config\n");
     CHECK(failing("--config - --revision b", 2).err == "llmcost: --revision: needs --model\n");

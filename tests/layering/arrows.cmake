@@ -21,8 +21,11 @@ room(devices   "devices/.+"                               base config)
 room(fit       "latency/fit\\.hpp"                        latency)
 room(latency   "latency/.+"                               base devices)
 room(serving   "serving/.+"                               ${engine} config layers model analysis memory devices latency report)
+room(traces    "simulation/request_trace\\.hpp"             base error messages files simulation)
+# engines step by step, over the prices of serving
+room(simulation "simulation/.+"                           base model devices latency serving)
 room(cuda      "cuda/.+"                                  base devices latency)
-room(messages  "detail/(messages|nearest)\\.hpp"         base config error)
+room(messages  "detail/(messages|nearest|csv_fields)\\.hpp"        base config error)
 room(weights   "(files/.+|detail/own_files\\.hpp)"
                ${engine} config layers model reading analysis report json error messages files)
 room(kernels   "kernels/.+"
@@ -55,13 +58,14 @@ room(json      "(json|detail/json_.+)\\.hpp"              ${core} registry umbre
 room(hub       "(hub|detail/hub_.+)\\.hpp"                base error files)
 # all commands, rows and configurations in one; commands are told what is known, so that they compile without it
 room(program   "cli/run\\.hpp"                            registry bundled cli)
-room(cli       "cli/.+"                                   ${core} umbrella error report bundled_row json hub messages devices latency kernels serving memory graph weights described conventions)
+room(cli       "cli/.+"                                   ${core} umbrella error report bundled_row json hub messages devices latency kernels serving simulation traces memory graph weights described conventions)
 
 # too slow to include for everybody who plans with numbers
 set(heavy iostream sstream filesystem regex functional ranges map string vector string_view array span optional algorithm
     concepts compare exception type_traits)
-set(boundaries graph conventions described chakra error messages files weights report bundled_row bundled program json hub cli kernels fit serving cuda memory)
+set(boundaries graph conventions described chakra error messages files weights report bundled_row bundled program json hub cli kernels fit serving simulation traces cuda memory)
 set(outside_json "^nlohmann/")
+set(outside_traces "^nlohmann/")
 set(outside_files "\\.h$")
 set(outside_weights "\\.h$")
 set(outside_hub "^curl/|\\.h$")

@@ -19,41 +19,10 @@
 #include <llmcost/cli/row_problem.hpp>
 #include <llmcost/cli/streams.hpp>
 #include <llmcost/cli/tables.hpp>
+#include <llmcost/detail/csv_fields.hpp>
 
 // CSV files as people's tools write them.
 namespace llmcost::cli {
-
-namespace detail {
-
-/// The fields of a line of CSV, quotes taken off (RFC 4180, but for line breaks inside of fields); false where a quote is
-/// still open at the end.
-inline bool split_csv(std::string_view line, std::vector<std::string>& fields) {
-    fields.clear();
-    fields.emplace_back();
-    bool quoted = false;
-    for (std::size_t i = 0; i < line.size(); ++i) {
-        const char c = line[i];
-        if (c == '"' && quoted && i + 1 < line.size() && line[i + 1] == '"')
-            fields.back() += c, ++i;
-        else if (c == '"' && (quoted || fields.back().empty()))
-            quoted = !quoted;
-        else if (c == ',' && !quoted)
-            fields.emplace_back();
-        else
-            fields.back() += c;
-    }
-    return !quoted;
-}
-
-/// The digits of a whole number that a data frame with gaps writes as `8.0`; anything else as it is.
-inline std::string_view whole_digits(std::string_view text) {
-    const std::size_t dot = text.find('.');
-    const bool whole = dot != 0 && dot < text.size() - 1 && text.find_first_not_of('0', dot + 1) == std::string_view::npos &&
-                       text.find_first_not_of("0123456789") == dot;
-    return whole ? text.substr(0, dot) : text;
-}
-
-}  // namespace detail
 
 /// A CSV file whose first line names its columns, read line by line.
 class csv_input {
@@ -125,7 +94,7 @@ private:
     [[noreturn]] void refuse_input() const { throw error(errc::input, "standard input", where() + " cannot be read"); }
     void split() {
         if (!line_.empty() && line_.back() == '\r') line_.pop_back();
-        if (!detail::split_csv(line_, fields_)) problem_ = "has a quote that is not closed on its line";
+        if (!llmcost::detail::split_csv(line_, fields_)) problem_ = "has a quote that is not closed on its line";
     }
 
     std::unique_ptr<char[]> here_;

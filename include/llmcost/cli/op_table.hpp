@@ -160,7 +160,7 @@ private:
         return estimate_around(predicted_seconds(here.curve, *on, shape, kernel, here.where), *on, shape, kernel);
     }
     static std::int64_t read_size(const operator_size& size, std::string_view text) {
-        const std::string_view digits = detail::whole_digits(text);
+        const std::string_view digits = llmcost::detail::whole_digits(text);
         std::int64_t n = 0;
         const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
         const bool whole = problem == std::errc{} && end == digits.data() + digits.size();

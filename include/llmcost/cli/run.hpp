@@ -23,9 +23,11 @@
 #include <llmcost/cli/op.hpp>
 #include <llmcost/cli/ops.hpp>
 #include <llmcost/cli/page.hpp>
+#include <llmcost/cli/plan.hpp>
 #include <llmcost/cli/program.hpp>
 #include <llmcost/cli/report.hpp>
 #include <llmcost/cli/serve.hpp>
+#include <llmcost/cli/simulate.hpp>
 #include <llmcost/cli/source.hpp>
 #include <llmcost/cli/train.hpp>
 #include <llmcost/cli/why.hpp>
@@ -38,7 +40,8 @@ namespace llmcost::cli {
 inline constexpr std::array all_commands{
     &page_command,  &compare_command, &formula_command, &models_command, &devices_command, &memory_command,
     &train_command, &fit_command,     &check_command,   &graph_command,  &op_command,      &latency_command,
-    &serve_command, &ops_command,     &levels_command,  &report_command, &why_command};
+    &serve_command, &simulate_command, &plan_command,   &ops_command,    &levels_command,  &report_command,
+    &why_command};
 
 /// A program that knows everything.
 [[nodiscard]] inline program whole_program(const streams& io) {

@@ -143,7 +143,7 @@ private:
     }
     [[nodiscard]] std::int64_t number(std::string_view name, std::int64_t otherwise) const {
         const std::string text = word(name);
-        return text.empty() ? otherwise : read_number(name, detail::whole_digits(text), otherwise == 0 ? 0 : 1);
+        return text.empty() ? otherwise : read_number(name, llmcost::detail::whole_digits(text), otherwise == 0 ? 0 : 1);
     }
     struct known_model {
         config_document file;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <llmcost/serving/planned.hpp>
+#include <llmcost/serving/ragged.hpp>
 
 namespace llmcost {
 
@@ -78,6 +79,36 @@ public:
     [[nodiscard]] step_cost operator()(std::int64_t batch, std::int64_t sequence, std::int64_t past) {
         return known_({batch, sequence, past}, [&] { return priced(batch, sequence, past).issued_in(per_launch_); });
     }
+    /// Groups of sequences in one step: what goes through all rows does so once, and each group attends by itself.
+    ///
+    /// Of groups in no region kernels are walked and joined (`join_step`).
+    [[nodiscard]] step_cost together(const std::vector<walked_at>& groups) {
+        if (groups.size() == 1) return (*this)(groups[0].batch, groups[0].sequence, groups[0].past);
+        planned_region* leading = nullptr;
+        std::int64_t most = 0;
+        walked_at all{};
+        for (const walked_at& w : groups) {
+            planned_region* const own = region_of({w.batch > 1 ? w.batch : 2, w.sequence, w.past});
+            if (own == nullptr || region_of(w) == nullptr) return walked_together(groups);
+            if (w.sequence > most) leading = own, most = w.sequence;
+            all.batch += w.batch, all.sequence += w.batch * w.sequence, all.past += w.past > 0 ? w.batch * w.past : 0;
+        }
+        step_cost sum = leading->beside_others(all, [&] {
+            monomial_values values(groups[0].batch, groups[0].sequence, groups[0].past);
+            for (std::size_t i = 1; i < groups.size(); ++i)
+                values += monomial_values(groups[i].batch, groups[i].sequence, groups[i].past);
+            step_cost rows;
+            for (planned_kernel& k : leading->kernels)
+                if (k.of_rows()) rows += cost_of(*on_, k.at(values));
+            return rows;
+        });
+        for (const walked_at& w : groups) {
+            const monomial_values values(w.batch, w.sequence, w.past);
+            for (planned_kernel& k : region_of(w)->kernels)
+                if (!k.of_rows()) sum += cost_of(*on_, k.at(values));
+        }
+        return sum.issued_in(per_launch_);
+    }
     [[nodiscard]] double seconds(std::int64_t batch, std::int64_t sequence, std::int64_t past) {
         return (*this)(batch, sequence, past).seconds;
     }
@@ -87,6 +118,7 @@ private:
         bool holds = false;
         std::vector<planned_kernel> kernels{};
         cost_memory beside_past{};              ///< of those that do not read the cache
+        cost_memory beside_others{};            ///< of those that go through the rows of several groups
         std::optional<bool> holds_for_few{};    ///< for fewer new tokens, which a convolution or a window may tell apart
         std::optional<bool> holds_for_short{};  ///< and for a shorter past
     };
@@ -128,6 +160,13 @@ private:
         };
         sum = region->beside_past({batch, sequence, 0}, [&] { return of_those(false); });
         return sum += of_those(true);
+    }
+    [[nodiscard]] step_cost walked_together(const std::vector<walked_at>& groups) {
+        walked_kernels all;
+        for (const walked_at& w : groups) join_step(all, walked(w), how_.beside_prompts);
+        step_cost sum;
+        for (const known_kernel& k : with_measurements(std::move(all), how_, *from_)) sum += cost_of(*on_, k);
+        return sum.issued_in(per_launch_);
     }
     [[nodiscard]] walked_kernels walked(walked_at w) const {
         return kernels_of(whole_, {.batch = w.batch, .sequence = w.sequence, .past = w.past, .head = logits::last}, how_);

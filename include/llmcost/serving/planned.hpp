@@ -45,6 +45,15 @@ struct monomial_values {
     }
 };
 
+/// The sum of what groups of sequences have, which go through a step together; what depends on none of them counts once.
+constexpr monomial_values& operator+=(monomial_values& a, const monomial_values& b) noexcept {
+    for (std::size_t i = 1; i < monomial_count; ++i) {
+        a.of[i] = static_cast<std::int64_t>(static_cast<std::uint64_t>(a.of[i]) + static_cast<std::uint64_t>(b.of[i]));
+        a.real[i] += b.real[i];
+    }
+    return a;
+}
+
 /// A workload at which a model is walked.
 struct walked_at {
     std::int64_t batch = 0, sequence = 0, past = 0;
@@ -119,6 +128,8 @@ public:
         }
     }
 
+    /// Whether the rows of all groups in a step go through it at once; else each group's sequences do.
+    [[nodiscard]] bool of_rows() const noexcept { return kernel_.what.shape.family->axes == 1; }
     /// Whether the tokens before count.
     [[nodiscard]] bool reads_past() const noexcept { return reads_past_; }
     /// With the sizes of a workload; throws where one needs more than 59 bits.

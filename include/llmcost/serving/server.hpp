@@ -66,6 +66,7 @@ public:
           by_(by),
           on_(on),
           weights_(weight_bytes(whole, how)),
+          layers_(whole.dims.num_hidden_layers),
           figures_of_part_(sharded(whole, how.shards)),
           prompts_(whole, how, on, from),
           decoding_(whole, decoding(how), on, from) {}
@@ -88,6 +89,18 @@ public:
         const double usual = held(all ? 1 : by_.memory_share, tokens, pipeline);
         return usual > 0 ? usual : held(1, tokens, pipeline) > 0 ? 1 : 0;
     }
+    /// Tokens that fit in the memory of one device beside the weights, in sequences of so many.
+    [[nodiscard]] double cache_tokens(std::int64_t tokens, std::int64_t pipeline = 1) {
+        return capacity(tokens, pipeline) * static_cast<double>(tokens);
+    }
+    [[nodiscard]] const execution& how() const noexcept { return how_; }
+    [[nodiscard]] const engine& by() const noexcept { return by_; }
+    [[nodiscard]] const device& on() const noexcept { return on_; }
+    /// Layers of the whole model.
+    [[nodiscard]] std::int64_t layers() const noexcept { return layers_; }
+    /// Steps of prompts, and of those that write.
+    [[nodiscard]] step_plan& steps() noexcept { return prompts_; }
+    [[nodiscard]] step_plan& decoding_steps() noexcept { return decoding_; }
     /// Whether it takes more than the engine's usual share of memory to hold even one sequence of so many tokens.
     [[nodiscard]] bool takes_all_memory(std::int64_t tokens, std::int64_t pipeline = 1) {
         return held(by_.memory_share, tokens, pipeline) == 0;
@@ -245,6 +258,7 @@ private:
     engine by_;
     const device& on_;
     double weights_;
+    std::int64_t layers_;
     evaluator figures_of_part_;
     step_plan prompts_;
     step_plan decoding_;

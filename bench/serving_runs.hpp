@@ -1,0 +1,138 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+// Measured serving runs: what they say of themselves, what a closed form and a simulation predict of them.
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <llmcost/cli/serve_table.hpp>
+#include <llmcost/llmcost.hpp>
+#include <llmcost/simulation/batch_prices.hpp>
+#include <llmcost/simulation/cluster.hpp>
+#include <llmcost/simulation/random_stream.hpp>
+
+namespace serving_runs {
+
+using namespace llmcost;
+
+/// A run with what its prediction is made of; seconds.
+struct run {
+    std::string model, system;
+    const engine* by = nullptr;
+    serving_load load{};
+    load_kernels kernels{};
+    double tpot = 0, ttft = 0;  ///< measured
+    bool fitted = false;
+    server* on = nullptr;
+    scheduling_policy policy{};
+    cluster_plan plan{};
+    std::vector<simulated_request> requests{};
+};
+
+/// The number behind a mark in a run's id; 0 where there is none.
+inline std::int64_t number_behind(const std::string& id, const std::string& mark) {
+    std::int64_t n = 0;
+    if (const std::size_t at = id.find(mark); at != std::string::npos)
+        std::from_chars(id.data() + at + mark.size(), id.data() + id.size(), n);
+    return n;
+}
+/// Whether a run's id says another concurrency or number of devices than its columns: some have tensor and expert
+/// parallelism multiplied, others the requests of one of several groups.
+inline bool contradicts_itself(const cli::serve_table& table, const cli::serving_run& r) {
+    const std::string id = table.word("id");
+    const std::int64_t requests = number_behind(id, "_c"), devices = number_behind(id, "_tp");
+    const auto said = [&](const char* column) { return table.word(column).empty() ? 1 : std::stoll(table.word(column)); };
+    return (requests != 0 && static_cast<double>(requests) != r.load.concurrency) ||
+           (devices != 0 && devices != said("tp_size") * said("attention_dp_size"));
+}
+
+/// InferenceX draws lengths evenly between four fifths of what is asked for and all of it (its client's
+/// `--random-range-ratio 0.8`); runs of others have the very lengths. Its ids begin with a day, or with `dsr1`.
+inline bool draws_lengths(const cli::serve_table& table) {
+    const std::string id = table.word("id");
+    return id.starts_with("20") || id.starts_with("dsr1");
+}
+/// InferenceX serves Llama on TensorRT-LLM, 1024 tokens in and out on fewer than eight devices, with
+/// `batch_wait_timeout_iters: 20` (benchmarks/70b_fp8_h200_trt_slurm.sh, 70b_fp8_b200_trt_slurm.sh).
+inline bool is_held_back(const cli::serve_table& table, const cli::serving_run& r) {
+    const std::string id = table.word("id");
+    const bool llama = id.find("_llama_3_1_70b_") != std::string::npos && id.find("_trtllm_") != std::string::npos;
+    return llama && table.word("isl") == "1024" && table.word("osl") == "1024" && r.devices < 8;
+}
+
+/// Ten requests of each client, as InferenceX sends them.
+inline std::vector<simulated_request> requests_of(const serving_load& load, bool draws) {
+    std::vector<simulated_request> all;
+    random_stream random(1);
+    const auto drawn = [&](std::int64_t n) { return draws ? random.integer(std::max<std::int64_t>(1, n * 8 / 10), n) : n; };
+    for (std::int64_t i = 0; i < 10 * static_cast<std::int64_t>(load.concurrency); ++i) {
+        const std::int64_t input = drawn(load.input);
+        all.push_back({.input = input, .output = drawn(load.output)});
+    }
+    return all;
+}
+
+/// How the engine of a run was told to schedule: prefixes are not shared; InferenceX's recipes for TensorRT-LLM capture
+/// every size up to the concurrency and let a step have all prompts of a kind (dsr1_fp8_h200_trt.sh: `enable_padding`,
+/// `max_batch_size: CONC`, `max_num_tokens` of 8192 or more).
+inline scheduling_policy policy_of_run(const cli::serving_run& r) {
+    scheduling_policy p = policy_of(r.by->name, *r.where);
+    const auto clients = static_cast<std::int64_t>(r.load.concurrency);
+    p.caches_prefixes = false, p.waits = r.load.batch_wait;
+    if (p.chunked) return p;
+    p.tokens_per_step = std::max<std::int64_t>(8192, clients + r.load.input + 64);
+    p.pads = true, p.largest_graph = std::max<std::int64_t>(p.largest_graph, clients), p.sequences = clients;
+    return p;
+}
+
+inline run read_run(const cli::serve_table& table, cli::serving_run r) {
+    run out;
+    const bool draws = draws_lengths(table);
+    if (is_held_back(table, r)) r.load.batch_wait = 20;
+    out.requests = requests_of(r.load, draws);
+    out.policy = policy_of_run(r);
+    if (draws)
+        for (std::int64_t* n : {&r.load.input, &r.load.output}) *n = std::max<std::int64_t>(1, *n * 9 / 10);
+    out.model = r.model, out.system = r.where->names[0], out.by = r.by, out.on = r.on;
+    out.load = r.load, out.kernels = r.on->kernels(r.load);
+    out.tpot = 1e-3 * std::stod(table.word("silicon_tpot_ms")), out.ttft = 1e-3 * std::stod(table.word("silicon_ttft_ms"));
+    // one node, of a chip whose attention and experts were measured
+    out.fitted = r.devices <= execution::most_devices_of_a_node && (out.system == "h100_sxm" || out.system == "h200_sxm");
+    const double tokens = r.on->cache_tokens(r.load.input + r.load.output / 2, r.load.pipeline);
+    out.plan = {.policy = out.policy,
+                .pages = std::max<std::int64_t>(1, static_cast<std::int64_t>(tokens / static_cast<double>(out.policy.block))),
+                .ranks = r.on->groups()};
+    return out;
+}
+
+/// Seconds to the first token and per token after it.
+struct served_times {
+    double ttft = 0, tpot = 0;
+};
+
+/// What a closed form says with an engine's constants.
+inline served_times in_closed_form(const engine& by, const run& r) {
+    const load_times t = server::times(by, r.load, r.kernels);
+    return {t.ttft, t.tpot};
+}
+/// What a simulation says with an engine's constants: means over all requests.
+inline served_times simulated(const host_times& host, const run& r) {
+    batch_prices price(*r.on, r.policy, host);
+    cluster_plan plan = r.plan;
+    plan.request_seconds = host.request_seconds;
+    cluster<batch_prices> engines(r.requests, static_cast<std::int64_t>(r.load.concurrency), plan, price);
+    served_times sum;
+    const simulation_result all = engines.run();
+    for (const request_record& one : all.requests)
+        sum.ttft += one.time_to_first_token(), sum.tpot += one.time_per_output_token();
+    const auto many = static_cast<double>(all.requests.size());
+    return {sum.ttft / many, sum.tpot / many};
+}
+
+}  // namespace serving_runs

@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+namespace llmcost {
+
+/// Random numbers that a seed repeats, with every compiler: SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), whose
+/// distributions are written here because those of the standard library differ from one to the next.
+class random_stream {
+public:
+    explicit constexpr random_stream(std::uint64_t seed) noexcept : state_(seed) {}
+
+    [[nodiscard]] constexpr std::uint64_t bits() noexcept {
+        std::uint64_t z = state_ += 0x9e3779b97f4a7c15U;
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
+        return z ^ (z >> 31);
+    }
+    /// In [0, 1).
+    [[nodiscard]] constexpr double uniform() noexcept { return static_cast<double>(bits() >> 11) * 0x1p-53; }
+    /// Each of `low` to `high` as likely as the others.
+    [[nodiscard]] constexpr std::int64_t integer(std::int64_t low, std::int64_t high) noexcept {
+        const auto many = static_cast<double>(high - low + 1);
+        const std::int64_t n = low + static_cast<std::int64_t>(uniform() * many);
+        return n > high ? high : n;
+    }
+    /// With mean 1.
+    [[nodiscard]] double exponential() noexcept { return -std::log1p(-uniform()); }
+    [[nodiscard]] double normal() noexcept {
+        constexpr double two_pi = 6.283185307179586;
+        const double radius = std::sqrt(2 * exponential());
+        return radius * std::cos(two_pi * uniform());
+    }
+    /// Of a shape, with mean 1: 1 is exponential, less comes in bursts, more comes evenly (Marsaglia and Tsang, ACM TOMS 26,
+    /// 2000).
+    [[nodiscard]] double gamma(double shape) noexcept {
+        if (shape == 1) return exponential();
+        const bool few = shape < 1;
+        const double d = (few ? shape + 1 : shape) - 1.0 / 3, c = 1 / std::sqrt(9 * d);
+        for (;;) {
+            const double x = normal(), v = std::pow(1 + c * x, 3);
+            if (v <= 0) continue;
+            const double u = 1 - uniform();
+            if (std::log(u) >= 0.5 * x * x + d - d * v + d * std::log(v)) continue;
+            return (few ? d * v * std::pow(1 - uniform(), 1 / shape) : d * v) / shape;
+        }
+    }
+
+private:
+    std::uint64_t state_;
+};
+
+}  // namespace llmcost

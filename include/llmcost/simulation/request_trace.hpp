@@ -1,0 +1,222 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <llmcost/base/error.hpp>
+#include <llmcost/detail/csv_fields.hpp>
+#include <llmcost/detail/messages.hpp>
+#include <llmcost/detail/regular_file.hpp>
+#include <llmcost/simulation/request.hpp>
+
+// Recorded arrivals: CSV and JSON lines as public traces of requests have them.
+namespace llmcost {
+
+/// What a column of a trace holds.
+enum class trace_column : std::uint8_t { arrival, input, output, blocks };
+
+/// A name that traces give to a column; times are multiplied by `scale` to be seconds.
+struct trace_column_name {
+    std::string_view name;
+    trace_column holds;
+    double scale = 1;
+};
+
+// of llmcost itself; microsoft/vidur; Azure's traces of 2023 and 2024; LLMServingSim; kvcache-ai/Mooncake; BurstGPT;
+// project-etalon
+inline constexpr trace_column_name trace_columns[]{
+    {"arrival", trace_column::arrival},
+    {"input", trace_column::input},
+    {"output", trace_column::output},
+    {"arrived_at", trace_column::arrival},
+    {"num_prefill_tokens", trace_column::input},
+    {"num_decode_tokens", trace_column::output},
+    {"TIMESTAMP", trace_column::arrival},
+    {"ContextTokens", trace_column::input},
+    {"GeneratedTokens", trace_column::output},
+    {"arrival_time_ns", trace_column::arrival, 1e-9},
+    {"input_toks", trace_column::input},
+    {"output_toks", trace_column::output},
+    {"timestamp", trace_column::arrival, 1e-3},
+    {"input_length", trace_column::input},
+    {"output_length", trace_column::output},
+    {"hash_ids", trace_column::blocks},
+    {"Timestamp", trace_column::arrival},
+    {"Request tokens", trace_column::input},
+    {"Response tokens", trace_column::output},
+};
+
+/// A trace: its requests in the order of their arrival, which begins at 0, and whether it says when they arrive.
+struct request_trace {
+    std::vector<simulated_request> requests;
+    bool timed = false;
+    bool named = false;  ///< blocks of prompts have names
+};
+
+namespace detail {
+
+/// Seconds of a day and time as `2023-11-16 18:17:03.9799600`, or of a number.
+inline bool read_arrival(std::string_view text, double scale, double& seconds) {
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+    if (problem == std::errc{} && end == text.data() + text.size()) return seconds *= scale, std::isfinite(seconds);
+    std::array<int, 5> part{};
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < part.size(); ++i) {
+        const auto [behind, bad] = std::from_chars(text.data() + at, text.data() + text.size(), part[i]);
+        at = static_cast<std::size_t>(behind - text.data());
+        if (bad != std::errc{} || at >= text.size()) return false;
+        ++at;  // what parts it from the next
+    }
+    const auto [behind, bad] = std::from_chars(text.data() + at, text.data() + text.size(), seconds);
+    const std::string_view rest = text.substr(static_cast<std::size_t>(behind - text.data()));
+    if (bad != std::errc{} || (!rest.empty() && rest[0] != 'Z' && rest[0] != '+')) return false;
+    // days since 1970 of a date (Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms")
+    const std::int64_t year = part[0] - (part[1] <= 2 ? 1 : 0), era = year / 400, of_era = year - era * 400;
+    const std::int64_t of_year = (153 * (part[1] + (part[1] > 2 ? -3 : 9)) + 2) / 5 + part[2] - 1;
+    const std::int64_t days = era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
+    seconds += 60.0 * (60 * part[3] + part[4]) + 86400.0 * static_cast<double>(days);
+    return true;
+}
+
+/// Reads one request after another and says where one cannot be told.
+class trace_reader {
+public:
+    trace_reader(std::string name, std::int64_t block) : name_(std::move(name)), block_(block) {}
+
+    request_trace read(std::string_view text) {
+        const std::size_t first = text.find_first_not_of(" \t\r\n");
+        if (first == std::string_view::npos) fail("expected a line for each request, found nothing");
+        const bool json = text[first] == '{';
+        while (!text.empty()) {
+            ++line_;
+            const std::size_t end = std::min(text.find('\n'), text.size());
+            std::string_view line = text.substr(0, end);
+            text.remove_prefix(std::min(end + 1, text.size()));
+            if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+            if (line.find_first_not_of(" \t") == std::string_view::npos) continue;
+            if (json)
+                read_json(line);
+            else
+                read_csv(std::string(line));
+        }
+        if (out_.requests.empty()) fail("expected a line for each request, found only the names of columns");
+        std::stable_sort(out_.requests.begin(), out_.requests.end(),
+                         [](const simulated_request& a, const simulated_request& b) { return a.at < b.at; });
+        const double begin = out_.requests.front().at;
+        for (simulated_request& r : out_.requests) r.at -= begin;
+        return std::move(out_);
+    }
+
+private:
+    [[noreturn]] void fail(const std::string& what) const {
+        throw error(errc::input, name_ + (line_ > 0 ? ": line " + std::to_string(line_) : ""), what);
+    }
+    static const trace_column_name* known(std::string_view name) noexcept {
+        for (const trace_column_name& c : trace_columns)
+            if (c.name == name) return &c;
+        return nullptr;
+    }
+    void read_csv(const std::string& line) {
+        std::vector<std::string> fields;
+        if (!split_csv(line, fields)) fail("has a quote that is not closed on its line");
+        if (columns_.empty()) {
+            if (line.starts_with("\xEF\xBB\xBF")) fields[0].erase(0, 3);
+            for (const std::string& field : fields) columns_.push_back(known(field)), has(columns_.back());
+            if (!has_[1] || !has_[2]) {
+                fail(std::string("expected a column of ") + (has_[1] ? "tokens that are written" : "prompts' tokens") +
+                     ": input and output, num_prefill_tokens and num_decode_tokens, ContextTokens and GeneratedTokens, "
+                     "input_length and output_length");
+            }
+            return;
+        }
+        if (fields.size() != columns_.size())
+            fail("has " + std::to_string(fields.size()) + " fields for " + std::to_string(columns_.size()) + " columns");
+        simulated_request r;
+        for (std::size_t i = 0; i < fields.size(); ++i) {
+            if (columns_[i] == nullptr) continue;
+            const auto [name, holds, scale] = *columns_[i];
+            if (holds == trace_column::blocks) continue;
+            if (holds == trace_column::arrival) {
+                if (!read_arrival(fields[i], scale, r.at)) expected(name, "a time", fields[i]);
+                continue;
+            }
+            tokens(name, whole_digits(fields[i]), holds == trace_column::input ? r.input : r.output);
+        }
+        out_.requests.push_back(std::move(r));
+    }
+    void read_json(std::string_view line) {
+        const nlohmann::json j = nlohmann::json::parse(line, nullptr, false);
+        if (!j.is_object()) fail("expected a JSON object, found " + in_quotes(std::string(line.substr(0, 40))));
+        simulated_request r;
+        bool of[4]{};
+        for (const auto& [key, value] : j.items()) {
+            const trace_column_name* const column = known(key);
+            if (column == nullptr) continue;
+            of[static_cast<std::size_t>(column->holds)] = true, has(column);
+            if (column->holds == trace_column::blocks) {
+                if (!value.is_array()) expected(key, "an array of whole numbers", value.dump());
+                for (const nlohmann::json& id : value) {
+                    if (!id.is_number_unsigned()) expected(key, "an array of whole numbers", id.dump());
+                    r.blocks.push_back(id.get<std::uint64_t>());
+                }
+            } else if (column->holds == trace_column::arrival) {
+                if (!value.is_number() && !value.is_string()) expected(key, "a time", value.dump());
+                const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+                if (!read_arrival(text, column->scale, r.at)) expected(key, "a time", text);
+            } else {
+                tokens(key, whole_digits(value.dump()), column->holds == trace_column::input ? r.input : r.output);
+            }
+        }
+        if (!of[1] || !of[2]) fail("expected input and output, or input_length and output_length");
+        // the last block of a prompt is no whole one, and belongs to nobody else
+        const auto whole = static_cast<std::size_t>(r.input / block_);
+        if (r.blocks.size() > whole) r.blocks.resize(whole);
+        out_.requests.push_back(std::move(r));
+    }
+    void has(const trace_column_name* column) {
+        if (column == nullptr) return;
+        has_[static_cast<std::size_t>(column->holds)] = true;
+        out_.timed = out_.timed || column->holds == trace_column::arrival;
+        out_.named = out_.named || column->holds == trace_column::blocks;
+    }
+    void tokens(std::string_view name, std::string_view text, std::int64_t& to) const {
+        const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), to);
+        if (problem != std::errc{} || end != text.data() + text.size() || to < 0 || to > 2147483647)
+            expected(name, "a whole number of tokens", std::string(text));
+        if (to == 0) to = 1;  // nothing is written of nothing, and an answer that is cut short has been begun
+    }
+    [[noreturn]] void expected(std::string_view name, const std::string& what, const std::string& found) const {
+        fail(printable(name) + ": expected " + what + ", found " + in_quotes(found));
+    }
+
+    std::string name_;
+    std::int64_t block_;
+    std::size_t line_ = 0;
+    std::vector<const trace_column_name*> columns_;
+    bool has_[4]{};
+    request_trace out_;
+};
+
+}  // namespace detail
+
+/// Reads a trace, whose named blocks hold so many tokens; throws `io` and `input` with file and line.
+[[nodiscard]] inline request_trace read_request_trace(const std::string& path, std::int64_t block) {
+    constexpr std::size_t most = std::size_t{1} << 30;
+    const std::string text = detail::read_regular_file(path, most, printable(path));
+    if (text.size() == most) throw error(errc::input, printable(path), "is larger than 1 GiB");
+    return detail::trace_reader(printable(path), block).read(text);
+}
+
+}  // namespace llmcost

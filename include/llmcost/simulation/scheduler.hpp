@@ -1,0 +1,383 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <utility>
+#include <vector>
+
+#include <llmcost/simulation/cache_pages.hpp>
+#include <llmcost/simulation/request.hpp>
+#include <llmcost/simulation/scheduling.hpp>
+#include <llmcost/simulation/step_batch.hpp>
+
+namespace llmcost {
+
+/// The queue and the running requests of an engine on one group of devices: composes its steps by a policy.
+///
+/// All that write advance by a turn in every step that they are in, so that a turn says how long each is.
+class scheduler {
+public:
+    using place = request_progress::place;
+
+    /// `pages` of the cache; each turn writes `tokens_per_turn` tokens for a sequence, of `1 + proposed` that it computes.
+    scheduler(const scheduling_policy& how, std::int64_t pages, std::int64_t pages_per_block,
+              const std::vector<simulated_request>& requests, std::vector<request_progress>& progress,
+              std::int64_t proposed = 0, double tokens_per_turn = 1)
+        : how_(how),
+          pages_(pages, pages_per_block),
+          requests_(&requests),
+          progress_(&progress),
+          proposed_(proposed),
+          per_turn_(tokens_per_turn),
+          share_(how.output_share),
+          phases_(static_cast<std::size_t>(how.block)) {}
+
+    [[nodiscard]] const scheduling_policy& policy() const noexcept { return how_; }
+    [[nodiscard]] const cache_pages& pages() const noexcept { return pages_; }
+    [[nodiscard]] std::int64_t waiting() const noexcept { return static_cast<std::int64_t>(waiting_.size()); }
+    /// Requests that hold some of the cache.
+    [[nodiscard]] std::int64_t running() const noexcept { return running_; }
+    [[nodiscard]] std::int64_t preemptions() const noexcept { return preemptions_; }
+    /// Whether someone who comes now could be in a step before anybody leaves.
+    [[nodiscard]] bool open() const noexcept { return !full_ && waiting_.empty(); }
+    /// Pages that a request needs at its longest.
+    [[nodiscard]] std::int64_t pages_at_most(const simulated_request& r) const noexcept {
+        return pages_of(r.input + r.output - 1);
+    }
+
+    /// A request comes at a time.
+    void arrive(std::size_t id, double now) {
+        request_progress& p = (*progress_)[id];
+        p.since = now, p.wanted = (*requests_)[id].input, p.at = place::waiting;
+        waiting_.push_back(id);
+    }
+
+    /// Composes the next step of those that came until then; valid until the next call.
+    [[nodiscard]] step_batch& compose(double visible_until) {
+        batch_.steps = batch_.writing = batch_.joined = 0, batch_.past = 0;
+        batch_.prompts.clear(), batch_.begun.clear(), batch_.started.clear(), batch_.ended.clear();
+        if (how_.steps == step_rule::prompts_first) {
+            if (!holds_back(visible_until)) add_prompts(how_.tokens_per_step, visible_until);
+            if (batch_.prompts.empty() || how_.mixes_chunks) add_writers();
+        } else {
+            add_writers();
+            if (!preempted_now_ && !holds_back(visible_until))
+                add_prompts(how_.tokens_per_step - batch_.writing * (1 + proposed_), visible_until);
+        }
+        if (batch_.writing == 0 && batch_.prompts.empty()) return batch_;
+        batch_.steps = batch_.prompts.empty() ? alike(visible_until) : 1;
+        turn();
+        return batch_;
+    }
+    /// What those that ended held can be had again.
+    void release(const std::vector<std::size_t>& ended) {
+        for (const std::size_t id : ended) put_down(id);
+        if (!ended.empty()) full_ = false;
+    }
+
+    /// Cuts the steps of the batch that was composed last: someone came who may be in the next one.
+    void cut(step_batch& batch, std::int64_t steps) {
+        const std::int64_t undone = batch.steps - steps;
+        turns_ -= undone, batch.steps = steps;
+        share_ = fallen(share_before_, steps);
+        for (const std::size_t id : batch.ended) {
+            request_progress& p = (*progress_)[id];
+            if (p.ends <= turns_) continue;
+            p.pages -= grown(p, p.ends);
+            enter(id, p.ends);
+        }
+        batch.ended.erase(std::remove_if(batch.ended.begin(), batch.ended.end(),
+                                         [&](std::size_t id) { return (*progress_)[id].ends > turns_; }),
+                          batch.ended.end());
+        pages_.give_back(growth(turns_, undone));
+    }
+
+private:
+    struct ending {
+        std::int64_t turn;
+        std::size_t id;
+        std::uint32_t life;
+        friend bool operator<(const ending& a, const ending& b) noexcept {  // the soonest on top of a heap
+            return a.turn != b.turn ? a.turn > b.turn : a.id > b.id;
+        }
+    };
+    static constexpr std::int64_t most_steps_alike = 128;
+    static constexpr std::int64_t most_output_foreseen = 4096;  ///< SGLang's CLIP_MAX_NEW_TOKENS
+
+    [[nodiscard]] std::int64_t pages_of(std::int64_t tokens) const noexcept {
+        return (tokens + how_.block - 1) / how_.block;
+    }
+    /// The share of outputs that admission foresees, so many steps later.
+    [[nodiscard]] double fallen(double share, std::int64_t steps) const noexcept {
+        const double fall = (how_.output_share - how_.least_output_share) / static_cast<double>(how_.share_falls_for);
+        return std::max(how_.least_output_share, share - fall * static_cast<double>(steps));
+    }
+    [[nodiscard]] bool reserves_all() const noexcept { return how_.admits == admission_rule::whole_output; }
+    [[nodiscard]] std::int64_t unwritten(std::size_t id) const {
+        const request_progress& p = (*progress_)[id];
+        const std::int64_t left = (*requests_)[id].output - p.written;
+        if (p.at != place::writes) return left;
+        return std::max<std::int64_t>(0, left - 1 - static_cast<std::int64_t>(static_cast<double>(turns_ - p.entered) * per_turn_));
+    }
+    /// Pages that one that writes has come to need until a turn.
+    [[nodiscard]] double grown(const request_progress& p, std::int64_t turn) const noexcept {
+        const std::int64_t turns = turn - p.entered;
+        if (reserves_all()) return 0;
+        if (per_turn_ != 1) return static_cast<double>(turns) * per_turn_ / static_cast<double>(how_.block);
+        return static_cast<double>(pages_of(p.computed + turns) - pages_of(p.computed));
+    }
+
+    // ---- those that write
+
+    [[nodiscard]] std::size_t phase(const request_progress& p) const noexcept {
+        const std::int64_t of = (p.computed - p.entered) % how_.block;
+        return static_cast<std::size_t>(of < 0 ? of + how_.block : of);
+    }
+    /// Pages that so many turns behind one need.
+    [[nodiscard]] double growth(std::int64_t turn, std::int64_t turns) const noexcept {
+        if (reserves_all()) return 0;
+        if (per_turn_ != 1)  // on an average
+            return static_cast<double>(turns) * per_turn_ * static_cast<double>(writing_) / static_cast<double>(how_.block);
+        std::int64_t pages = turns / how_.block * writing_;
+        for (std::int64_t i = 0; i < turns % how_.block; ++i)
+            pages += phases_[static_cast<std::size_t>((how_.block - (turn + i) % how_.block) % how_.block)];
+        return static_cast<double>(pages);
+    }
+    void enter(std::size_t id, std::int64_t ends) {
+        request_progress& p = (*progress_)[id];
+        p.at = place::writes, p.ends = ends;
+        endings_.push_back({ends, id, p.life});
+        std::push_heap(endings_.begin(), endings_.end());
+        ++writing_, past_ += static_cast<double>(p.computed) - static_cast<double>(p.entered) * per_turn_;
+        ++phases_[phase(p)];
+    }
+    void leave(std::size_t id) {
+        const request_progress& p = (*progress_)[id];
+        --writing_, past_ -= static_cast<double>(p.computed) - static_cast<double>(p.entered) * per_turn_;
+        --phases_[phase(p)];
+    }
+    /// It has written its last token in the turn that it was to end in.
+    void end(std::size_t id) {
+        request_progress& p = (*progress_)[id];
+        leave(id);
+        p.pages += grown(p, p.ends), p.at = place::outside;
+        batch_.ended.push_back(id);
+    }
+    /// Puts all that write into the step, once there is room for what they write.
+    void add_writers() {
+        preempted_now_ = false;
+        while (writing_ > 0 && growth(turns_, 1) > pages_.available() && running_ > 1) preempt(victim());
+        batch_.writing = writing_, batch_.joined = joined_;
+        if (writing_ > 0)
+            batch_.past = past_ / static_cast<double>(writing_) + static_cast<double>(turns_) * per_turn_;
+    }
+    [[nodiscard]] std::size_t victim() {
+        tidy();
+        if (how_.preempts == preemption_rule::newest) return order_.back().id;
+        const auto writes_less = [&](const admitted& a, const admitted& b) {
+            const std::int64_t left_a = (*requests_)[a.id].output - unwritten(a.id),
+                               left_b = (*requests_)[b.id].output - unwritten(b.id);
+            return left_a != left_b ? left_a < left_b : (*requests_)[a.id].input > (*requests_)[b.id].input;
+        };
+        return std::min_element(order_.begin(), order_.end(), writes_less)->id;
+    }
+    void preempt(std::size_t id) {
+        request_progress& p = (*progress_)[id];
+        if (p.at == place::writes) {
+            p.written += 1 + static_cast<std::int64_t>(static_cast<double>(turns_ - p.entered) * per_turn_);
+            leave(id);
+            double written = 0, asked = 1;
+            for (const admitted& a : order_)
+                asked += static_cast<double>((*requests_)[a.id].output),
+                    written += static_cast<double>((*requests_)[a.id].output - unwritten(a.id)) + 20;
+            share_ = std::min(1.0, written / asked);
+        } else {
+            partial_.erase(std::find(partial_.begin(), partial_.end(), id));
+        }
+        put_down(id);
+        p.wanted = (*requests_)[id].input + p.written, p.computed = 0;
+        p.at = place::waiting;
+        ++p.preempted, ++preemptions_, preempted_now_ = true;
+        waiting_.push_front(id);
+    }
+    /// Gives back all that a request holds.
+    void put_down(std::size_t id) {
+        request_progress& p = (*progress_)[id];
+        pages_.give_back(p.pages + (p.at == place::writes ? grown(p, turns_) : 0));
+        if (is_named((*requests_)[id])) pages_.unpin((*requests_)[id].blocks);
+        p.pages = 0, ++p.life, --running_;
+    }
+    /// Forgets who is no longer there.
+    void tidy() {
+        order_.erase(std::remove_if(order_.begin(), order_.end(),
+                                    [&](const admitted& a) {
+                                        const request_progress& p = (*progress_)[a.id];
+                                        return p.life != a.life || p.at == place::outside;
+                                    }),
+                     order_.end());
+    }
+
+    // ---- prompts
+
+    /// Whether prompts wait for others while someone writes.
+    [[nodiscard]] bool holds_back(double visible_until) {
+        if (how_.waits == 0 || writing_ == 0 || waiting_.empty() || (*progress_)[waiting_.front()].since > visible_until)
+            return false;
+        if (waited_ < how_.waits) return ++waited_, true;
+        waited_ = 0;
+        return false;
+    }
+    void add_prompts(std::int64_t budget, double visible_until) {
+        std::int64_t of_prompts = how_.prompt_tokens > 0 ? how_.prompt_tokens : budget;
+        for (const std::size_t id : partial_) {
+            if (budget <= 0) return;
+            const std::int64_t n = std::min((*progress_)[id].wanted - (*progress_)[id].computed, budget);
+            compute(id, n);
+            budget -= n, of_prompts -= n;
+        }
+        if (full_ && how_.admits == admission_rule::expected_output) return;
+        double foreseen = how_.admits == admission_rule::expected_output ? still_to_write() : 0;
+        while (!waiting_.empty() && budget > 0 && of_prompts > 0) {
+            const std::size_t id = waiting_.front();
+            request_progress& p = (*progress_)[id];
+            if (p.since > visible_until) return;
+            if (running_ >= how_.sequences) return void(full_ = true);
+            const simulated_request& r = (*requests_)[id];
+            const std::int64_t hit = found(r), left = p.wanted - hit;
+            if (!how_.chunked && left > budget && (batch_.writing > 0 || !batch_.prompts.empty())) return;
+            if (!has_room(id, foreseen)) return void(full_ = true);
+            waiting_.pop_front();
+            admit(id, hit);
+            const std::int64_t n = how_.chunked ? std::min(left, budget) : left;
+            if (n < left) partial_.push_back(id);
+            compute(id, n);
+            budget -= n, of_prompts -= n;
+            if (how_.admits == admission_rule::expected_output) foreseen += static_cast<double>(foreseen_of(id));
+        }
+    }
+    /// Tokens of a prompt that are in the cache; the last one is always computed.
+    [[nodiscard]] std::int64_t found(const simulated_request& r) const {
+        auto tokens = static_cast<std::int64_t>(r.cached * static_cast<double>(r.input));
+        if (is_named(r)) tokens = pages_.held(r.blocks) * pages_.per_block() * how_.block;
+        return std::min(tokens, r.input - 1);
+    }
+    [[nodiscard]] std::int64_t foreseen_of(std::size_t id) const { return std::min(unwritten(id), most_output_foreseen); }
+    [[nodiscard]] double still_to_write() {
+        tidy();
+        double tokens = 0;
+        for (const admitted& a : order_) tokens += static_cast<double>(foreseen_of(a.id));
+        return tokens * share_;
+    }
+    [[nodiscard]] bool is_named(const simulated_request& r) const { return how_.caches_prefixes && !r.blocks.empty(); }
+    /// Pages that a request needs beside its named blocks.
+    [[nodiscard]] std::int64_t own_pages(std::size_t id) const {
+        const simulated_request& r = (*requests_)[id];
+        const std::int64_t all = pages_of((*progress_)[id].wanted + (reserves_all() ? r.output - 1 : 0));
+        return is_named(r) ? all - static_cast<std::int64_t>(r.blocks.size()) * pages_.per_block() : all;
+    }
+    /// And with those of its blocks that no running request holds.
+    [[nodiscard]] std::int64_t new_pages(std::size_t id) const {
+        const simulated_request& r = (*requests_)[id];
+        if (!is_named(r)) return own_pages(id);
+        const std::int64_t missing = static_cast<std::int64_t>(r.blocks.size()) - pages_.present(r.blocks);
+        return own_pages(id) + (missing + pages_.unused(r.blocks)) * pages_.per_block();
+    }
+    [[nodiscard]] bool has_room(std::size_t id, double foreseen) {
+        const std::int64_t needed = new_pages(id);
+        if (running_ == 0 && batch_.prompts.empty()) return true;  // else it would never be answered
+        const double free = pages_.available() - (batch_.writing > 0 ? growth(turns_, 1) : 0);
+        if (how_.admits != admission_rule::expected_output) return static_cast<double>(needed) <= free;
+        const double tokens = static_cast<double>(needed * how_.block + foreseen_of(id) + how_.block) + foreseen;
+        return tokens <= free * static_cast<double>(how_.block);
+    }
+    void admit(std::size_t id, std::int64_t hit) {
+        request_progress& p = (*progress_)[id];
+        p.pages = static_cast<double>(own_pages(id));
+        if (is_named((*requests_)[id])) pages_.pin((*requests_)[id].blocks);
+        pages_.take(p.pages);
+        p.computed = hit, p.at = place::prompt;
+        if (p.preempted == 0) p.cached = hit, batch_.begun.push_back(id);
+        order_.push_back({id, p.life}), ++running_;
+    }
+    void compute(std::size_t id, std::int64_t tokens) {
+        request_progress& p = (*progress_)[id];
+        batch_.prompts.push_back({tokens, p.computed});
+        p.computed += tokens;
+        if (p.computed == p.wanted) finished_.push_back(id);
+    }
+
+    // ---- time
+
+    /// Steps that are alike: until someone ends, has no room, or may come in.
+    [[nodiscard]] std::int64_t alike(double visible_until) {
+        std::int64_t steps = std::min(most_steps_alike, next_ending() - turns_);
+        if (!waiting_.empty() && !full_) steps = 1;
+        if (how_.waits > 0 && !waiting_.empty() && (*progress_)[waiting_.front()].since <= visible_until) steps = 1;
+        while (steps > 1 && growth(turns_, steps) > pages_.available()) steps = steps / 2;
+        return steps;
+    }
+    [[nodiscard]] std::int64_t next_ending() {
+        while ((*progress_)[endings_.front().id].life != endings_.front().life) pop_ending();
+        return endings_.front().turn;
+    }
+    void pop_ending() {
+        std::pop_heap(endings_.begin(), endings_.end());
+        endings_.pop_back();
+    }
+    /// All that the batch does is done.
+    void turn() {
+        if (batch_.writing > 0) {
+            pages_.take(growth(turns_, batch_.steps));
+            turns_ += batch_.steps;
+            share_before_ = share_, share_ = fallen(share_, batch_.steps);
+            joined_ = 0;
+            while (writing_ > 0 && next_ending() <= turns_) {
+                const std::size_t id = endings_.front().id;
+                pop_ending();
+                end(id);
+            }
+        }
+        for (const std::size_t id : finished_) {
+            request_progress& p = (*progress_)[id];
+            if (const auto at = std::find(partial_.begin(), partial_.end(), id); at != partial_.end()) partial_.erase(at);
+            const std::int64_t more = (*requests_)[id].output - p.written - 1;
+            if (p.preempted == 0) batch_.started.push_back(id);
+            if (more <= 0) {
+                p.at = place::outside, batch_.ended.push_back(id);
+                continue;
+            }
+            p.entered = turns_, ++joined_;
+            enter(id, turns_ + static_cast<std::int64_t>(std::ceil(static_cast<double>(more) / per_turn_ - 1e-9)));
+        }
+        finished_.clear();
+    }
+
+    struct admitted {
+        std::size_t id;
+        std::uint32_t life;
+    };
+    scheduling_policy how_;
+    cache_pages pages_;
+    const std::vector<simulated_request>* requests_;
+    std::vector<request_progress>* progress_;
+    std::int64_t proposed_;
+    double per_turn_;
+    double share_, share_before_ = 0;   ///< of what is to be written that admission foresees; before the last batch
+    std::vector<std::int64_t> phases_;  ///< sequences that write, by the turn in which they need a page
+    std::deque<std::size_t> waiting_;
+    std::vector<std::size_t> partial_;  ///< whose prompt is computed in part
+    std::vector<admitted> order_;       ///< as they were admitted
+    std::vector<ending> endings_;       ///< a heap
+    std::vector<std::size_t> finished_;  ///< prompts of the batch that is composed
+    std::int64_t running_ = 0, writing_ = 0, turns_ = 0, joined_ = 0, waited_ = 0, preemptions_ = 0;
+    double past_ = 0;  ///< tokens of all that write, as if each had written from the first turn on
+    bool full_ = false, preempted_now_ = false;
+    step_batch batch_;
+};
+
+}  // namespace llmcost

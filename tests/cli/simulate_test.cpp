@@ -1,0 +1,153 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include "../hub/hub_fixture.hpp"
+#include "program.hpp"
+
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include <cstddef>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+using namespace llmcost::testing;
+using nlohmann::json;
+
+namespace {
+
+const std::string simulated =
+    "simulate --model meta-llama/Llama-3.1-70B --device h200_sxm --dtype fp8 --tp 4 --calibration none --engine ";
+
+json simulated_json(const std::string& line) { return json::parse(printed(line + " --format json")); }
+std::string trace_file(const temporary_folder& in, const std::string& name, const std::string& text) {
+    const auto path = in.path() / name;
+    std::ofstream(path, std::ios::binary) << text;
+    return path.string();
+}
+std::string failing_with_trace(const std::string& text) {
+    const temporary_folder folder;
+    const std::string path = trace_file(folder, "t.csv", text);
+    const std::string said = refused(simulated + "vllm --trace " + path, {}, 6);
+    return said.substr(said.find("t.csv"));
+}
+
+}  // namespace
+
+TEST_CASE("a simulation's figures fit each other") {
+    for (const char* engine : {"vllm", "sglang", "trtllm"}) {
+        const json j = simulated_json(simulated + engine + " --concurrency 8 --input 500..1000 --output 50..100");
+        CHECK(j["requests"] == 80);
+        CHECK(j["mean_concurrency"].get<double>() <= 8);
+        CHECK(j["ttft"]["p50_seconds"] <= j["ttft"]["p99_seconds"]);
+        CHECK(j["ttft"]["p99_seconds"] <= j["ttft"]["most_seconds"]);
+        CHECK(j["output_tokens_per_second"].get<double>() * j["seconds"].get<double>() ==
+              doctest::Approx(j["output_tokens"].get<double>()));
+        CHECK(j["scheduler"]["engine"] == engine);
+        CHECK(j["ttft_mean_lower_seconds"] < j["ttft"]["mean_seconds"]);
+    }
+}
+
+// one client alone: no queue, so that the closed form says the same but for its own constants of the engine
+TEST_CASE("a client alone is told what the closed form tells, within what their constants differ") {
+    const json one = simulated_json(simulated + "vllm --concurrency 1 --requests 3 --input 2000 --output 200");
+    const json closed = simulated_json(
+        "serve --model meta-llama/Llama-3.1-70B --device h200_sxm --dtype fp8 --tp 4 --calibration none --engine vllm "
+        "--input 2000 --output 200");
+    CHECK(one["tpot"]["mean_seconds"].get<double>() ==
+          doctest::Approx(closed["tpot_seconds"].get<double>()).epsilon(0.08));
+    CHECK(one["ttft"]["mean_seconds"].get<double>() ==
+          doctest::Approx(closed["ttft_seconds"].get<double>()).epsilon(0.15));
+}
+
+TEST_CASE("requests come as a trace says, in the formats of public ones") {
+    const temporary_folder folder;
+    const auto of = [&](const std::string& text) {
+        return simulated_json(simulated + "vllm --trace " + trace_file(folder, "t", text));
+    };
+    const json plain = of("arrival,input,output\n10,100,20\n10.5,200,30\n");
+    CHECK(plain["requests"] == 2);
+    CHECK(plain["input_tokens"] == 300);
+    CHECK(plain["output_tokens"] == 50);
+    for (const char* same : {"arrived_at,num_prefill_tokens,num_decode_tokens\n10.5,200,30\n10,100,20\n",
+                             "TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03.9799600,100,20\n"
+                             "2023-11-16 18:17:04.4799600,200,30\n",
+                             "idx,arrival_time_ns,input_toks,output_toks\n0,1000000000,100.0,20\n1,1500000000,200.0,30\n",
+                             "{\"timestamp\": 0, \"input_length\": 100, \"output_length\": 20, \"hash_ids\": [0]}\n\n"
+                             "{\"timestamp\": 500, \"input_length\": 200, \"output_length\": 30, \"hash_ids\": [1]}\r\n"}) {
+        const json other = of(same);
+        CHECK(other["seconds"].get<double>() == doctest::Approx(plain["seconds"].get<double>()));
+        CHECK(other["input_tokens"] == 300);
+    }
+    const json twice = of(
+        "{\"timestamp\": 0, \"input_length\": 1100, \"output_length\": 2, \"hash_ids\": [7, 8, 9]}\n"
+        "{\"timestamp\": 5000, \"input_length\": 1100, \"output_length\": 2, \"hash_ids\": [7, 8, 10]}\n");
+    CHECK(twice["cached_share"].get<double>() == doctest::Approx(1024.0 / 2200));
+}
+
+TEST_CASE("a trace that cannot be read says where and why") {
+    CHECK(failing_with_trace("") == "t.csv: expected a line for each request, found nothing\n");
+    CHECK(failing_with_trace("input,output\n") ==
+          "t.csv: line 1: expected a line for each request, found only the names of columns\n");
+    CHECK(failing_with_trace("input,outputs\n1,2\n").starts_with("t.csv: line 1: expected a column of tokens that are written"));
+    CHECK(failing_with_trace("input,output\n1,2\n1,x\n") ==
+          "t.csv: line 3: output: expected a whole number of tokens, found 'x'\n");
+    CHECK(failing_with_trace("input,output\n1,2,3\n") == "t.csv: line 2: has 3 fields for 2 columns\n");
+    CHECK(failing_with_trace("input,output,arrival\n1,2,soon\n") == "t.csv: line 2: arrival: expected a time, found 'soon'\n");
+    CHECK(failing_with_trace("{\"input_length\": 5}\n").starts_with("t.csv: line 1: expected input and output"));
+    CHECK(failing_with_trace("{\"input\": 5, \"output\": 2, \"hash_ids\": [-1]}\n") ==
+          "t.csv: line 1: hash_ids: expected an array of whole numbers, found '-1'\n");
+    CHECK(failing_with_trace("{broken\n").starts_with("t.csv: line 1: expected a JSON object"));
+}
+
+TEST_CASE("what cannot be simulated is refused") {
+    CHECK(has(refused("simulate --model Qwen/Qwen3-8B --device h200"), "--engine: is missing"));
+    CHECK(refused(simulated + "vllm --chunked-prefill-size 3") ==
+          "llmcost: --chunked-prefill-size: is an option of sglang, and --engine says vllm\n");
+    CHECK(has(refused(simulated + "trtllm --input 9000"), "is more than the 8,192 of a step"));
+    CHECK(has(refused(simulated + "vllm --prefill 2"), "--decode: is missing"));
+    CHECK(has(refused(simulated + "vllm --input 9..3"), "expected LOW..HIGH"));
+    CHECK(has(refused(simulated + "vllm --rate 3 --concurrency 3"), "cannot stand beside --concurrency"));
+    CHECK(has(refused(simulated + "vllm --pause 3"), "needs --turns"));
+    CHECK(has(refused("simulate --model meta-llama/Llama-3.1-405B --device h200 --engine vllm", {}, 8), "has no room"));
+}
+
+TEST_CASE("a simulation is told in words, by request and as a timeline") {
+    const std::string words = printed(simulated + "sglang --rate 5 --requests 20 --slo ttft=1s,e2e=90s --plot");
+    for (const char* part : {"20 requests of 1,024 tokens in, 1,024 out; 5 a second", "time to first token", "keep to --slo",
+                             "sglang 0.5.23: prompts before those that write", "running"})
+        CHECK(has(words, part));
+    std::istringstream rows(printed(simulated + "vllm --concurrency 2 --format csv"));
+    std::size_t lines = 0;
+    for (std::string line; std::getline(rows, line);) ++lines;
+    CHECK(lines == 21);
+    const temporary_folder folder;
+    const std::string path = (folder.path() / "steps.json").string();
+    (void)printed(simulated + "vllm --concurrency 2 --timeline " + path);
+    std::ifstream in(path);
+    CHECK(json::parse(in)["traceEvents"].size() > 20);
+}
+
+TEST_CASE("prompts computed elsewhere come later and disturb nobody who writes") {
+    const std::string load = "vllm --concurrency 32 --input 8000 --output 100";
+    const json together = simulated_json(simulated + load + " --replicas 2"),
+               apart = simulated_json(simulated + load + " --prefill 1 --decode 1 --network 25");
+    CHECK(apart["devices"] == together["devices"]);
+    CHECK(apart["itl"]["p99_seconds"].get<double>() < together["itl"]["p99_seconds"].get<double>());
+}
+
+TEST_CASE("a plan keeps to its bounds with the fewest devices") {
+    const std::string asked = "plan --model Qwen/Qwen3-8B --device h200_sxm --calibration none --engine vllm --requests 300 ";
+    const json few = simulated_json(asked + "--rate 5 --slo ttft=1s,tpot=30ms");
+    CHECK(few["keeps"] == true);
+    CHECK(few["deployments"][0]["devices"] == 1);
+    CHECK(few["deployments"][0]["good_share"].get<double>() >= 0.99);
+    CHECK(few["deployments"][0]["command"].get<std::string>().starts_with("vllm serve Qwen/Qwen3-8B --tensor-parallel-size 1"));
+    const json many = simulated_json(asked + "--rate 100 --slo ttft=1s,tpot=30ms");
+    CHECK(many["deployments"][0]["devices"].get<double>() > 1);
+    CHECK(has(refused(asked + "--rate 5"), "--slo: is missing"));
+    const outcome none = llmcost_line(asked + "--rate 5 --slo tpot=1us");
+    CHECK(none.code == 8);
+    CHECK(has(none.out, "None keeps to it"));
+}
