@@ -54,8 +54,8 @@ struct vision_record {
     friend bool operator==(const vision_record&, const vision_record&) = default;
 };
 
-[[nodiscard]] inline std::map<std::string, vision_record> read_vision_records() {
-    std::ifstream in(golden_folder() / "torchvision.txt");
+[[nodiscard]] inline std::map<std::string, vision_record> read_vision_records(const char* file = "torchvision.txt") {
+    std::ifstream in(golden_folder() / file);
     std::map<std::string, vision_record> all;
     vision_record* last = nullptr;
     for (std::string line; std::getline(in, line);) {
@@ -68,7 +68,7 @@ struct vision_record {
             last = &all[rest.substr(0, end)];
             rest = rest.substr(end + 1);
         }
-        if (last == nullptr) throw std::runtime_error("torchvision.txt: expected a line that names a model");
+        if (last == nullptr) throw std::runtime_error(std::string(file) + ": expected a line that names a model");
         last->lines[word] = rest;
     }
     return all;
@@ -99,10 +99,15 @@ template <class Numbers>
     return document.read_with([&](config_view root) { return described_model(root, std::string(c.name)); });
 }
 
-/// The same of one of ours: two images, then a training step of them.
-[[nodiscard]] inline vision_record record_of(const model& m) {
+/// Two images of a size.
+[[nodiscard]] inline workload two_images(std::int64_t height, std::int64_t width) {
     workload load{.batch = 2, .sequence = 1, .weights = dtype::float32};
-    load.image_height = load.image_width = 224;
+    load.image_height = height, load.image_width = width;
+    return load;
+}
+
+/// The same of one of ours, then a training step.
+[[nodiscard]] inline vision_record record_of(const model& m, workload load = two_images(224, 224)) {
     const model_listing listing = list_model(m, load);
     const figures folded = count_model(m, load);
     load.training = true;

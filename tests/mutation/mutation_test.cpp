@@ -4,6 +4,7 @@
 
 #include "claims.hpp"
 #include "fields.hpp"
+#include "layer_subject.hpp"
 #include "program_subject.hpp"
 #include "subject.hpp"
 
@@ -59,7 +60,7 @@ void judge_read(const std::string& what, const fate& f, bool claimed) {
     judge(what, f, claimed);
 }
 
-/// Whether a price as it is now turns red what executes it: a golden, or a program of a few operations.
+/// Whether a price as it is now turns red what executes it: a golden, a program of a few operations, or a layer.
 ///
 /// `inputs`: what the price reads of an operation; where there are fewer, it cannot be tried.
 template <class Subjects>
@@ -72,7 +73,8 @@ bool some_red(const Subjects& all, op kind, int inputs) {
     return false;
 }
 bool some_price_red(op kind, int inputs = 1) {
-    return some_red(program_subjects(), kind, inputs) || some_red(subjects(), kind, inputs);
+    return some_red(program_subjects(), kind, inputs) || some_red(layer_subjects(), kind, inputs) ||
+           some_red(subjects(), kind, inputs);
 }
 
 /// What an operation is ever given, so far as a price can tell.
@@ -94,6 +96,7 @@ usage usage_of(op kind) {
         u.changes_size = u.changes_size || c.changes_size[at];
     };
     for (const program_subject& s : program_subjects()) add(s.census());
+    for (const layer_subject& s : layer_subjects()) add(s.census());
     for (const subject& s : subjects()) add(s.census());
     return u;
 }
@@ -160,6 +163,7 @@ TEST_CASE("what is compared here is what the golden test compares") {
 
 TEST_CASE("every price is held by what torch executes") {
     for (const program_subject& s : program_subjects()) CHECK(s.holds_prices());
+    for (const layer_subject& s : layer_subjects()) CHECK(s.holds_prices());
     for (op_price& p : prices) {
         const std::string name(p.name);
         const auto held = [&](const std::string& change, bool red) {

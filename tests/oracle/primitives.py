@@ -45,6 +45,7 @@ FREE = frozenset("""
     zeros ones empty full arange linspace eye scalar_tensor zeros_like ones_like empty_like full_like new_zeros new_ones
     new_empty new_full empty_strided new_empty_strided empty_permuted resize fill zero one_hot affine_grid_generator
     rand randn randint randperm rand_like randn_like bernoulli normal uniform random multinomial dropout native_dropout
+    upsample_nearest1d upsample_nearest2d upsample_nearest3d channel_shuffle
     pad constant_pad_nd _pad_circular reflection_pad1d reflection_pad2d replication_pad1d replication_pad2d
 """.split())
 
@@ -146,9 +147,9 @@ def _(call):
 
 @priced("convolution_backward")
 def _(call):
-    """The input's gradient is a transposed convolution, the weight's sums over every place, the bias's plain sums."""
-    gradient, source, weight, wanted = *call.args[:3], call.args[10]
-    products = gradient.numel() * prod(weight.shape[1:])
+    """The input's gradient is a convolution the other way round, the weight's sums over every place, the bias's plain sums."""
+    gradient, source, weight, transposed, wanted = *call.args[:3], call.args[7], call.args[10]
+    products = (source if transposed else gradient).numel() * prod(weight.shape[1:])
     channels = gradient.shape[1]
     sums = [products - source.numel(), products - weight.numel(), gradient.numel() - channels]
     return Counter(MULT=products * sum(wanted[:2]), ADD=sum(n for n, want in zip(sums, wanted, strict=True) if want))
@@ -283,7 +284,7 @@ def _(call):
     return Counter(CMP=(k - 1) * rows, ADD=(3 * k - 1) * rows, EXP=k * rows, LOG=rows)
 
 
-@priced("avg_pool1d", "avg_pool2d", "avg_pool3d", "_adaptive_avg_pool2d", "adaptive_avg_pool2d")
+@priced("avg_pool1d", "avg_pool2d", "avg_pool3d", "_adaptive_avg_pool2d", "adaptive_avg_pool2d", "_adaptive_avg_pool3d")
 def _(call):
     if "adaptive" in call.name:
         k = call.args[0].numel() // max(call.elements, 1)
@@ -292,22 +293,40 @@ def _(call):
     return Counter(ADD=(k - 1) * call.elements, DIV=call.elements)
 
 
-@priced("avg_pool2d_backward")
+@priced("avg_pool2d_backward", "avg_pool3d_backward")
 def _(call):
     """Every gradient is divided and added to all that its window holds."""
     k = prod(call.args[2])
     return Counter(ADD=call.args[0].numel() * k, DIV=call.args[0].numel())
 
 
-@priced("_adaptive_avg_pool2d_backward")
+@priced("_adaptive_avg_pool2d_backward", "_adaptive_avg_pool3d_backward")
 def _(call):
     """The same, whose window is the input's share."""
     return Counter(ADD=call.args[1].numel(), DIV=call.args[0].numel())
 
 
-@priced("max_pool1d", "max_pool2d", "max_pool2d_with_indices")
+@priced("max_pool1d", "max_pool2d", "max_pool2d_with_indices", "max_pool3d_with_indices")
 def _(call):
     return Counter(CMP=(prod(call.args[1]) - 1) * call.elements)
+
+
+@priced("adaptive_max_pool2d", "adaptive_max_pool3d")
+def _(call):
+    """The same, whose window is the input's share."""
+    return Counter(CMP=(call.args[0].numel() // max(call.elements, 1) - 1) * call.elements)
+
+
+@priced("adaptive_max_pool2d_backward", "adaptive_max_pool3d_backward", "max_pool3d_with_indices_backward")
+def _(call):
+    """Every gradient is added to the element that was the largest."""
+    return Counter(ADD=call.args[0].numel())
+
+
+@priced("upsample_nearest1d_backward", "upsample_nearest2d_backward", "upsample_nearest3d_backward")
+def _(call):
+    """Every gradient is added to the element that was copied."""
+    return Counter(ADD=call.args[0].numel())
 
 
 # Resampling: a result is a sum of so many products, and its gradient goes back to as many.

@@ -39,20 +39,25 @@ def build(name):
 
 
 def record(name):
-    """Tensors, classes, figures by module, a training step."""
+    import torch
+
+    return record_of(name, build(name), torch.empty(BATCH, 3, SIDE, SIDE, device="meta"))
+
+
+def record_of(name, model, *inputs, **named):
+    """Tensors, classes, figures by module, a training step of the sum of all that the model hands out."""
     import torch
     from recorder import Recorder
     from torch.utils.flop_counter import FlopCounterMode
     from workloads import kept_by_autograd
 
-    model = build(name)
-    images = torch.empty(BATCH, 3, SIDE, SIDE, device="meta")
     recorder, flops = Recorder(model), FlopCounterMode(display=False)
     with torch.no_grad(), flops, recorder:
-        model(images)
+        model(*inputs, **named)
     backward_flops, backward = FlopCounterMode(display=False), Recorder(torch.nn.Identity())
     with kept_by_autograd(model) as saved:
-        loss = model(images).sum()
+        out = model(*inputs, **named)
+        loss = (out[0] if isinstance(out, tuple) else out).sum()
     with backward_flops, backward:
         loss.backward()
     unknown = {*recorder.unknown, *backward.unknown}

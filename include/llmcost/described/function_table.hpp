@@ -216,7 +216,7 @@ inline constexpr layer_row function_table[]{
     {"zeros", function::constant, {needed_each("size", argument_kind::shape)}, 0, 0}, {"ones", function::constant, {needed_each("size", argument_kind::shape)}, 0, 0},
     {"arange", function::arange, {needed_each("size", argument_kind::shape)}, 0, 0},
     called("max_pool1d", max_pool_row), called("max_pool2d", max_pool_row), called("avg_pool2d", average_pool_row), called("adaptive_avg_pool2d", adaptive_pool_row<op::average_pool>),
-    {"interpolate", layer::upsample, {given_each("size", argument_kind::size, 1), given_each("scale_factor", argument_kind::size, 1), given_word("mode", "nearest bilinear"), ignored("align_corners")}},
+    {"interpolate", layer::upsample, {given_each("size", argument_kind::size, 1), given_each("scale_factor", argument_kind::size, 1), given_word("mode", "nearest bilinear linear trilinear bicubic"), ignored("align_corners")}},
     {"pixel_shuffle", layer::pixel_shuffle, {needed("upscale_factor")}}, {"channel_shuffle", layer::channel_shuffle, {needed("groups")}},
     {"scaled_dot_product_attention", function::scaled_dot_product_attention, {given("is_causal", argument_kind::truth, 0)}, 3, 3},
     {"create_causal_mask", function::create_causal_mask, {given("window", argument_kind::amount, 0)}, 0, 1},

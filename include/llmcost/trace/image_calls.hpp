@@ -16,11 +16,43 @@ public:
     /// `F.batch_norm` over (batch, channels, …), whose rows are the channels: in evaluation with weight and bias, or without
     /// either by statistics of its own (`training=True`).
     constexpr value batch_norm(const value& a, bool affine = true) {
+        return batch_norm(affine ? op::batch_norm_affine : op::batch_norm, a);
+    }
+    /// The same of any of its kinds.
+    constexpr value batch_norm(op kind, const value& a) {
         written(2 * static_cast<std::uint64_t>(a.dim(1)));  // mean and reciprocal deviation of every channel
         value out = contiguous_like(a);
-        note(affine ? op::batch_norm_affine : op::batch_norm, count(a.elements), count(static_cast<std::uint64_t>(a.dim(1))),
-             out, a);
+        note(kind, count(a.elements), count(static_cast<std::uint64_t>(a.dim(1))), out, a);
         return out;
+    }
+    /// `F.instance_norm` over (batch, channels, …): a batch norm whose channels are those of each image, weight and bias
+    /// (none: without) repeated for every image; `mean` and `variance`, where they are given, as well.
+    ///
+    /// Source: ATen's Normalization.cpp, `instance_norm`.
+    constexpr value instance_norm(const value& a, const value* weight, const value* bias, const value* mean = nullptr,
+                                  const value* variance = nullptr) {
+        const value* const of_one[]{weight, bias, mean, variance};
+        value of_all[4];
+        for (int i = 0; i < 4; ++i)
+            if (of_one[i] != nullptr) of_all[i] = copy(of_one[i]->expand({a.dim(0), a.dim(1)}));
+        for (int i = 0; i < 4; ++i) {
+            if (of_one[i] == nullptr) continue;
+            beside(of_all[i]);
+            if (!a.requires_grad || of_one[i] == bias) continue;
+            of_all[i].requires_grad = true;
+            save_for_backward(of_all[i]);  // all but the bias
+        }
+        extents to{1, a.dim(0) * a.dim(1)};
+        for (int i = 2; i < a.rank; ++i) to.size[to.rank++] = a.size[i];
+        const value x = contiguous(a).view(to);
+        extents back{a.dim(0), a.dim(1)};
+        for (int i = 2; i < a.rank; ++i) back.size[back.rank++] = a.size[i];
+        const op own = weight != nullptr ? op::instance_norm_affine : op::batch_norm;
+        return batch_norm(mean == nullptr     ? own
+                          : weight != nullptr ? op::batch_norm_affine
+                                              : op::batch_norm_given,
+                          x)
+            .view(back);
     }
     /// `F.max_pool2d`, `F.avg_pool2d` and their relatives over (batch, channels, places…); `ceil` lets the last window reach
     /// beyond, if it begins inside.
@@ -30,8 +62,7 @@ public:
         count window(1);
         for (int i = 2; i < a.rank; ++i) {
             const std::int64_t k = kernel.each(i - 2), step = stride.each(i - 2), around = padding.each(i - 2);
-            const std::int64_t steps =
-                a.size[i] + 2 * around - dilation.each(i - 2) * (k - 1) - 1 + (ceil ? step - 1 : 0);
+            const std::int64_t steps = a.size[i] + 2 * around - dilation.each(i - 2) * (k - 1) - 1 + (ceil ? step - 1 : 0);
             if (steps < 0 || step < 1) report_description("pool: the window is larger than its input, or has no stride");
             std::int64_t n = steps / step + 1;
             if (ceil && (n - 1) * step >= a.size[i] + around) --n;
@@ -64,9 +95,15 @@ public:
     }
     /// `F.interpolate(mode="bilinear")` of (batch, channels, height, width): four products for each element it makes.
     constexpr value bilinear(const value& a, std::int64_t rows, std::int64_t columns) {
-        value out = dense({a.dim(0), a.dim(1), rows, columns}, a.type);
+        return resample(op::bilinear, a, {rows, columns});
+    }
+    /// The same of any kind, over (batch, channels, places…); `op::gather` is that of the nearest.
+    constexpr value resample(op kind, const value& a, const extents& places) {
+        extents to{a.dim(0), a.dim(1)};
+        for (int i = 2; i < a.rank; ++i) to.size[to.rank++] = places.size[i - 2];
+        value out = dense(to, a.type);
         if (a.is_channels_last()) out.make_channels_last_strides();
-        note(op::bilinear, count(out.elements), {}, out, a);
+        note(kind, count(out.elements), {}, out, a);
         return out;
     }
     /// `torch.linalg.vector_norm` over the places of (batch, height, width, channels), which are kept as one.
@@ -75,15 +112,15 @@ public:
         note(op::vector_norm, count(a.elements), count(out.elements), out, a);
         return out;
     }
-    /// `F.group_norm` with weight and bias over (batch, channels, …): each group of channels is a row.
-    constexpr value group_norm(const value& a, std::int64_t groups) {
+    /// `F.group_norm` over (batch, channels, …), with weight and bias or without: each group of channels is a row.
+    constexpr value group_norm(const value& a, std::int64_t groups, bool affine = true) {
         const std::uint64_t rows = static_cast<std::uint64_t>(a.dim(0) * groups);
         written(2 * rows);
         value out = contiguous_like(a);
-        note(op::group_norm_affine, count(a.elements), count(rows), out, a);
+        note(affine ? op::group_norm_affine : op::group_norm, count(a.elements), count(rows), out, a);
         // its backward sums each channel of an image first, and these by groups
         const count sums = count(static_cast<std::uint64_t>(a.dim(0) * a.dim(1)));
-        if (out.requires_grad) backward({.add = sums * count(3), .mult = sums * count(5)});
+        if (out.requires_grad) backward({.add = sums * count(affine ? 3 : 0), .mult = sums * count(affine ? 5 : 1)});
         return out;
     }
     /// `F.pad` of images with zeros on all sides: so many rows and columns more; none is a copy all the same.

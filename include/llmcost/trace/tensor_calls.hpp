@@ -127,11 +127,14 @@ public:
         note(op::nll_loss, count(static_cast<std::uint64_t>(a.dim(0))), count(1), out, a);
         return out;
     }
-    /// `F.layer_norm` over the last dimension; `parts` parameters: none, a weight, or weight and bias.
-    constexpr value layer_norm(const value& a, int parts) {
+    /// `F.layer_norm` over the last dimension, or the last few; `parts` parameters: none, a weight, or weight and bias.
+    constexpr value layer_norm(const value& a, int parts, int dimensions = 1) {
         const op kind = parts == 0 ? op::layer_norm : parts == 1 ? op::layer_norm_weight : op::layer_norm_affine;
-        written(2 * rows_of(a).to_64());  // mean and reciprocal deviation of every row
-        return over_rows(kind, a);
+        const count rows = dimensions == 1 ? rows_of(a) : count(elements_of(a.size, a.rank - dimensions));
+        written(2 * rows.to_64());  // mean and reciprocal deviation of every row
+        value out = contiguous_like(a);
+        note(kind, count(a.elements), rows, out, a);
+        return out;
     }
 
     // ---- copies

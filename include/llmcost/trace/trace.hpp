@@ -194,6 +194,8 @@ public:
         const call_guard call{*this, {torch_function::convolution_transposed, in, 2}};
         const count work = count(x.elements) * count(weight.elements / static_cast<std::uint64_t>(weight.dim(0)));
         record(bias ? op::convolution_bias : op::convolution, work, count(out.elements), out, in, 2);
+        // torch/utils/flop_counter.py, conv_backward_flop: a grouped weight's gradient is counted as if it had no groups
+        if (weight.requires_grad) backward_torch_flops(work * count(2 * (how.groups - 1)));
         return out;
     }
 
