@@ -23,7 +23,7 @@
 // What torchvision's models are and execute, a few lines each: torchvision.txt, which tests/oracle/vision.py writes.
 namespace llmcost::testing {
 
-/// A description of a family in `configs/models/torchvision`.
+/// A description of a family in a folder of `configs/models`.
 struct vision_family {
     std::string name;
     std::string json;
@@ -31,9 +31,9 @@ struct vision_family {
 };
 
 /// All of them, in the order of their names.
-[[nodiscard]] inline std::vector<vision_family> read_vision_families() {
+[[nodiscard]] inline std::vector<vision_family> read_families(const std::string& folder) {
     std::vector<vision_family> all;
-    for (const auto& entry : std::filesystem::directory_iterator(golden_folder() / "../../configs/models/torchvision")) {
+    for (const auto& entry : std::filesystem::directory_iterator(golden_folder() / "../../configs/models" / folder)) {
         if (entry.path().extension() != ".json") continue;
         std::ifstream in(entry.path());
         all.push_back({entry.path().stem().string(), std::string(std::istreambuf_iterator<char>(in), {})});
@@ -45,6 +45,17 @@ struct vision_family {
                 family.variants.emplace_back(each.key().data(), each.key().size());
         });
     return all;
+}
+
+/// JSON without the blanks between its words.
+[[nodiscard]] inline std::string without_blanks(const std::string& json) {
+    std::string out;
+    bool quoted = false;
+    for (const char c : json) {
+        if (c == '"') quoted = !quoted;
+        if (quoted || (c != ' ' && c != '\n')) out += c;
+    }
+    return out;
 }
 
 /// What is held of one model; hashes of the lines that name its tensors, classes and what modules execute.
@@ -72,6 +83,60 @@ struct vision_record {
         last->lines[word] = rest;
     }
     return all;
+}
+
+/// What a header says that bundles the descriptions of a folder; `parameters` are those of a variant, 0 where nobody knows.
+struct bundle {
+    std::string folder;
+    std::string prefix;  ///< of the names
+    std::string source;
+    std::string what;  ///< its table is, as a sentence
+    std::string written_by;
+};
+template <class Parameters>
+[[nodiscard]] std::string bundled_header(const bundle& b, Parameters parameters) {
+    std::string families;
+    std::map<std::string, std::string> family_of;
+    for (const vision_family& family : read_families(b.folder)) {
+        families += "inline constexpr std::string_view described_" + family.name + " =\n    R\"json(" +
+                    without_blanks(family.json) + ")json\"sv;\n";
+        for (const std::string& variant : family.variants) family_of[variant] = family.name;
+    }
+    std::vector<std::string> names;
+    for (const auto& [name, family] : family_of) names.push_back(name);
+    std::sort(names.begin(), names.end(), [](const std::string& x, const std::string& y) {
+        return llmcost::detail::compare_ignoring_case(x, y) < 0;
+    });
+    std::string rows;
+    for (const std::string& name : names)
+        rows += "    {\"" + b.prefix + name + "\"sv, \"" + b.source + "\"sv, detail::described_" + family_of[name] + ", " +
+                parameters(name) + ", \"" + name + "\"sv},\n";
+    return R"(// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <llmcost/bundled/bundled_config.hpp>
+
+// Written by tests/golden/)" +
+           b.written_by + " from configs/models/" + b.folder + R"(.
+namespace llmcost {
+
+// clang-format off
+namespace detail {
+
+)" + families +
+           R"(
+}  // namespace detail
+
+/// )" + b.what +
+           R"(
+inline constexpr bundled_config bundled_)" +
+           b.folder + R"([] = {
+)" + rows + R"(};
+// clang-format on
+
+}  // namespace llmcost
+)";
 }
 
 /// FNV-1a, 64 bits, of lines in the order of their bytes.

@@ -171,6 +171,19 @@ def attention(call):
             + matrix_product(s, t, e, batch * heads))
 
 
+def attention_backward(call):
+    """The same, with scores made again and no probabilities kept (Dao 2023, FlashAttention-2, algorithm 2)."""
+    gradient, query, key, value = call.args[:4]
+    (batch, heads, s, d), t, e = query.shape, key.shape[-2], value.shape[-1]
+    n, rows = batch * heads, batch * heads * s
+    pairs = Counter({"MULT": rows * t, "ADD": rows * t, "EXP": rows * t})  # scale, less the sum, exp
+    return (matrix_product(s, d, t, n) + pairs
+            + matrix_product(t, s, e, n) + matrix_product(s, e, t, n)  # of the values, of the probabilities
+            + matrix_product(1, e, 1, rows)  # each row's gradient times its result
+            + Counter(ADD=rows * t, MULT=2 * rows * t)  # of the scores, scale
+            + matrix_product(s, t, d, n) + matrix_product(t, s, d, n))  # of the queries, of the keys
+
+
 # --- elementwise, where arguments decide -----------------------------------------------------------------------------
 
 @priced("add", "sub", "rsub")
@@ -398,7 +411,7 @@ def price_of(name, args, kwargs, result):
     base = name.rstrip("_")
     call = Call(base, args, kwargs, result)
     if base.startswith("_scaled_dot_product"):
-        return attention(call)
+        return (attention_backward if base.endswith("_backward") else attention)(call)
     if base in PER_ELEMENT:
         return scaled(PER_ELEMENT[base], call.elements)
     if base in FUNCTIONS:

@@ -15,6 +15,7 @@
 
 #include <llmcost/bundled/bundled_config.hpp>
 #include <llmcost/cli/arguments.hpp>
+#include <llmcost/cli/class_config.hpp>
 #include <llmcost/cli/command.hpp>
 #include <llmcost/cli/relatives.hpp>
 #include <llmcost/cli/stored.hpp>
@@ -251,6 +252,8 @@ inline read_subject read_found(found_config found, const arguments& args, const 
         return whole ? root : root.object(std::string(args.text(option::part)).c_str());
     };
     if (row != nullptr) detail::read_as(*row, document.read_with(place_in), whole, out.found, io.models);
+    if (row == nullptr && whole)
+        if (auto described = described_by_class(document, io.bundled)) document = std::move(*described);
     const config_view place = document.read_with(place_in);
     if (row == nullptr && described_model::is_described(place)) {
         document.read_with([&](config_view) {

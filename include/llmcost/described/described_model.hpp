@@ -33,7 +33,7 @@ public:
 
     void read(config_view root) {
         check_keys(root, {"name", "class", "sizes", "variants", "inputs", "blocks", "layers", "output", "image_size",
-                          "dtype", "torch_dtype"});
+                          "configuration", "dtype", "torch_dtype"});
         p_.type = p_.keep(root.find("class") ? as_view(root.string("class")) : std::string_view{"Model"});
         read_sizes(root);
         check_variants(root);
@@ -84,7 +84,7 @@ private:
         const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
         bool good = !name.empty() && name.size() <= 64 && letter(name.front());
         for (const char c : name) good = good && (letter(c) || (c >= '0' && c <= '9'));
-        for (const std::string_view word : {"if", "else", "and", "or", "not", "min", "max", "ceil_div"})
+        for (const std::string_view word : {"if", "else", "and", "or", "not", "in", "len", "min", "max", "ceil_div"})
             good = good && name != word;
         for (const workload_name& w : workload_names) good = good && name != w.name;
         if (!good) refuse_at(at, "expected a name of letters, digits and _ that expressions do not use for something else");

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -18,6 +19,7 @@ enum class instruction_kind : std::uint8_t {
     variable,  ///< pushes a number of the block that is walked
     asked,     ///< pushes a number of the workload
     item,      ///< an index becomes that element of a list
+    contained, ///< a number becomes whether a list has it
     add,
     subtract,
     multiply,
@@ -103,6 +105,11 @@ public:
                 case instruction_kind::variable: stack[n++] = f.variables[i.operand]; break;
                 case instruction_kind::asked: stack[n++] = f.asked[i.operand]; break;
                 case instruction_kind::item: stack[n - 1] = item(i.operand, stack[n - 1]); break;
+                case instruction_kind::contained: {
+                    const std::vector<std::int64_t>& all = lists[static_cast<std::size_t>(i.operand)];
+                    stack[n - 1] = std::find(all.begin(), all.end(), stack[n - 1]) != all.end();
+                    break;
+                }
                 case instruction_kind::negate: stack[n - 1] = of_two(instruction_kind::subtract, 0, stack[n - 1]); break;
                 case instruction_kind::negation: stack[n - 1] = stack[n - 1] == 0; break;
                 case instruction_kind::jump: at += static_cast<std::uint32_t>(i.operand); break;

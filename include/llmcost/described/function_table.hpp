@@ -30,7 +30,19 @@ void binary(trace& t, const arguments& a, const operands& x) {
         *x.out = t.binary(Kind, x[0], x[1]);
     }
 }
+/// In float32; of integers always a new tensor.
+inline void as_float(trace& t, const arguments& a, const operands& x) {
+    extents sizes;
+    for (int i = 0; i < x[0].rank; ++i) sizes.size[sizes.rank++] = x[0].size[i];
+    *x.out = a[0] != 0 ? t.constant(sizes) : t.to(x[0], dtype::float32);
+}
+inline void type_as(trace& t, const arguments&, const operands& x) { *x.out = t.to(x[0], x[1].type); }
+/// To a whole exponent; without one, a number to the power of each element.
 inline void pow(trace& t, const arguments& a, const operands& x) {
+    if (!a.has(0)) {
+        *x.out = t.unary(op::power, x[0]);
+        return;
+    }
     if (a[0] < 0) report_description("an exponent below zero is not described");
     *x.out = t.pow(x[0], static_cast<unsigned>(a[0]));
 }
@@ -137,8 +149,10 @@ inline void normalize(trace& t, const arguments& a, const operands& x) {
     *x.out = t.div(x[0], length.expand(to));
 }
 inline void constant(trace& t, const arguments& a, const operands& x) { *x.out = t.constant(a.shape(0)); }
-/// Integers that the pass makes: positions.
-inline void arange(trace&, const arguments& a, const operands& x) { *x.out = made_integers(a.shape(0)); }
+/// Integers that the pass makes: positions; or the same in float32.
+inline void arange(trace& t, const arguments& a, const operands& x) {
+    *x.out = a[1] != 0 ? t.constant(a.shape(0)) : made_integers(a.shape(0));
+}
 
 /// The context of an attention over all tokens, or over a window of them.
 inline context context_here(trace& t, std::int64_t window, bool causal) {
@@ -162,10 +176,7 @@ inline void attention(trace& t, const arguments& a, const operands& x) {
 /// PyTorch's `F.scaled_dot_product_attention`, whose result has the heads first.
 inline void scaled_dot_product_attention(trace& t, const arguments& a, const operands& x) {
     const context all{.sequence = x[0].dim(2), .past = x[1].dim(2) - x[0].dim(2), .causal = a[0] != 0};
-    workload inside = t.load();
-    inside.implementation = attention_implementation::sdpa;
-    const recorder::workload_guard as_one{t, inside};
-    *x.out = eager_attention(t, x[0], x[1], x[2], all, {}).transpose(1, 2);
+    *x.out = attention_heads_in_one_call(t, x[0], x[1], x[2], all, {});
 }
 inline void apply_rotary(trace& t, const arguments&, const operands& x) {
     *x.out = rotate<rotation::half>(t, x[0], x[1], x[2]);
@@ -188,7 +199,8 @@ inline constexpr layer_row function_table[]{
     called("neg", unary_row<op::neg>), called("exp", unary_row<op::exp>), called("log", unary_row<op::log>), called("sqrt", unary_row<op::sqrt>),
     called("rsqrt", unary_row<op::rsqrt>), called("reciprocal", unary_row<op::reciprocal>), called("abs", unary_row<op::absolute>),
     called("sin", unary_row<op::sin>), called("cos", unary_row<op::cos>), called("erf", unary_row<op::erf>),
-    {"pow", function::pow, {needed("exponent", argument_kind::integer)}},
+    {"pow", function::pow, {given("exponent", argument_kind::integer, 0), ignored("self")}},
+    {"float", function::as_float, {given("integers", argument_kind::truth, 0)}}, {"type_as", function::type_as, {}, 2, 2},
     called("relu", activation_row_of<op::relu>), called("relu6", activation_row_of<op::clamp>), called("clamp", activation_row_of<op::clamp>), {"clamp_min", function::unary<op::compare>, {ignored("min")}}, {"clamp_max", function::unary<op::compare>, {ignored("max")}},
     called("silu", activation_row_of<op::silu>), called("sigmoid", activation_row_of<op::sigmoid>), called("tanh", activation_row_of<op::tanh>),
     called("hardswish", activation_row_of<op::hardswish>), called("hardsigmoid", activation_row_of<op::hardsigmoid>), called("softplus", activation_row_of<op::softplus>),
@@ -214,7 +226,7 @@ inline constexpr layer_row function_table[]{
     {"normalize", function::normalize, {given("dim", argument_kind::integer, 1), ignored("p"), ignored("eps")}},
     {"pad", function::pad, {needed_each("pad", argument_kind::axes), ignored("mode"), ignored("value")}},
     {"zeros", function::constant, {needed_each("size", argument_kind::shape)}, 0, 0}, {"ones", function::constant, {needed_each("size", argument_kind::shape)}, 0, 0},
-    {"arange", function::arange, {needed_each("size", argument_kind::shape)}, 0, 0},
+    {"arange", function::arange, {needed_each("size", argument_kind::shape), given_word("dtype", "int64 float32")}, 0, 0},
     called("max_pool1d", max_pool_row), called("max_pool2d", max_pool_row), called("avg_pool2d", average_pool_row), called("adaptive_avg_pool2d", adaptive_pool_row<op::average_pool>),
     {"interpolate", layer::upsample, {given_each("size", argument_kind::size, 1), given_each("scale_factor", argument_kind::size, 1), given_word("mode", "nearest bilinear linear trilinear bicubic"), ignored("align_corners")}},
     {"pixel_shuffle", layer::pixel_shuffle, {needed("upscale_factor")}}, {"channel_shuffle", layer::channel_shuffle, {needed("groups")}},

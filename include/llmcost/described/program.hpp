@@ -34,6 +34,7 @@ struct place {
 
     std::uint16_t slot = 0;
     bool list = false;
+    bool pop = false;  ///< the last one of a list, which it leaves
 };
 
 /// One step of a block.
@@ -47,7 +48,8 @@ enum class step_kind : std::uint8_t {
     parallel,   ///< branches that read the same, and what joins them
     choice,     ///< steps where a number is not zero, else others
     parameter,  ///< a parameter of the module around
-    buffer      ///< a buffer, likewise
+    buffer,     ///< a buffer, likewise
+    refusal     ///< a sentence that says why there is no answer
 };
 
 /// An argument: numbers for the row's argument, in their order.
@@ -72,6 +74,7 @@ struct step {
     bool differs = false;  ///< of a part: its layers are of several kinds
     bool repeated = false;
     bool idle = false;      ///< its parameters exist, and nothing runs
+    bool again = false;     ///< of a module that was called before
     bool numbered = false;  ///< its name is its number in the container
     bool in_place = false;  ///< a sum writes into its first operand
     bool leaf = false;
@@ -80,7 +83,7 @@ struct step {
     literal name = "";
     bool integers = false;      ///< what a buffer holds
     std::int64_t in_list = -1;  ///< its number where it is one of a list
-    literal type = "";          ///< of its class
+    literal type = "";          ///< of its class; of a refusal the sentence
     const layer_row* row = nullptr;
     std::uint16_t block = 0;       ///< or part
     std::int16_t index_slot = -1;  ///< the number of a repetition, in the block's variables

@@ -181,12 +181,25 @@ private:
             put(k, 0, -1);
             if (swapped) put(kind::negation, 0, 0);
         };
+        if (takes("in")) {
+            bends_ = true;
+            return put(kind::contained, list_here(), 0);
+        }
         if (takes("<=")) return with(kind::less_or_equal, false);
         if (takes(">=")) return with(kind::less, true);
         if (takes("==")) return with(kind::equal, false);
         if (takes("!=")) return with(kind::unequal, false);
         if (takes("<")) return with(kind::less, false);
         if (takes(">")) return with(kind::less_or_equal, true);
+    }
+    /// The list whose name stands here.
+    std::int64_t list_here() {
+        skip();
+        const std::string_view name = name_here();
+        const std::optional<meaning> found = names_.find(name);
+        if (!found || found->what != meaning::of::list) refuse("expected the name of a list");
+        place_ += name.size();
+        return found->operand;
     }
     void sum() {
         product();
@@ -267,8 +280,13 @@ private:
         put(kind::number, n, 1);
     }
     void function(std::string_view name, std::size_t begin) {
+        if (name == "len") {
+            const auto list = static_cast<std::size_t>(list_here());
+            put(kind::number, static_cast<std::int64_t>(store_.lists[list].size()), 1);
+            return expect(")");
+        }
         const function_name* called = nullptr;
-        std::string all;
+        std::string all = "len";
         for (const function_name& f : function_names) {
             if (name == std::string_view(f.name)) called = &f;
             all.append(all.empty() ? "" : ", ").append(f.name);

@@ -149,7 +149,8 @@ public:
 
     /// The place of a tensor that a step names; `list[]` gathers all that are given to it.
     place define(config_view at) {
-        const auto [name, list] = name_of(at);
+        const auto [name, list, pop] = name_of(at);
+        if (pop) refuse_at(at, "a step adds to a list by name[]; .pop() takes from it");
         if (previous_step == string_ref(name.data(), name.size()))
             refuse_at(at, "\"previous\" is what the step before made");
         return define_name(name, list);
@@ -161,15 +162,20 @@ public:
                 return tensors_[i].second;
             }
         if (of_.slots == place::previous - 1) report_description("a block names at most 65534 tensors");
-        const place made{list ? of_.lists++ : of_.slots++, list};
+        const place made{list ? of_.lists++ : of_.slots++, list, false};
         tensors_.emplace_back(std::string(name), made);
         return made;
     }
-    [[nodiscard]] place find_tensor(config_view at) const {
-        const auto [name, list] = name_of(at);
+    [[nodiscard]] place find_tensor(config_view at) {
+        const auto [name, list, pop] = name_of(at);
         if (!list && previous_step == string_ref(name.data(), name.size())) return {place::previous, false};
-        for (const auto& [known, where] : tensors_)
-            if (known == name && where.list == list) return where;
+        for (std::size_t i = 0; i < tensors_.size(); ++i) {
+            place where = tensors_[i].second;
+            if (tensors_[i].first != name || where.list != list) continue;
+            writes_out_ = writes_out_ || (pop && i < first_inside_);
+            where.pop = pop;
+            return where;
+        }
         nearest_names near(name);
         for (const auto& [known, where] : tensors_) near.offer(known + (where.list ? "[]" : ""));
         refuse_at(at, "no tensor in front of this is called \"" + std::string(as_view(at.as_string())) + "\"" +
@@ -177,12 +183,17 @@ public:
     }
 
 private:
-    static std::pair<std::string_view, bool> name_of(config_view at) {
-        std::string_view name = as_view(at.as_string());
-        const bool list = name.ends_with("[]");
-        if (list) name.remove_suffix(2);
-        if (name.empty()) fail_value(at, "the name of a tensor");
-        return {name, list};
+    struct tensor_name {
+        std::string_view name;
+        bool list = false, pop = false;
+    };
+    static tensor_name name_of(config_view at) {
+        tensor_name n{as_view(at.as_string())};
+        n.pop = n.name.ends_with(".pop()");
+        n.list = n.pop || n.name.ends_with("[]");
+        if (n.list) n.name.remove_suffix(n.pop ? 6 : 2);
+        if (n.name.empty()) fail_value(at, "the name of a tensor");
+        return n;
     }
 
     const global_names& all_;

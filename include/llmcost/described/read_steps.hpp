@@ -65,8 +65,8 @@ public:
     }
 
 private:
-    static constexpr std::array<std::string_view, 7> kinds{"type", "function",  "residual", "parallel",
-                                                           "if",   "parameter", "buffer"};
+    static constexpr std::array<std::string_view, 8> kinds{"type", "function",  "residual", "parallel",
+                                                           "if",   "parameter", "buffer",   "refuse"};
 
     template <class Place>
     static std::vector<place> each_name(config_view at, Place find) {
@@ -86,7 +86,7 @@ private:
                     refuse_at(at, "is of two kinds: " + std::string(kind) + " and " + std::string(k));
                 kind = k;
             }
-        if (kind.empty()) refuse_at(at, "expected one of type, function, layers, residual, parallel, if, parameter, buffer");
+        if (kind.empty()) refuse_at(at, "expected one of type, function, layers, residual, parallel, if, parameter, buffer, refuse");
         const bool repeats = at.find("repeat").has_value();
         const std::size_t inside = names_.first_inside();
         block_names::repetition_names opened{};
@@ -102,7 +102,10 @@ private:
         if (const auto in = at.find("input")) s.inputs = read_inputs(*in);
         read_kind(at, kind, s);
         if (repeats) s.indexed = names_.close_repetition(opened, inside) || s.differs;
+        const std::uint16_t slots = of_.slots, lists = of_.lists;
         if (const auto out = at.find("output")) s.outputs = read_outputs(*out);
+        for (const place& p : s.outputs)  // what a repetition hands on by name, the next one may read
+            s.indexed = s.indexed || (repeats && p.slot < (p.list ? lists : slots));
         check_results(at, s);
         return s;
     }
@@ -134,6 +137,9 @@ private:
             s.body = read_steps(at.array("then"));
             if (const auto otherwise = at.find("else")) s.other = read_steps(*otherwise);
             known.insert(known.end(), {"then", "else"});
+        } else if (kind == "refuse") {
+            s.kind = step_kind::refusal;
+            s.type = p_.keep(as_view(at.find("refuse")->as_string()));
         } else {
             s.kind = kind == "parameter" ? step_kind::parameter : step_kind::buffer;
             s.name = p_.keep(read_name(*at.find(string_ref(kind.data(), kind.size()))));
@@ -151,8 +157,8 @@ private:
         const std::string_view name = type ? without_module(as_view(type->as_string())) : std::string_view{};
         read_module_name(at, s);
         std::vector<std::string_view> known{"type",  "name",  "input", "output", "repeat",
-                                            "first", "index", "role",  "idle",   "class"};
-        s.idle = at.boolean("idle", false);
+                                            "first", "index", "role",  "idle",   "class", "again"};
+        s.idle = at.boolean("idle", false), s.again = at.boolean("again", false);
         if (const auto layers = at.find("layers")) {
             s.kind = step_kind::container, s.inlined = !type, s.numbered = s.numbered && type;
             if (!type && (at.find("name") || at.find("role")))

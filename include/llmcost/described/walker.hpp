@@ -151,6 +151,7 @@ private:
         read_by_.clear();
         const bool unasked = s.what == role::head && t_.load().head == logits::none;
         const recorder::idle_guard idle{t_, s.idle || unasked};
+        const recorder::called_again_guard again{t_, s.again};
         std::vector<made> in = gathered(s, f, x);
         std::vector<made> out;
         const bool module =
@@ -178,6 +179,7 @@ private:
             case step_kind::choice: out = {run(number(s.condition, f) != 0 ? s.body : s.other, f, in.front())}; break;
             case step_kind::parameter: out = {{t_.param(s.name, shape_of(s, f)), &s}}; break;
             case step_kind::buffer: out = {{buffer(s, f), &s}}; break;
+            case step_kind::refusal: fail(s.pointer, s.type);
         }
         if (module) {
             if (m.leaf)
@@ -197,10 +199,14 @@ private:
         return s.idle || unasked || of_nothing || out.empty() ? x : out.front();
     }
 
-    [[nodiscard]] std::vector<made> gathered(const step& s, const frame& f, const made& x) const {
+    [[nodiscard]] static std::vector<made> gathered(const step& s, frame& f, const made& x) {
         std::vector<made> in;
         for (const place& p : s.inputs)
-            if (p.list)
+            if (p.pop) {
+                if (f.lists[p.slot].empty()) report_description("the list that it takes the last tensor of is empty");
+                in.push_back(f.lists[p.slot].back());
+                f.lists[p.slot].pop_back();
+            } else if (p.list)
                 in.insert(in.end(), f.lists[p.slot].begin(), f.lists[p.slot].end());
             else
                 in.push_back(p.slot == place::previous ? x : f.slots[p.slot]);

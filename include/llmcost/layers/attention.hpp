@@ -155,16 +155,18 @@ constexpr value attention_by_parts(trace& t, const value& q, const value& k, con
     return t.contiguous(attention_heads_by_parts(t, q, k, v, c).transpose(1, 2));
 }
 
-/// The same where nothing is dropped, causal or over everything: scores stay inside, their log-sum-exp is kept.
+/// The same where nothing is dropped, causal or over everything, the heads first: scores stay inside, their log-sum-exp is
+/// kept.
 ///
-/// Backward makes five products (torch/utils/flop_counter.py, `sdpa_backward_flop_count`).
-constexpr value attention_in_one_call(trace& t, const value& wide_q, const value& wide_k, const value& wide_v,
-                                      const context& c, const score_options& how) {
+/// Backward makes five products (torch/utils/flop_counter.py, `sdpa_backward_flop_count`), of scores that are made again: times
+/// the scale, less the sum, exp; each row's gradient times its result, which is subtracted; times the probability and the scale.
+constexpr value attention_heads_in_one_call(trace& t, const value& wide_q, const value& wide_k, const value& wide_v,
+                                            const context& c, const score_options& how) {
     const bool windowed = c.window > 0 && c.window < c.length();
     // kernels of engines do all of it in one call; PyTorch's own, whose savings backward reads, does not
     if (t.training() && (how.soft_cap || how.bias != nullptr || how.sinks != nullptr || windowed))
         report_description("scaled_dot_product_attention has no scores to change and no window: eager is described");
-    if (t.drops(dropout_of::attention)) return attention_by_parts(t, wide_q, wide_k, wide_v, c);
+    if (t.drops(dropout_of::attention)) return attention_heads_by_parts(t, wide_q, wide_k, wide_v, c);
     value q = t.narrowed(wide_q), k = t.narrowed(wide_k), v = t.narrowed(wide_v);
     const count pairs = count(q.elements / static_cast<std::uint64_t>(q.dim(3))) * count(k.dim(2));
     const count d(q.dim(3)), width(v.dim(3));
@@ -176,19 +178,29 @@ constexpr value attention_in_one_call(trace& t, const value& wide_q, const value
         const value scores = t.mul(t.matmul(q, repeat_kv(t, k, groups).transpose(2, 3)));
         (void)t.matmul(t.softmax(scores), repeat_kv(t, v, groups));
     }
+    const std::uint64_t rows = q.elements / static_cast<std::uint64_t>(q.dim(3));
+    t.written(rows);  // log-sum-exp
     // laid out as the queries: (batch, sequence, heads, dim) in memory, unless they were joined or copied
     value out = dense({q.dim(0), q.dim(1), q.dim(2), v.dim(3)}, q.type);
     if (!q.is_contiguous()) out = dense({q.dim(0), q.dim(2), q.dim(1), v.dim(3)}, q.type).transpose(1, 2);
     const bool goes_back = q.requires_grad || k.requires_grad || v.requires_grad;
     if (goes_back) {
         for (value each : {q, k, v}) each.requires_grad = true, t.save_for_backward(each);
-        t.save_besides(count(q.elements / static_cast<std::uint64_t>(q.dim(3))) * count(4));
+        t.save_besides(count(rows) * count(4));
         const count products = pairs * (d * count(3) + width * count(2));
         t.backward_torch_flops(products * count(2));
-        t.backward({.add = products + pairs, .mult = products + pairs * count(3), .exp = pairs});
+        const count of_rows = count(rows) * width, results = count(q.elements) + count(k.elements) + count(v.elements);
+        t.backward({.add = products + of_rows - count(rows) - results,
+                    .mult = products + pairs * count(3) + of_rows,
+                    .exp = pairs});
     }
     t.record(op::attention, {}, {}, out, in, 3);
-    return t.contiguous(out.transpose(1, 2));
+    return out;
+}
+/// The same with the heads behind the positions, as Transformers hands it on.
+constexpr value attention_in_one_call(trace& t, const value& q, const value& k, const value& v, const context& c,
+                                      const score_options& how) {
+    return t.contiguous(attention_heads_in_one_call(t, q, k, v, c, how).transpose(1, 2));
 }
 
 /// Attention as eager executes it: q (B, H, S, d), k and v (B, H or kv heads, T, d) -> context (B, S, H, d).

@@ -64,14 +64,16 @@ public:
     struct no_grad_guard : value_guard<bool> {
         constexpr explicit no_grad_guard(recorder& r, bool on = true) noexcept : value_guard(r.grad_, r.grad_ && !on) {}
     };
-    /// While it lives, what is executed is the inside of one call: counted, neither kept nor told.
+    /// While it lives, what is executed is the inside of one call: counted, but neither written, kept nor told.
     class inside_guard {
     public:
-        constexpr explicit inside_guard(recorder& r) noexcept : quiet_(r), ear_(r.listener_, nullptr) {}
+        constexpr explicit inside_guard(recorder& r) noexcept
+            : quiet_(r), ear_(r.listener_, nullptr), written_(r.sums_.written, r.sums_.written) {}
 
     private:
         no_grad_guard quiet_;
         value_guard<listener*> ear_;
+        value_guard<count> written_;
     };
     /// While it lives, experts run over all tokens, `used` of `of` parts of which were sent to them.
     struct unrouted_guard : value_guard<routed_share> {

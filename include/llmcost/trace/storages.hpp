@@ -12,7 +12,7 @@ namespace llmcost {
 
 /// The storages of a walk: which of them autograd has saved, and how often each exists under repetition.
 class storage_book {
-    static constexpr std::int32_t most = 2048;
+    static constexpr std::int32_t most = 16384;
 
 public:
     /// A new storage.

@@ -1,0 +1,182 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <llmcost/base/error.hpp>
+#include <llmcost/bundled/bundled_config.hpp>
+#include <llmcost/cli/variant.hpp>
+#include <llmcost/detail/nearest.hpp>
+#include <llmcost/json.hpp>
+#include <llmcost/reading/config.hpp>
+
+#include <span>
+
+// Configurations that name a class (`_class_name`, as diffusers writes them): a description of that class says what their
+// keys are, and which of its sizes they give.
+namespace llmcost::cli {
+
+namespace detail {
+
+inline std::string_view text_view(string_ref text) { return {text.data(), text.size()}; }
+
+/// The class that a configuration names, where nothing else says what it is.
+inline std::string_view named_class(config_view root) {
+    const auto name = root.is_object() ? root.find("_class_name") : maybe<config_view>{};
+    return name && name->is_string() && !root.find("model_type") ? text_view(name->as_string()) : std::string_view{};
+}
+
+/// Whether a description reads configurations of a class.
+inline bool reads_class(config_view description, std::string_view name) {
+    const auto how = description.find("configuration");
+    if (!how) return false;
+    const auto classes = how->find("class_names");
+    if (!classes) return text_view(description.string("class")) == name;
+    for (const config_view each : *classes)
+        if (text_view(each.as_string()) == name) return true;
+    return false;
+}
+
+/// Turns the keys of a configuration into sizes of a description.
+class class_config_reader {
+public:
+    class_config_reader(config_view description, config_view configuration)
+        : sizes_(description.object("sizes")), how_(description.object("configuration")), configuration_(configuration) {}
+
+    [[nodiscard]] std::vector<std::pair<std::string, std::string>> read() const {
+        std::vector<std::pair<std::string, std::string>> out;
+        for (const config_view each : configuration_) {
+            const std::string_view key = text_view(each.key());
+            if (key.starts_with('_') || stands_in("ignored", key) || each.is_null()) continue;
+            if (key == "sizes" && each.is_object()) {  // of --set
+                for (const config_view size : each) out.emplace_back("sizes." + std::string(text_view(size.key())), size_text(size));
+                continue;
+            }
+            if (const auto accepted = part("only", key)) {
+                check_accepted(each, *accepted);
+                continue;
+            }
+            const auto size = sizes_.find(each.key());
+            const auto words = part("words", key);
+            if (!size) refuse_key(each);
+            if (stands_in("rates", key)) {
+                out.emplace_back("sizes." + std::string(key), each.as_real() > 0 ? "1" : "0");
+                continue;
+            }
+            std::string value;
+            if (each.is_array()) {
+                for (const config_view item : each) value.append(value.empty() ? "[" : ",").append(number_of(item, words));
+                value = value.empty() ? "[]" : value + ']';
+                if (!size->is_array()) fail_value(each, "one value");
+            } else {
+                value = number_of(each, words);
+                if (size->is_array()) value = repeated(each, value);
+            }
+            out.emplace_back("sizes." + std::string(key), value);
+        }
+        return out;
+    }
+
+private:
+    [[nodiscard]] maybe<config_view> part(const char* name, std::string_view key) const {
+        const auto all = how_.find(name);
+        return all ? all->find(string_ref(key.data(), key.size())) : maybe<config_view>{};
+    }
+    [[nodiscard]] bool stands_in(const char* list, std::string_view key) const {
+        const auto all = how_.find(list);
+        if (!all) return false;
+        for (const config_view each : *all)
+            if (text_view(each.as_string()) == key) return true;
+        return false;
+    }
+    /// As a value of JSON looks.
+    [[nodiscard]] static std::string shown(config_view v) {
+        if (v.is_null()) return "null";
+        if (v.is_string()) return '"' + std::string(text_view(v.as_string())) + '"';
+        if (v.is_boolean()) return v.as_boolean() ? "true" : "false";
+        if (v.is_integer()) return std::to_string(v.as_integer());
+        return v.is_number() ? "another number" : "a list or an object";
+    }
+    static void check_accepted(config_view each, config_view accepted) {
+        std::string all;
+        for (const config_view one : accepted) {
+            if (shown(one) == shown(each) && (!each.is_number() || each.is_integer())) return;
+            if (each.is_number() && one.is_number() && each.as_real() == one.as_real()) return;
+            all += shown(one) + ", ";
+        }
+        fail_value(each, (all + "or null, which is all that is described").c_str());
+    }
+    /// A number, true, false, or the number that a word stands for.
+    [[nodiscard]] static std::string number_of(config_view v, const maybe<config_view>& words) {
+        if (words && v.is_string()) {
+            if (const auto found = words->find(v.as_string())) return std::to_string(found->as_integer());
+            nearest_names near(text_view(v.as_string()));
+            for (const config_view known : *words) near.offer(text_view(known.key()));
+            fail_at(v, "is not described" + near.hint_or_all());
+        }
+        if (v.is_boolean()) return v.as_boolean() ? "true" : "false";
+        if (v.is_number()) {
+            const double real = v.as_real();
+            if (v.is_integer() || (std::floor(real) == real && std::fabs(real) < 1e15))
+                return std::to_string(v.is_integer() ? v.as_integer() : static_cast<std::int64_t>(real));
+            fail_value(v, "a whole number");
+        }
+        fail_value(v, words ? "a word or a whole number" : "a whole number, true or false");
+    }
+    /// A number that stands for each of as many as another list has.
+    [[nodiscard]] std::string repeated(config_view each, const std::string& value) const {
+        const auto as = part("each", text_view(each.key()));
+        if (!as) fail_value(each, "a list");
+        const auto given = configuration_.find(as->as_string()), usual = sizes_.find(as->as_string());
+        const config_view list = given && given->is_array() ? *given : *usual;
+        std::string out;
+        for ([[maybe_unused]] const config_view one : list) out.append(out.empty() ? "[" : ",").append(value);
+        return out + ']';
+    }
+    [[noreturn]] void refuse_key(config_view each) const {
+        nearest_names near(text_view(each.key()));
+        for (const config_view size : sizes_) near.offer(text_view(size.key()));
+        fail_at(each, "nothing reads this key, and what it changes is not described" + near.hint("; nearest: "));
+    }
+    [[noreturn]] static void fail_at(config_view at, const std::string& what) {
+        llmcost::detail::fail_at(config_problem::bad_value, at, {}, what);
+    }
+
+    config_view sizes_, how_, configuration_;
+};
+
+}  // namespace detail
+
+/// The description that a configuration's `_class_name` asks for, with the sizes that the configuration gives; nothing where it
+/// names no class.
+[[nodiscard]] inline std::optional<config_document> described_by_class(const config_document& configuration,
+                                                                       std::span<const bundled_config> bundled) {
+    const std::string name(detail::named_class(configuration.root()));
+    if (name.empty()) return {};
+    nearest_names near(name);
+    std::string_view before;
+    for (const bundled_config& known : bundled) {
+        if (known.variant.empty() || known.json.data() == before.data()) continue;
+        before = known.json;
+        config_document description = parse_config(known.json, configuration.name());
+        const config_view root = description.root();
+        if (!root.find("configuration")) continue;
+        near.offer(detail::text_view(root.string("class")));
+        if (!detail::reads_class(root, name)) continue;
+        const auto sizes = configuration.read_with(
+            [&](config_view given) { return detail::class_config_reader(description.root(), given).read(); });
+        for (const auto& [key, value] : sizes) description.set(key, value);
+        return description;
+    }
+    throw error(errc::unknown_model_type, configuration.name(),
+                "/_class_name: \"" + name + "\" is not described" + near.hint_or_all());
+}
+
+}  // namespace llmcost::cli
