@@ -48,8 +48,8 @@ TEST_CASE("what is bundled of diffusers are the files in configs/models/diffuser
     const std::filesystem::path path = golden_folder() / "../../include/llmcost/bundled/diffusers.hpp";
     const std::map<std::string, vision_record> records = read_vision_records("diffusers.txt");
     const std::string text =
-        bundled_header({"diffusers", "", "its own config.json", "Denoisers of diffusers, each a variant of its class's description.",
-                        "diffusers_test.cpp"},
+        bundled_header({"diffusers", "", "its own config.json",
+                        "Denoisers of diffusers, each a variant of its class's description.", "diffusers_test.cpp"},
                        [&](const std::string& name) {
                            const auto found = records.find(name);
                            const std::string held = found == records.end() ? " 0" : found->second.lines.at("model");

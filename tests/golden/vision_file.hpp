@@ -104,9 +104,8 @@ template <class Parameters>
     }
     std::vector<std::string> names;
     for (const auto& [name, family] : family_of) names.push_back(name);
-    std::sort(names.begin(), names.end(), [](const std::string& x, const std::string& y) {
-        return llmcost::detail::compare_ignoring_case(x, y) < 0;
-    });
+    std::sort(names.begin(), names.end(),
+              [](const std::string& x, const std::string& y) { return llmcost::detail::compare_ignoring_case(x, y) < 0; });
     std::string rows;
     for (const std::string& name : names)
         rows += "    {\"" + b.prefix + name + "\"sv, \"" + b.source + "\"sv, detail::described_" + family_of[name] + ", " +

@@ -4,6 +4,7 @@
 
 #include <llmcost/bundled/bundled_config.hpp>
 #include <llmcost/bundled/dense.hpp>
+#include <llmcost/bundled/diffusers.hpp>
 #include <llmcost/bundled/encoder.hpp>
 #include <llmcost/bundled/gemma.hpp>
 #include <llmcost/bundled/gpt.hpp>
@@ -51,8 +52,8 @@ constexpr auto merge_bundled(const bundled_config (&... tables)[Sizes]) noexcept
 
 /// Every bundled configuration, sorted by name without regard to case.
 inline constexpr auto bundled_configs =
-    detail::merge_bundled(bundled_dense, bundled_encoder, bundled_gemma, bundled_gpt, bundled_llama, bundled_mistral,
-                          bundled_mixture, bundled_qwen, bundled_state_space, bundled_torchvision);
+    detail::merge_bundled(bundled_dense, bundled_diffusers, bundled_encoder, bundled_gemma, bundled_gpt, bundled_llama,
+                          bundled_mistral, bundled_mixture, bundled_qwen, bundled_state_space, bundled_torchvision);
 
 static_assert(detail::names_ascend(bundled_configs), "tables stand in the order of their names, each name once");
 

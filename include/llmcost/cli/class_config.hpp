@@ -54,9 +54,11 @@ public:
         std::vector<std::pair<std::string, std::string>> out;
         for (const config_view each : configuration_) {
             const std::string_view key = text_view(each.key());
+            if (each.is_null() && stands_in("never_null", key)) fail_at(each, "without it the model is not described");
             if (key.starts_with('_') || stands_in("ignored", key) || each.is_null()) continue;
             if (key == "sizes" && each.is_object()) {  // of --set
-                for (const config_view size : each) out.emplace_back("sizes." + std::string(text_view(size.key())), size_text(size));
+                for (const config_view size : each)
+                    out.emplace_back("sizes." + std::string(text_view(size.key())), size_text(size));
                 continue;
             }
             if (const auto accepted = part("only", key)) {
@@ -154,8 +156,8 @@ private:
 
 }  // namespace detail
 
-/// The description that a configuration's `_class_name` asks for, with the sizes that the configuration gives; nothing where it
-/// names no class.
+/// The description that a configuration's `_class_name` asks for, with the sizes that the configuration gives; nothing where
+/// it names no class.
 [[nodiscard]] inline std::optional<config_document> described_by_class(const config_document& configuration,
                                                                        std::span<const bundled_config> bundled) {
     const std::string name(detail::named_class(configuration.root()));

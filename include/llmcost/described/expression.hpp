@@ -15,11 +15,11 @@ namespace llmcost::described {
 
 /// What an instruction of an expression does with a stack of whole numbers.
 enum class instruction_kind : std::uint8_t {
-    number,    ///< pushes its operand
-    variable,  ///< pushes a number of the block that is walked
-    asked,     ///< pushes a number of the workload
-    item,      ///< an index becomes that element of a list
-    contained, ///< a number becomes whether a list has it
+    number,     ///< pushes its operand
+    variable,   ///< pushes a number of the block that is walked
+    asked,      ///< pushes a number of the workload
+    item,       ///< an index becomes that element of a list
+    contained,  ///< a number becomes whether a list has it
     add,
     subtract,
     multiply,

@@ -83,11 +83,12 @@ struct step {
     literal name = "";
     bool integers = false;      ///< what a buffer holds
     std::int64_t in_list = -1;  ///< its number where it is one of a list
+    bool counted = false;       ///< that number is `first`
     literal type = "";          ///< of its class; of a refusal the sentence
     const layer_row* row = nullptr;
-    std::uint16_t block = 0;       ///< or part
-    std::int16_t index_slot = -1;  ///< the number of a repetition, in the block's variables
-    expression times{}, first{}, condition{};
+    std::uint16_t block = 0;                   ///< or part
+    std::int16_t index_slot = -1;              ///< the number of a repetition, in the block's variables
+    expression times{}, first{}, condition{};  ///< `first`: of a repetition, or of a list
     std::vector<passed> arguments{};
     std::vector<place> inputs{};   ///< none: what came before
     std::vector<place> outputs{};  ///< names given to results

@@ -86,7 +86,8 @@ private:
                     refuse_at(at, "is of two kinds: " + std::string(kind) + " and " + std::string(k));
                 kind = k;
             }
-        if (kind.empty()) refuse_at(at, "expected one of type, function, layers, residual, parallel, if, parameter, buffer, refuse");
+        if (kind.empty())
+            refuse_at(at, "expected one of type, function, layers, residual, parallel, if, parameter, buffer, refuse");
         const bool repeats = at.find("repeat").has_value();
         const std::size_t inside = names_.first_inside();
         block_names::repetition_names opened{};
@@ -156,8 +157,8 @@ private:
         const auto type = at.find("type");
         const std::string_view name = type ? without_module(as_view(type->as_string())) : std::string_view{};
         read_module_name(at, s);
-        std::vector<std::string_view> known{"type",  "name",  "input", "output", "repeat",
-                                            "first", "index", "role",  "idle",   "class", "again"};
+        std::vector<std::string_view> known{"type",  "name", "input", "output", "repeat", "first",
+                                            "index", "role", "idle",  "class",  "again"};
         s.idle = at.boolean("idle", false), s.again = at.boolean("again", false);
         if (const auto layers = at.find("layers")) {
             s.kind = step_kind::container, s.inlined = !type, s.numbered = s.numbered && type;
@@ -195,7 +196,7 @@ private:
             }
         }
     }
-    /// `"fc"`, `"layers.3"`, `"layer{i + 1}"`; none: a number in the container.
+    /// `"fc"`, `"layers.3"`, `"layers.{i}"`, `"layer{i + 1}"`; none: a number in the container.
     void read_module_name(config_view at, step& s) {
         const auto name = at.find("name");
         if (!name) {
@@ -211,6 +212,13 @@ private:
             if (!listed) return;
             if (s.repeated) refuse_at(*name, "repetitions have numbers of their own: say where they begin by first");
             for (const char c : rest.substr(dot + 1)) s.in_list = std::max<std::int64_t>(s.in_list, 0) * 10 + (c - '0');
+            return;
+        }
+        if (const std::size_t list = rest.find(".{"); list == rest.find('{') - 1 && rest.ends_with('}')) {
+            if (s.repeated) refuse_at(*name, "repetitions have numbers of their own: say where they begin by first");
+            s.name = p_.keep(read_name(*name, rest.substr(0, list)));
+            s.first = number_in(*name, rest.substr(list + 2, rest.size() - list - 3));
+            s.counted = true;
             return;
         }
         for (std::size_t open = rest.find('{'); open != std::string_view::npos; open = rest.find('{')) {

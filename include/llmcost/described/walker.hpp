@@ -216,6 +216,7 @@ private:
     [[nodiscard]] module_info place_of(const step& s, frame& f, std::int64_t index) {
         module_info m{s.name, index < 0 ? s.in_list : index, {"", s.type}, s.what, s.leaf};
         if (s.numbered && index < 0) m.index = f.item++;
+        if (s.counted) m.index = number(s.first, f);
         if (!s.name_parts.empty()) {
             std::string name;
             for (const name_part& p : s.name_parts) name += p.text + std::to_string(number(p.number, f));

@@ -158,8 +158,9 @@ constexpr value attention_by_parts(trace& t, const value& q, const value& k, con
 /// The same where nothing is dropped, causal or over everything, the heads first: scores stay inside, their log-sum-exp is
 /// kept.
 ///
-/// Backward makes five products (torch/utils/flop_counter.py, `sdpa_backward_flop_count`), of scores that are made again: times
-/// the scale, less the sum, exp; each row's gradient times its result, which is subtracted; times the probability and the scale.
+/// Backward makes five products (torch/utils/flop_counter.py, `sdpa_backward_flop_count`), of scores that are made again:
+/// times the scale, less the sum, exp; each row's gradient times its result, which is subtracted; times the probability and
+/// the scale.
 constexpr value attention_heads_in_one_call(trace& t, const value& wide_q, const value& wide_k, const value& wide_v,
                                             const context& c, const score_options& how) {
     const bool windowed = c.window > 0 && c.window < c.length();

@@ -279,7 +279,8 @@ private:
 
     constexpr void number(value& parameter) noexcept { parameter.storage = --last_parameter_; }
     constexpr void tell_parameter(literal name, const value& v, bool tied) {
-        parameter_times_ != count{} ? listener_->parameter(*this, name, v, tied) : listener_->parameter_again(*this, name, v);
+        parameter_times_ != count{} ? listener_->parameter(*this, name, v, tied)
+                                    : listener_->parameter_again(*this, name, v);
     }
     constexpr void declared(literal name, value& v, count used, count of) {
         if (active_ || selection_.meets_parameter(name, false)) {
