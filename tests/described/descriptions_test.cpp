@@ -174,7 +174,7 @@ TEST_CASE("what is wrong with a description is said with its place") {
          "/variants/deep/dept: no size is called so; nearest: depth"},
         {R"({"sizes": {"depth": 3}, "variants": {"deep": {"depth": [9]}}, "inputs": {}, "layers": []})",
          "/variants/deep/depth: expected a number, as the size is"},
-        {over_features(R"({"type": "ReLU", "name": "a.{1}"})"), "expected a name of letters, digits, _ and -"},
+        {over_features(R"({"type": "ReLU", "name": "a:{1}"})"), "expected a name of letters, digits, _ and -"},
         {over_features(R"({"type": "ReLU", "name": "a{1"})"), "an expression between { and }"},
         {R"({"sizes": {"a": "2 * sequence"}, "inputs": {}, "layers": []})",
          "/sizes/a: a size does not depend on the workload"},

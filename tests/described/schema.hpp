@@ -68,7 +68,7 @@ inline json schema() {
         more.update(common);
         return more;
     };
-    const json module = {{"type", text}, {"name", text}, {"class", text}, {"role", text}, {"idle", truth}};
+    const json module = {{"type", text}, {"name", text}, {"class", text}, {"role", text}, {"idle", truth}, {"again", truth}};
     json container = module, rules = json::array(), functions = json::array();
     container["layers"] = steps;
     for (const auto& row : llmcost::described::layer_table) rules.push_back(rule("type", row));
@@ -91,7 +91,8 @@ inline json schema() {
           object(with({{"parallel", {{"type", "array"}, {"items", steps}}}, {"join", text}, {"dim", number}}), {"parallel"}),
           object(with({{"if", number}, {"then", steps}, {"else", steps}}), {"if", "then"}),
           object(with({{"parameter", text}, {"shape", reference("numbers")}}), {"parameter", "shape", "output"}),
-          object(with({{"buffer", text}, {"shape", reference("numbers")}, {"dtype", text}}), {"buffer", "shape"})}}};
+          object(with({{"buffer", text}, {"shape", reference("numbers")}, {"dtype", text}}), {"buffer", "shape"}),
+          object(with({{"refuse", text}}), {"refuse"})}}};
     defs["block"] =
         object({{"arguments", {{"type", "object"}, {"additionalProperties", {{"anyOf", {number, {{"type", "null"}}}}}}}},
                 {"input", names},
@@ -106,6 +107,7 @@ inline json schema() {
                         {"image_size", reference("numbers")},
                         {"sizes", {{"type", "object"}, {"additionalProperties", reference("numbers")}}},
                         {"variants", {{"type", "object"}}},
+                        {"configuration", {{"type", "object"}}},
                         {"inputs", {{"type", "object"}, {"additionalProperties", input}}},
                         {"blocks", {{"type", "object"}, {"additionalProperties", reference("block")}}},
                         {"layers", steps},

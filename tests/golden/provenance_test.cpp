@@ -128,8 +128,9 @@ std::string page_of(const std::map<std::string, held_type>& all) {
            "prints the same.\n\n"
         << "| type | held against | forward passes | training | exceptions |\n|---|---|---|---|---|\n";
     for (const auto& [type, held] : all)
-        out << "| `" << type << "` | " << (held.configurations.empty() ? std::string(llmcost::not_held) : joined(held.configurations))
-            << " | " << (held.runs.empty() ? "tensors only" : joined(held.runs)) << " | " << training_of(held) << " | "
+        out << "| `" << type << "` | "
+            << (held.configurations.empty() ? std::string(llmcost::not_held) : joined(held.configurations)) << " | "
+            << (held.runs.empty() ? "tensors only" : joined(held.runs)) << " | " << training_of(held) << " | "
             << joined(held.exceptions) << " |\n";
     out << "\n## Models of torchvision\n\n"
         << "`--model torchvision/NAME`, described in files as [your own](own-models.md) are. Each name is held against "
@@ -137,11 +138,32 @@ std::string page_of(const std::map<std::string, held_type>& all) {
            "0.29.2:\ntensors, classes, every figure of every module over two images of 3x224x224, and of a training step of "
            "them "
            "FLOPs, what\nbackward executes and the bytes that autograd keeps.\n\n| description | names |\n|---|---|\n";
-    for (const vision_family& family : read_vision_families()) {
-        out << "| [" << family.name << ".json](../configs/models/torchvision/" << family.name << ".json) |";
-        for (const std::string& name : family.variants) out << " `" << name << '`';
-        out << " |\n";
-    }
+    const auto list = [&](const std::string& folder) {
+        for (const vision_family& family : read_families(folder)) {
+            out << "| [" << family.name << ".json](../configs/models/" << folder << '/' << family.name << ".json) |";
+            for (const std::string& name : family.variants) out << " `" << name << '`';
+            out << " |\n";
+        }
+    };
+    list("torchvision");
+    out << "\n## Denoisers of diffusers\n\n"
+        << "A `config.json` whose `_class_name` is one of these classes is read by its description, and these repositories "
+           "are "
+           "known by\nname. They and small configurations are held against diffusers 0.42.1 in the same figures, for one "
+           "denoising step of two images:\nattention is one fused call.\n\n| description | repositories |\n|---|---|\n";
+    list("diffusers");
+    out << "\n## Models of timm\n\n"
+        << "A `config.json` of timm names an `architecture`. These are described, and known as `timm/NAME`; they are held "
+           "against "
+           "timm 1.0.31\nin the same figures as torchvision's, with attention in one fused call.\n\n| description | names "
+           "|\n|---|---|\n";
+    list("timm");
+    out << "\nThese are torchvision's, though their modules have other names: parameters, every primitive, FLOPs forward "
+           "and "
+           "backward, what\nbackward executes and the bytes that autograd keeps are equal.\n\n";
+    for (const auto& [name, record] : read_vision_records("timm.txt"))
+        if (!name.starts_with("vit_")) out << "`" << name << "` ";
+    out << "\n";
     return out.str();
 }
 

@@ -98,7 +98,7 @@ template <class Parameters>
     std::string families;
     std::map<std::string, std::string> family_of;
     for (const vision_family& family : read_families(b.folder)) {
-        families += "inline constexpr std::string_view described_" + family.name + " =\n    R\"json(" +
+        families += "inline constexpr std::string_view described_" + b.folder + "_" + family.name + " =\n    R\"json(" +
                     without_blanks(family.json) + ")json\"sv;\n";
         for (const std::string& variant : family.variants) family_of[variant] = family.name;
     }
@@ -108,7 +108,7 @@ template <class Parameters>
               [](const std::string& x, const std::string& y) { return llmcost::detail::compare_ignoring_case(x, y) < 0; });
     std::string rows;
     for (const std::string& name : names)
-        rows += "    {\"" + b.prefix + name + "\"sv, \"" + b.source + "\"sv, detail::described_" + family_of[name] + ", " +
+        rows += "    {\"" + b.prefix + name + "\"sv, \"" + b.source + "\"sv, detail::described_" + b.folder + "_" + family_of[name] + ", " +
                 parameters(name) + ", \"" + name + "\"sv},\n";
     return R"(// SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0

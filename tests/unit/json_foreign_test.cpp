@@ -86,7 +86,7 @@ TEST_CASE("a JSON file that configures no model is named by its keys") {
     is(R"("added_tokens": [], "pre_tokenizer": {})", "a tokenizer");
     is(R"("processor_class": "x")", "the settings of a processor");
     is(R"("dim": 4096, "n_layers": 32, "n_heads": 32)", "a params.json, as Llama and Mistral were first released with");
-    is(R"("_class_name": "x", "_diffusers_version": "1")", "a configuration of Diffusers");
+    is(R"("_class_name": "x", "scheduler": ["a", "b"])", "the index of a pipeline of diffusers");
     is(R"("_from_model_config": true)", "the settings of generation");
     is(R"("do_sample": true)", "the settings of generation");
     is(R"("max_new_tokens": 9)", "the settings of generation");

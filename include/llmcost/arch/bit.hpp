@@ -188,6 +188,7 @@ inline constexpr architecture bit{
     .own = bit_detail::keys,
     .drops = dropout_keys::none(),
     .rotated = rotation::none,
+    .any_image = true,
     .heads = {head_kind::none, head_kind::image_classification},
     .defaults = image_defaults(activation::relu),
 };

@@ -150,6 +150,7 @@ inline constexpr architecture convnext{
     .own = convnext_detail::keys,
     .drops = dropout_keys::none(),
     .rotated = rotation::none,
+    .any_image = true,
     .heads = {head_kind::none, head_kind::image_classification},
     .names = {.base = "convnext"},
     .keys = {{"num_hidden_layers", "num_stages", key_rule::standard_first}},

@@ -224,6 +224,7 @@ inline constexpr architecture focalnet{
     .own = focalnet_detail::keys,
     .drops = focalnet_detail::dropout_rates,
     .rotated = rotation::none,
+    .any_image = true,
     .heads = {head_kind::none, head_kind::image_classification},
     .defaults = image_defaults(activation::gelu),
 };

@@ -78,6 +78,7 @@ inline constexpr architecture mobilenet_v1{
     .read = read_mobilenet_v1,
     .own = mobilenet_v1_detail::keys,
     .rotated = rotation::none,
+    .any_image = true,
     .heads = {head_kind::none, head_kind::image_classification},
     .defaults = image_defaults(activation::relu6),
 };

@@ -166,6 +166,7 @@ inline constexpr architecture mobilenet_v2{
     .read = read_mobilenet_v2,
     .own = mobilenet_v2_detail::keys,
     .rotated = rotation::none,
+    .any_image = true,
     .heads = {head_kind::none, head_kind::image_classification, head_kind::semantic_segmentation},
     .defaults = image_defaults(activation::relu6),
 };

@@ -156,6 +156,7 @@ inline constexpr architecture resnet{
     .read = read_resnet,
     .own = resnet_detail::keys,
     .rotated = rotation::none,
+    .any_image = true,
     .heads = {head_kind::none, head_kind::image_classification},
     .defaults = image_defaults(activation::relu),
 };

@@ -13,6 +13,7 @@
 #include <llmcost/bundled/mixture.hpp>
 #include <llmcost/bundled/qwen.hpp>
 #include <llmcost/bundled/state_space.hpp>
+#include <llmcost/bundled/timm.hpp>
 #include <llmcost/bundled/torchvision.hpp>
 
 #include <array>
@@ -53,7 +54,8 @@ constexpr auto merge_bundled(const bundled_config (&... tables)[Sizes]) noexcept
 /// Every bundled configuration, sorted by name without regard to case.
 inline constexpr auto bundled_configs =
     detail::merge_bundled(bundled_dense, bundled_diffusers, bundled_encoder, bundled_gemma, bundled_gpt, bundled_llama,
-                          bundled_mistral, bundled_mixture, bundled_qwen, bundled_state_space, bundled_torchvision);
+                          bundled_mistral, bundled_mixture, bundled_qwen, bundled_state_space, bundled_timm,
+                          bundled_torchvision);
 
 static_assert(detail::names_ascend(bundled_configs), "tables stand in the order of their names, each name once");
 

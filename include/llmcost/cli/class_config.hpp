@@ -109,11 +109,10 @@ private:
     static void check_accepted(config_view each, config_view accepted) {
         std::string all;
         for (const config_view one : accepted) {
-            if (shown(one) == shown(each) && (!each.is_number() || each.is_integer())) return;
-            if (each.is_number() && one.is_number() && each.as_real() == one.as_real()) return;
-            all += shown(one) + ", ";
+            if (each.is_number() && one.is_number() ? each.as_real() == one.as_real() : shown(one) == shown(each)) return;
+            all += shown(one) + " or ";
         }
-        fail_value(each, (all + "or null, which is all that is described").c_str());
+        fail_at(each, "expected " + all + "null, which is all that is described, found " + shown(each));
     }
     /// A number, true, false, or the number that a word stands for.
     [[nodiscard]] static std::string number_of(config_view v, const maybe<config_view>& words) {
@@ -179,6 +178,55 @@ private:
     }
     throw error(errc::unknown_model_type, configuration.name(),
                 "/_class_name: \"" + name + "\" is not described" + near.hint_or_all());
+}
+
+namespace detail {
+
+/// Gives a description what timm's `config.json` says beside the architecture; refuses what would be another model.
+inline void set_timm(config_view given, config_document& description) {
+    if (const auto more = given.find("model_args"); more && more->is_object() && more->size() > 0)
+        fail_value(*more, "none: what it changes is not described");
+    if (const auto pool = given.find("global_pool");
+        pool && pool->is_string() && text_view(pool->as_string()) != "avg" && text_view(pool->as_string()) != "token")
+        fail_value(*pool, "avg or token, as the architecture has it");
+    if (given.find("num_classes")) description.set("sizes.num_classes", std::to_string(given.positive("num_classes", 1000)));
+    const auto pretrained = given.optional_object("pretrained_cfg");
+    const auto size = pretrained ? pretrained->find("input_size") : maybe<config_view>{};
+    if (!size) return;
+    if (!size->is_array() || size->size() != 3 || (*size)[0].as_positive() != 3)
+        fail_value(*size, "3 channels, a height and a width");
+    if (!description.root().find("image_size")->is_integer()) return;  // positions are the architecture's
+    description.set("image_size",
+                    '[' + std::to_string((*size)[1].as_positive()) + ',' + std::to_string((*size)[2].as_positive()) + ']');
+}
+
+}  // namespace detail
+
+/// The description of the model that timm calls by a configuration's `architecture`; nothing where it names none.
+[[nodiscard]] inline std::optional<config_document> described_by_architecture(const config_document& configuration,
+                                                                              std::span<const bundled_config> bundled) {
+    const config_view root = configuration.root();
+    const auto named = root.is_object() ? root.find("architecture") : maybe<config_view>{};
+    if (!named || !named->is_string() || root.find("model_type") || root.find("layers")) return {};
+    const std::string name(detail::text_view(named->as_string()));
+    nearest_names near(name);
+    std::string_view before;
+    for (const bundled_config& known : bundled) {
+        if (known.variant.empty() || known.json.data() == before.data()) continue;
+        before = known.json;
+        config_document description = parse_config(known.json, configuration.name());
+        const auto how = description.root().find("configuration");
+        const auto names = how ? how->find("architectures") : maybe<config_view>{};
+        if (!names) continue;
+        for (const config_view each : *names) near.offer(detail::text_view(each.key()));
+        const auto variant = names->find(named->as_string());
+        if (!variant) continue;
+        use_variant(description, std::string(detail::text_view(variant->as_string())));
+        configuration.read_with([&](config_view given) { detail::set_timm(given, description); });
+        return description;
+    }
+    throw error(errc::unknown_model_type, configuration.name(),
+                "/architecture: \"" + name + "\" of timm is not described" + near.hint(""));
 }
 
 }  // namespace llmcost::cli

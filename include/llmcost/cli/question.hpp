@@ -85,9 +85,11 @@ inline void note_on_context(std::ostream& notes, std::string_view name, const mo
 /// walk does not take them.
 inline void check_workload(const model& m, const job& work) {
     if (work.base.image_height > 0 && !m.kind->any_image)
-        refuse(option::image.name, m.dims.vision.image_height > 0
-                                       ? "this model's images have the size that its configuration says"
-                                       : "this model reads no images");
+        refuse(option::image.name,
+               m.dims.vision.image_height > 0
+                   ? "this model's images have the size that its configuration says: its positions, or its "
+                     "windows, are made for it"
+                   : "this model reads no images");
     if (work.base.encoder_sequence > 0 && !has_encoder(m) && !runs_encoder_once(m))
         refuse(option::encoder_sequence.name, "this model has no encoder beside a decoder: say --sequence");
 }

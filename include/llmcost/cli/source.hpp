@@ -252,8 +252,11 @@ inline read_subject read_found(found_config found, const arguments& args, const 
         return whole ? root : root.object(std::string(args.text(option::part)).c_str());
     };
     if (row != nullptr) detail::read_as(*row, document.read_with(place_in), whole, out.found, io.models);
-    if (row == nullptr && whole)
-        if (auto described = described_by_class(document, io.bundled)) document = std::move(*described);
+    if (row == nullptr && whole) {
+        auto described = described_by_class(document, io.bundled);
+        if (!described) described = described_by_architecture(document, io.bundled);
+        if (described) document = std::move(*described);
+    }
     const config_view place = document.read_with(place_in);
     if (row == nullptr && described_model::is_described(place)) {
         document.read_with([&](config_view) {

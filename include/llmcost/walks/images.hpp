@@ -53,10 +53,13 @@ struct drop_path_module {
     }
 };
 
-/// The images of a workload: one for each batch entry.
+/// The images of a workload: one for each batch entry, of the sides that the configuration says or the workload asks for.
 constexpr value images_of(const site& here, trace& t) {
     const vision_sizes& image = here.dims.vision;
-    return t.input({t.load().batch, image.num_channels, image.image_height, image.image_width});
+    const workload& load = t.load();
+    const bool own = load.image_height == 0;
+    return t.input({load.batch, image.num_channels, own ? image.image_height : load.image_height,
+                    own ? image.image_width : load.image_width});
 }
 
 /// A model of images, bare, or under a classifier of what the base hands out.
