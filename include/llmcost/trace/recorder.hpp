@@ -65,8 +65,7 @@ public:
         constexpr explicit no_grad_guard(recorder& r, bool on = true) noexcept : value_guard(r.grad_, r.grad_ && !on) {}
     };
     /// While it lives, what is executed is the inside of one call: counted, but neither written, kept nor told.
-    class inside_guard {
-    public:
+    struct inside_guard {
         constexpr explicit inside_guard(recorder& r) noexcept
             : quiet_(r), ear_(r.listener_, nullptr), written_(r.sums_.written, r.sums_.written) {}
 

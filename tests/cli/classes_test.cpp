@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include "program.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+using namespace llmcost::testing;
+
+// Configurations that name a class or an architecture, and images of other sizes than a configuration says.
+
+TEST_CASE("a configuration of diffusers is read by the description of its class") {
+    const auto flux = [](const std::string& more) {
+        return R"({"_class_name": "FluxTransformer2DModel", "_diffusers_version": "0.30.0", "guidance_embeds": true)" +
+               more + "}";
+    };
+    // what diffusers' repositories have in all, as published
+    CHECK(printed("--config - --format csv params", {.in = flux("")}) == "scope,params\nall,11901408320\n");
+    for (const auto& [name, parameters] : {std::pair{"black-forest-labs/FLUX.1-dev", "11901408320"},
+                                           {"stable-diffusion-v1-5/stable-diffusion-v1-5", "859520964"},
+                                           {"stabilityai/stable-diffusion-xl-base-1.0", "2567463684"},
+                                           {"stabilityai/stable-diffusion-3-medium", "2028328000"}})
+        CHECK(printed("--format csv params --model " + std::string(name)) ==
+              "scope,params\nall," + std::string(parameters) + "\n");
+    // an image of 1024 x 1024 are 4096 tokens beside those of the text
+    const std::string products = "--config - --sequence 512 --format csv mult single_transformer_blocks.0.attn.to_q";
+    CHECK(printed(products, {.in = flux("")}) == "scope,mult\nsingle_transformer_blocks.0.attn.to_q," +
+                                                     std::to_string(std::int64_t{4096 + 512} * 3072 * 3072) + "\n");
+    CHECK(printed(products + " --image 512x256", {.in = flux("")}) ==
+          "scope,mult\nsingle_transformer_blocks.0.attn.to_q," + std::to_string(std::int64_t{512 + 512} * 3072 * 3072) +
+              "\n");
+    CHECK(printed("--config - --set num_layers=1 --set sizes.vae_scale_factor=16 --sequence 512 --format csv params",
+                  {.in = flux("")}) == printed("--config - --format csv params", {.in = flux(R"(, "num_layers": 1)")}));
+    const auto said = [](const std::string& config) { return refused("--config -", {.in = config}, 3); };
+    CHECK(has(said(R"({"_class_name": "FluxTransformer3DModel"})"), "is not described; nearest: FluxTransformer2DModel"));
+    CHECK(has(said(flux(R"(, "num_layer": 3)")),
+              "/num_layer: nothing reads this key, and what it changes is not described; nearest: num_layers"));
+    CHECK(has(said(R"({"_class_name": "UNet2DConditionModel", "class_embed_type": "timestep"})"),
+              "/class_embed_type: expected null, which is all that is described, found \"timestep\""));
+    CHECK(has(said(R"({"_class_name": "UNet2DConditionModel", "down_block_types": ["DownBlock3D"]})"),
+              "/down_block_types/0: is not described; nearest: DownBlock2D"));
+    CHECK(has(said(R"({"_class_name": "UNet2DConditionModel", "mid_block_type": null})"), "/mid_block_type: without it"));
+    CHECK(has(said(R"({"_class_name": "UNet2DConditionModel", "layers_per_block": 2.5})"),
+              "/layers_per_block: expected a whole number"));
+    CHECK(has(refused("--model facebook/DiT-XL-2-256 --image 512x512", {}, 3), "the model's images have the sides"));
+}
+
+TEST_CASE("a configuration of timm is read by its architecture") {
+    const auto timm = [](const std::string& name, const std::string& more = "") {
+        return R"({"architecture": ")" + name + R"(", "num_classes": 1000, "num_features": 2048, "global_pool": "avg")" +
+               more + "}";
+    };
+    const auto all = [](const std::string& words, const std::string& config) {
+        return printed("--config - --format csv " + words, {.in = config});
+    };
+    CHECK(all("params", timm("resnet50")) == "scope,params\nall,25557032\n");
+    CHECK(all("mult", timm("resnet50")) == printed("--model torchvision/resnet50 --format csv mult"));
+    CHECK(all("params", timm("convnext_tiny", R"(, "pretrained_cfg": {"input_size": [3, 288, 288]})")) ==
+          "scope,params\nall,28589128\n");
+    CHECK(all("mult", timm("convnext_tiny", R"(, "pretrained_cfg": {"input_size": [3, 288, 288]})")) ==
+          printed("--model torchvision/convnext_tiny --image 288x288 --format csv mult"));
+    CHECK(all("params", timm("vit_base_patch16_224")) == "scope,params\nall,86567656\n");
+    CHECK(printed("--model timm/vit_base_patch16_224 --format csv params") == "scope,params\nall,86567656\n");
+    const auto said = [](const std::string& config) { return refused("--config -", {.in = config}, 3); };
+    CHECK(has(said(timm("resnet51")), "/architecture: \"resnet51\" of timm is not described; nearest: resnet5"));
+    CHECK(has(said(timm("resnet50", R"(, "model_args": {"in_chans": 1})")), "/model_args: expected none"));
+    CHECK(has(said(timm("resnet50", R"(, "pretrained_cfg": {"input_size": [1, 32, 32]})")),
+              "/pretrained_cfg/input_size: expected 3 channels"));
+    CHECK(has(refused("--model timm/vit_base_patch16_224 --image 384x384", {}, 3), "for whose patches it has positions"));
+}
+
+TEST_CASE("images of another size are taken by models whose reference takes them") {
+    const auto mult = [](const std::string& type, const std::string& more) {
+        return printed("--config - --format csv mult " + more, {.in = R"({"model_type": ")" + type + R"("})"});
+    };
+    CHECK(mult("resnet", "--image 224x224") == mult("resnet", ""));
+    CHECK(mult("resnet", "--image 448x448") != mult("resnet", ""));
+    CHECK(has(
+        refused("--config - --image 448x448", {.in = R"({"model_type": "vit"})"}),
+        "this model's images have the size that its configuration says: its positions, or its windows, are made for it"));
+    CHECK(has(refused("--config - --image 448x448", {.in = R"({"model_type": "llama"})"}), "this model reads no images"));
+}
