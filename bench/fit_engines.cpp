@@ -118,9 +118,9 @@ double loss_beside_factors(const std::vector<const run*>& runs, const std::funct
 host_times fit_simulated(const engine& by, const std::vector<const run*>& all) {
     std::vector<const run*> runs;
     for (std::size_t i = 0; i < all.size(); i += 1 + all.size() / 50) runs.push_back(all[i]);
-    using values = std::array<double, 5>;
+    using values = std::array<double, 4>;
     const auto with_these = [&](const values& p) {
-        return host_times{by.name, std::exp(p[0]), 1e-3 * p[1], 1e-5 * p[2], 1e-3 * p[3], 1e-2 * p[4]};
+        return host_times{by.name, std::exp(p[0]), 1e-3 * p[1], 1e-5 * p[2], host_times_of(by.name).layer_seconds, 1e-2 * p[3]};
     };
     const auto off = [&](const values& p) {
         for (std::size_t i = 1; i < p.size(); ++i)
@@ -128,13 +128,13 @@ host_times fit_simulated(const engine& by, const std::vector<const run*>& all) {
         const host_times host = with_these(p);
         std::map<const run*, served_times> of;
         for (const run* r : runs) of[r] = simulated(host, *r);
-        const double pulled = std::pow(p[0] / 0.1, 2) + std::pow(p[1] / 2, 2) + std::pow(p[2] / 5, 2) + std::pow(p[3], 2) +
-                              std::pow(p[4] / 5, 2);
+        const double pulled = std::pow(p[0] / 0.1, 2) + std::pow(p[1] / 2, 2) + std::pow(p[2] / 5, 2) +
+                              std::pow(p[3] / 5, 2);
         const auto tpot = [&](const run& r) { return of[&r].tpot / r.tpot; };
         const auto ttft = [&](const run& r) { return of[&r].ttft / r.ttft; };
         return loss(runs, tpot, 0.05) + loss_beside_factors(runs, ttft, 0.1) + 0.02 * pulled;
     };
-    values best{-0.02, 0.1, 0.2, 0.1, 1}, step{0.04, 0.3, 0.3, 0.3, 1};
+    values best{-0.02, 0.1, 0.2, 1}, step{0.04, 0.3, 0.3, 1};
     double least = off(best);
     for (int round = 0; round < 6; ++round)
         for (std::size_t i = 0; i < best.size(); ++i) {
