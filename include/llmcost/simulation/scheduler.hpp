@@ -61,6 +61,7 @@ public:
     [[nodiscard]] step_batch& compose(double visible_until) {
         batch_.steps = batch_.writing = batch_.joined = 0, batch_.past = 0;
         batch_.prompts.clear(), batch_.begun.clear(), batch_.started.clear(), batch_.ended.clear();
+        claimed_ = 0;
         if (how_.steps == step_rule::prompts_first) {
             if (!holds_back(visible_until)) add_prompts(how_.tokens_per_step, visible_until);
             if (batch_.prompts.empty() || how_.mixes_chunks) add_writers();
@@ -78,6 +79,7 @@ public:
     void release(const std::vector<std::size_t>& ended) {
         for (const std::size_t id : ended) put_down(id);
         if (!ended.empty()) full_ = false;
+        held_ -= static_cast<std::int64_t>(ended.size());
     }
 
     /// Cuts the steps of the batch that was composed last: someone came who may be in the next one.
@@ -91,9 +93,11 @@ public:
             p.pages -= grown(p, p.ends);
             enter(id, p.ends);
         }
+        held_ -= static_cast<std::int64_t>(batch.ended.size());
         batch.ended.erase(std::remove_if(batch.ended.begin(), batch.ended.end(),
                                          [&](std::size_t id) { return (*progress_)[id].ends > turns_; }),
                           batch.ended.end());
+        held_ += static_cast<std::int64_t>(batch.ended.size());
         pages_.give_back(growth(turns_, undone));
     }
 
@@ -172,7 +176,7 @@ private:
     void add_writers() {
         preempted_now_ = false;
         while (writing_ > 0 && growth(turns_, 1) > pages_.available() && running_ > 1) preempt(victim());
-        batch_.writing = writing_, batch_.joined = joined_;
+        batch_.writing = writing_, batch_.joined = joined_, claimed_ = growth(turns_, 1);
         if (writing_ > 0)
             batch_.past = past_ / static_cast<double>(writing_) + static_cast<double>(turns_) * per_turn_;
     }
@@ -290,7 +294,7 @@ private:
     [[nodiscard]] bool has_room(std::size_t id, double foreseen) {
         const std::int64_t needed = new_pages(id);
         if (running_ == 0 && batch_.prompts.empty()) return true;  // else it would never be answered
-        const double free = pages_.available() - (batch_.writing > 0 ? growth(turns_, 1) : 0);
+        const double free = pages_.available() - claimed_;
         if (how_.admits != admission_rule::expected_output) return static_cast<double>(needed) <= free;
         const double tokens = static_cast<double>(needed * how_.block + foreseen_of(id) + how_.block) + foreseen;
         return tokens <= free * static_cast<double>(how_.block);
@@ -316,7 +320,7 @@ private:
     /// Steps that are alike: until someone ends, has no room, or may come in.
     [[nodiscard]] std::int64_t alike(double visible_until) {
         std::int64_t steps = std::min(most_steps_alike, next_ending() - turns_);
-        if (!waiting_.empty() && !full_) steps = 1;
+        if (!waiting_.empty() && (!full_ || held_ > 0)) steps = 1;
         if (how_.waits > 0 && !waiting_.empty() && (*progress_)[waiting_.front()].since <= visible_until) steps = 1;
         while (steps > 1 && growth(turns_, steps) > pages_.available()) steps = steps / 2;
         return steps;
@@ -355,6 +359,7 @@ private:
             enter(id, turns_ + static_cast<std::int64_t>(std::ceil(static_cast<double>(more) / per_turn_ - 1e-9)));
         }
         finished_.clear();
+        held_ += static_cast<std::int64_t>(batch_.ended.size());
     }
 
     struct admitted {
@@ -375,6 +380,8 @@ private:
     std::vector<ending> endings_;       ///< a heap
     std::vector<std::size_t> finished_;  ///< prompts of the batch that is composed
     std::int64_t running_ = 0, writing_ = 0, turns_ = 0, joined_ = 0, waited_ = 0, preemptions_ = 0;
+    std::int64_t held_ = 0;  ///< that ended, and hold their pages until they are released
+    double claimed_ = 0;     ///< pages that those that write need in the step that is composed
     double past_ = 0;  ///< tokens of all that write, as if each had written from the first turn on
     bool full_ = false, preempted_now_ = false;
     step_batch batch_;

@@ -1,0 +1,248 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 The llmcost authors
+# SPDX-License-Identifier: Apache-2.0
+"""Records whom the schedulers of engines put into their steps, and writes tests/simulation/schedulers.txt.
+
+The engines' own schedulers run here, without a GPU and without a model: scripted requests come between two steps, every
+step is told that it wrote one token for each request whose prompt is complete, and what the scheduler put into each step
+is a line of the golden file. What their modules import and their schedulers do not use is a stub.
+
+    pip download --no-deps vllm==0.33.0 sglang==0.5.23    # unpack the Python files of the wheels into one FOLDER
+    pip install torch transformers numpy pydantic
+    # and what the two import: cbor2 pyzmq aiohttp openai openai-harmony pybase64 cachetools msgspec cloudpickle uvloop
+    # py-cpuinfo prometheus-client fastapi starlette llguidance orjson ...
+    schedulers.py FOLDER tests/simulation/schedulers.txt
+"""
+
+import importlib.abc
+import importlib.machinery
+import itertools
+import os
+import sys
+import types
+
+os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
+os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")
+
+
+class _AnyName(type):
+    def __getattr__(cls, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Nothing
+
+
+class Nothing(metaclass=_AnyName):
+    """Stands for whatever a stubbed module would define."""
+
+    def __init__(self, *args, **options):
+        pass
+
+    def __call__(self, *args, **options):
+        return args[0] if args and callable(args[0]) else self  # as a decorator it leaves what it decorates
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Nothing
+
+
+class _Module(types.ModuleType):
+    __path__ = []
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return type(name, (Nothing,), {})
+
+
+class Stubs(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds modules of these names, empty."""
+
+    def __init__(self, *names):
+        self.names = names
+
+    def find_spec(self, name, path=None, target=None):
+        if any(name == n or name.startswith(n + ".") for n in self.names):
+            return importlib.machinery.ModuleSpec(name, self, is_package=True)
+        return None
+
+    def create_module(self, spec):
+        return _Module(spec.name)
+
+    def exec_module(self, module):
+        pass
+
+
+def stub(*names):
+    if not any(isinstance(finder, Stubs) and finder.names == names for finder in sys.meta_path):
+        sys.meta_path.insert(0, Stubs(*names))
+
+
+class Plain(types.SimpleNamespace):
+    """An object that has nothing but what is said."""
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return None
+
+
+class Scenario:
+    """Requests `call:input+output`: they are in the queue when the scheduler is asked for its step of that number."""
+
+    def __init__(self, name, requests, **options):
+        self.name, self.options = name, options
+        self.requests = []
+        for word in requests.split():
+            call, lengths = word.split(":")
+            self.requests.append((int(call), *map(int, lengths.split("+"))))
+
+    def __getattr__(self, name):
+        try:
+            return self.options[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+class Trace:
+    """The steps of a scenario: `id` of a request that writes, `id=tokens` of one of whose prompt so many are computed,
+    `!id` of one whose cache was given away; `-` of a step with nobody in it."""
+
+    def __init__(self):
+        self.steps = []
+
+    def add(self, tokens, given_away):
+        words = [f"!{i}" for i in sorted(given_away)]
+        words += [f"{i}={n}" if n else f"{i}" for i, n in sorted(tokens.items())]
+        self.steps.append(" ".join(words) or "-")
+
+    def text(self):
+        while self.steps and self.steps[-1] == "-":
+            self.steps.pop()
+        return " | ".join(f"{s} x{n}" if n > 1 else s for s, n in ((k, len(list(g))) for k, g in itertools.groupby(self.steps)))
+
+
+# ---- vLLM: v1/core/sched/scheduler.py, and with a step ahead v1/core/sched/async_scheduler.py
+
+
+def vllm_trace(scenario):
+    import torch
+
+    stub("opentelemetry", "vllm.parser", "xgrammar")
+    from vllm.config import CacheConfig, DeviceConfig, SchedulerConfig, VllmConfig
+    from vllm.sampling_params import SamplingParams
+    from vllm.v1.core.sched.async_scheduler import AsyncScheduler
+    from vllm.v1.core.sched.scheduler import Scheduler
+    from vllm.v1.kv_cache_interface import FullAttentionSpec, KVCacheConfig, KVCacheGroupSpec
+    from vllm.v1.outputs import ModelRunnerOutput
+    from vllm.v1.request import Request
+
+    ahead = scenario.ahead
+    blocks = scenario.pages + 1  # the block 0 of vLLM's pool is never given out
+    cache = CacheConfig(block_size=scenario.block, enable_prefix_caching=False)
+    config = VllmConfig(
+        cache_config=cache,
+        device_config=DeviceConfig("cpu"),
+        scheduler_config=SchedulerConfig(
+            max_num_batched_tokens=scenario.budget, max_num_seqs=scenario.sequences,
+            max_model_len=8192 if scenario.chunked else scenario.budget,
+            enable_chunked_prefill=bool(scenario.chunked), is_encoder_decoder=False, async_scheduling=bool(ahead)))
+    config.model_config = Plain(max_model_len=8192, runner_type="generate")
+    cache.num_gpu_blocks = blocks
+    spec = FullAttentionSpec(block_size=scenario.block, num_kv_heads=1, head_size=1, dtype=torch.float32)
+    scheduler = (AsyncScheduler if ahead else Scheduler)(
+        vllm_config=config,
+        kv_cache_config=KVCacheConfig(num_blocks=blocks, kv_cache_tensors=[], kv_cache_groups=[KVCacheGroupSpec(["layer"], spec)]),
+        structured_output_manager=types.SimpleNamespace(accept_tokens=lambda *of: True),
+        block_size=scenario.block, log_stats=False)
+
+    trace, in_flight, wanted, done = Trace(), [], {}, {}
+    times = [call for call, _, _ in scenario.requests]
+    call = 0
+    while call <= max(times) or scheduler.has_requests() or in_flight:
+        for i, (at, tokens, output) in enumerate(scenario.requests):
+            if at == call:
+                scheduler.add_request(Request(
+                    request_id=str(i), prompt_token_ids=[1] * tokens, pooling_params=None,
+                    sampling_params=SamplingParams(max_tokens=output, ignore_eos=True)))
+        call += 1
+        if not scheduler.has_requests() and not in_flight:
+            trace.add({}, [])
+            continue
+        before = dict(scheduler.requests)
+        preempted = {i: r.num_preemptions for i, r in before.items()}
+        out = scheduler.schedule()
+        given_away = [int(i) for i, r in before.items() if r.num_preemptions > preempted[i]]
+        for i in given_away:
+            done.pop(i, None)
+        tokens, finished = {}, []
+        for name, n in out.num_scheduled_tokens.items():
+            i = int(name)
+            if i not in done:
+                wanted[i], done[i] = before[name].num_tokens, 0
+            tokens[i] = n if done[i] < wanted[i] else 0
+            done[i] += n
+            finished.append([7] if done[i] >= wanted[i] else [])
+        trace.add(tokens, given_away)
+        names = list(out.num_scheduled_tokens)
+        in_flight.append((out, ModelRunnerOutput(
+            req_ids=names, req_id_to_index={name: k for k, name in enumerate(names)}, sampled_token_ids=finished)))
+        # v1/engine/core.py, step_with_batch_queue: the oldest result is waited for where no more steps may be in flight
+        while len(in_flight) > ahead or (in_flight and not scheduler.has_requests()):
+            scheduler.update_from_output(*in_flight.pop(0))
+    return trace.text()
+
+
+def vllm_scenarios():
+    def make(name, requests, **options):
+        for ahead in (0, 1):
+            yield Scenario(name, requests, **{"ahead": ahead, "budget": 16, "sequences": 8, "pages": 100, "block": 4, "chunked": 1, **options})
+
+    yield from make("one request", "0:5+4")
+    yield from make("one token", "0:5+1 0:7+1 3:2+1")
+    yield from make("a burst in one step", "0:4+3 0:5+3 0:3+2 0:4+5")
+    yield from make("a burst behind the budget", "0:10+3 0:9+4 0:12+3 0:7+2")
+    yield from make("a budget exactly full", "0:16+2 0:16+3 1:14+2 3:16+1")
+    yield from make("a prompt in chunks", "0:50+3")
+    yield from make("a long prompt behind one that writes", "0:4+12 1:40+3")
+    yield from make("a short prompt behind a long one", "0:40+4 1:3+6 2:5+2")
+    yield from make("a long prompt behind short ones", "0:3+6 0:4+6 0:5+6 0:60+2")
+    yield from make("staggered", "0:6+10 2:7+6 4:12+8 5:3+2 9:20+4 11:4+4")
+    yield from make("idle between", "0:6+3 12:7+4 30:17+2")
+    yield from make("no more sequences", "0:4+3 0:4+5 0:4+4 0:4+2 0:4+3", sequences=2)
+    yield from make("no more sequences behind a long prompt", "0:30+2 0:4+5 1:4+4 2:20+2", sequences=2)
+    yield from make("whole prompts", "0:10+4 0:5+3 0:4+2 1:16+2 2:15+3 2:3+3", chunked=0)
+    yield from make("a prompt waits for room", "0:20+4 0:18+4 1:8+3", pages=10)
+    yield from make("exactly all pages", "0:20+1 0:20+1 0:16+5", pages=10)
+    yield from make("the newest gives its cache away", "0:8+20 0:8+20 0:8+20", pages=12)
+    yield from make("twice", "0:8+24 0:8+24 1:8+24 2:6+24", pages=10)
+    yield from make("given away behind a step", "0:7+9 0:8+12 1:6+10 1:3+14", pages=8, block=4)
+    yield from make("room in the middle of a prompt", "0:4+30 0:4+30 2:40+3", pages=14)
+    yield from make("many", " ".join(f"{i // 2}:{3 + 7 * i % 29}+{1 + 5 * i % 11}" for i in range(24)), pages=24, budget=24, sequences=6)
+
+
+HEAD = """# Recorded by tests/oracle/schedulers.py from the engines' own schedulers; do not edit.
+#
+# asks: the engine and its settings, `pages` of the cache of `block` tokens, `ahead` steps composed before the one that runs
+# has ended; then each request, call:input+output: in the queue when the scheduler is asked for its step of that number.
+# steps: `id` of a request that writes, `id=tokens` where so many of its prompt are computed, `!id` where its cache was given
+# away before, `-` where nobody had anything to do; ` xN`: so many alike.
+"""
+
+
+def main():
+    folder, to = sys.argv[1:]
+    sys.path.insert(0, folder)
+    engines = {"vllm": (vllm_trace, vllm_scenarios)}
+    with open(to, "w", encoding="utf-8") as file:
+        file.write(HEAD)
+        for engine, (trace, scenarios) in engines.items():
+            for s in scenarios():
+                settings = " ".join(f"{key}={value}" for key, value in s.options.items())
+                requests = " ".join(f"{at}:{tokens}+{output}" for at, tokens, output in s.requests)
+                file.write(f"\nscenario {s.name}\n  asks {engine} {settings} {requests}\n  steps {trace(s)}\n")
+
+
+if __name__ == "__main__":
+    main()
