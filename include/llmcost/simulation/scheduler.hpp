@@ -77,9 +77,9 @@ public:
     }
     /// What those that ended held can be had again.
     void release(const std::vector<std::size_t>& ended) {
-        for (const std::size_t id : ended) put_down(id);
+        for (const std::size_t id : ended)
+            if ((*progress_)[id].at == place::ended) put_down(id), --held_;
         if (!ended.empty()) full_ = false;
-        held_ -= static_cast<std::int64_t>(ended.size());
     }
 
     /// Cuts the steps of the batch that was composed last: someone came who may be in the next one.
@@ -169,13 +169,16 @@ private:
     void end(std::size_t id) {
         request_progress& p = (*progress_)[id];
         leave(id);
-        p.pages += grown(p, p.ends), p.at = place::outside;
+        p.pages += grown(p, p.ends), p.at = place::ended;
         batch_.ended.push_back(id);
     }
     /// Puts all that write into the step, once there is room for what they write.
     void add_writers() {
         preempted_now_ = false;
         while (writing_ > 0 && growth(turns_, 1) > pages_.available() && running_ > 1) preempt(victim());
+        count_writers();
+    }
+    void count_writers() {
         batch_.writing = writing_, batch_.joined = joined_, claimed_ = growth(turns_, 1);
         if (writing_ > 0)
             batch_.past = past_ / static_cast<double>(writing_) + static_cast<double>(turns_) * per_turn_;
@@ -192,6 +195,8 @@ private:
     }
     void preempt(std::size_t id) {
         request_progress& p = (*progress_)[id];
+        ++p.preempted, ++preemptions_, preempted_now_ = true, full_ = false;
+        if (p.at == place::ended) return put_down(id), void(--held_);  // its last token is on its way
         if (p.at == place::writes) {
             p.written += 1 + static_cast<std::int64_t>(static_cast<double>(turns_ - p.entered) * per_turn_);
             leave(id);
@@ -206,7 +211,6 @@ private:
         put_down(id);
         p.wanted = (*requests_)[id].input + p.written, p.computed = 0;
         p.at = place::waiting;
-        ++p.preempted, ++preemptions_, preempted_now_ = true;
         waiting_.push_front(id);
     }
     /// Gives back all that a request holds.
@@ -214,15 +218,12 @@ private:
         request_progress& p = (*progress_)[id];
         pages_.give_back(p.pages + (p.at == place::writes ? grown(p, turns_) : 0));
         if (is_named((*requests_)[id])) pages_.unpin((*requests_)[id].blocks);
-        p.pages = 0, ++p.life, --running_;
+        p.pages = 0, p.at = place::outside, ++p.life, --running_;
     }
     /// Forgets who is no longer there.
     void tidy() {
         order_.erase(std::remove_if(order_.begin(), order_.end(),
-                                    [&](const admitted& a) {
-                                        const request_progress& p = (*progress_)[a.id];
-                                        return p.life != a.life || p.at == place::outside;
-                                    }),
+                                    [&](const admitted& a) { return (*progress_)[a.id].life != a.life; }),
                      order_.end());
     }
 
@@ -238,12 +239,16 @@ private:
     }
     void add_prompts(std::int64_t budget, double visible_until) {
         std::int64_t of_prompts = how_.prompt_tokens > 0 ? how_.prompt_tokens : budget;
-        for (const std::size_t id : partial_) {
+        for (std::size_t i = 0; i < partial_.size(); ++i) {
             if (budget <= 0) return;
-            const std::int64_t n = std::min((*progress_)[id].wanted - (*progress_)[id].computed, budget);
+            const std::size_t id = partial_[i];
+            const request_progress& p = (*progress_)[id];
+            const std::int64_t n = std::min(p.wanted - p.computed, budget);
+            if (how_.steps == step_rule::mixed && !make_room(id, p.computed + n)) return;
             compute(id, n);
             budget -= n, of_prompts -= n;
         }
+        if (preempted_now_) return;
         if (full_ && how_.admits == admission_rule::expected_output) return;
         double foreseen = how_.admits == admission_rule::expected_output ? still_to_write() : 0;
         while (!waiting_.empty() && budget > 0 && of_prompts > 0) {
@@ -264,6 +269,16 @@ private:
             if (how_.admits == admission_rule::expected_output) foreseen += static_cast<double>(foreseen_of(id));
         }
     }
+    /// Has the newest give their pages to the next chunk of a prompt; whether it is not among them itself.
+    [[nodiscard]] bool make_room(std::size_t id, std::int64_t computed) {
+        while (static_cast<double>(own_pages(id, computed)) - (*progress_)[id].pages > pages_.available() - claimed_ && running_ > 1) {
+            const std::size_t other = victim();
+            preempt(other);
+            if (other == id) return false;
+            count_writers();
+        }
+        return true;
+    }
     /// Tokens of a prompt that are in the cache; the last one is always computed.
     [[nodiscard]] std::int64_t found(const simulated_request& r) const {
         auto tokens = static_cast<std::int64_t>(r.cached * static_cast<double>(r.input));
@@ -278,18 +293,20 @@ private:
         return tokens * share_;
     }
     [[nodiscard]] bool is_named(const simulated_request& r) const { return how_.caches_prefixes && !r.blocks.empty(); }
-    /// Pages that a request needs beside its named blocks.
-    [[nodiscard]] std::int64_t own_pages(std::size_t id) const {
+    /// Pages beside its named blocks that a request holds once so many of its tokens are computed.
+    [[nodiscard]] std::int64_t own_pages(std::size_t id, std::int64_t computed) const {
         const simulated_request& r = (*requests_)[id];
-        const std::int64_t all = pages_of((*progress_)[id].wanted + (reserves_all() ? r.output - 1 : 0));
-        return is_named(r) ? all - static_cast<std::int64_t>(r.blocks.size()) * pages_.per_block() : all;
+        const std::int64_t all = pages_of(reserves_all() ? (*progress_)[id].wanted + r.output - 1 : computed);
+        if (!is_named(r)) return all;
+        return std::max<std::int64_t>(0, all - static_cast<std::int64_t>(r.blocks.size()) * pages_.per_block());
     }
-    /// And with those of its blocks that no running request holds.
+    /// Pages that its whole prompt needs, with those of its blocks that no running request holds.
     [[nodiscard]] std::int64_t new_pages(std::size_t id) const {
         const simulated_request& r = (*requests_)[id];
-        if (!is_named(r)) return own_pages(id);
+        const std::int64_t own = own_pages(id, (*progress_)[id].wanted);
+        if (!is_named(r)) return own;
         const std::int64_t missing = static_cast<std::int64_t>(r.blocks.size()) - pages_.present(r.blocks);
-        return own_pages(id) + (missing + pages_.unused(r.blocks)) * pages_.per_block();
+        return own + (missing + pages_.unused(r.blocks)) * pages_.per_block();
     }
     [[nodiscard]] bool has_room(std::size_t id, double foreseen) {
         const std::int64_t needed = new_pages(id);
@@ -301,9 +318,7 @@ private:
     }
     void admit(std::size_t id, std::int64_t hit) {
         request_progress& p = (*progress_)[id];
-        p.pages = static_cast<double>(own_pages(id));
         if (is_named((*requests_)[id])) pages_.pin((*requests_)[id].blocks);
-        pages_.take(p.pages);
         p.computed = hit, p.at = place::prompt;
         if (p.preempted == 0) p.cached = hit, batch_.begun.push_back(id);
         order_.push_back({id, p.life}), ++running_;
@@ -312,6 +327,9 @@ private:
         request_progress& p = (*progress_)[id];
         batch_.prompts.push_back({tokens, p.computed});
         p.computed += tokens;
+        const auto pages = static_cast<double>(own_pages(id, p.computed));
+        pages_.take(pages - p.pages);
+        p.pages = pages;
         if (p.computed == p.wanted) finished_.push_back(id);
     }
 
@@ -352,7 +370,7 @@ private:
             const std::int64_t more = (*requests_)[id].output - p.written - 1;
             if (p.preempted == 0) batch_.started.push_back(id);
             if (more <= 0) {
-                p.at = place::outside, batch_.ended.push_back(id);
+                p.at = place::ended, batch_.ended.push_back(id);
                 continue;
             }
             p.entered = turns_, ++joined_;
