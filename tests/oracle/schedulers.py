@@ -18,8 +18,12 @@ import importlib.abc
 import importlib.machinery
 import itertools
 import os
+import subprocess
 import sys
 import types
+
+import schedulers_sglang
+from schedulers_sglang import Plain
 
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
 os.environ.setdefault("VLLM_LOGGING_LEVEL", "ERROR")
@@ -77,15 +81,6 @@ class Stubs(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 def stub(*names):
     if not any(isinstance(finder, Stubs) and finder.names == names for finder in sys.meta_path):
         sys.meta_path.insert(0, Stubs(*names))
-
-
-class Plain(types.SimpleNamespace):
-    """An object that has nothing but what is said."""
-
-    def __getattr__(self, name):
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return None
 
 
 class Scenario:
@@ -222,6 +217,45 @@ def vllm_scenarios():
     yield from make("many", " ".join(f"{i // 2}:{3 + 7 * i % 29}+{1 + 5 * i % 11}" for i in range(24)), pages=24, budget=24, sequences=6)
 
 
+# ---- SGLang: schedulers_sglang.py
+
+
+def sglang_trace(scenario):
+    import torch._dynamo
+    import torch._inductor  # which asks whether there is a triton
+
+    stub("triton", "sgl_kernel", "flashinfer", "vllm")
+    return schedulers_sglang.record(scenario, Trace())
+
+
+def sglang_scenarios():
+    def make(name, requests, **options):
+        for ahead in (0, 1):
+            yield Scenario(name, requests, **{"ahead": ahead, "budget": 16, "prompts": 32, "sequences": 8, "pages": 400, "block": 1, "mixed": 0, **options})
+
+    yield from make("one request", "0:5+4")
+    yield from make("one token", "0:5+1 0:7+1 3:2+1")
+    yield from make("a burst in one step", "0:4+3 0:5+3 0:3+2 0:4+5")
+    yield from make("a burst behind the budget", "0:10+3 0:9+4 0:12+3 0:7+2")
+    yield from make("a budget exactly full", "0:16+2 0:16+3 1:14+2 3:16+1")
+    yield from make("a prompt in chunks", "0:50+3")
+    yield from make("a long prompt behind one that writes", "0:4+12 1:40+3")
+    yield from make("a short prompt behind a long one", "0:40+4 1:3+6 2:5+2")
+    yield from make("a long prompt behind short ones", "0:3+6 0:4+6 0:5+6 0:60+2")
+    yield from make("staggered", "0:6+10 2:7+6 4:12+8 5:3+2 9:20+4 11:4+4")
+    yield from make("idle between", "0:6+3 12:7+4 30:17+2")
+    yield from make("fewer tokens of prompts than the step holds", "0:9+3 0:8+4 0:3+3 1:20+2 1:4+2", prompts=8)
+    yield from make("no more sequences", "0:4+3 0:4+5 0:4+4 0:4+2 0:4+3", sequences=2)
+    yield from make("no more sequences behind a long prompt", "0:30+2 0:4+5 1:4+4 2:20+2", sequences=2)
+    yield from make("a prompt waits for room", "0:20+4 0:18+4 1:8+3", pages=50)
+    yield from make("foreseen outputs leave no room", "0:10+30 0:10+30 0:10+30 4:5+20", pages=96)
+    yield from make("exactly all of it", "0:10+9 0:5+4", pages=26)
+    yield from make("one less", "0:10+9 0:5+4", pages=25)
+    yield from make("the fewest outputs give their cache away", "0:10+40 0:12+40 2:9+30 3:11+30", pages=125)
+    yield from make("many", " ".join(f"{i // 2}:{3 + 7 * i % 29}+{1 + 5 * i % 11}" for i in range(24)), pages=90, budget=24, sequences=6)
+    yield from make("many, with retractions", " ".join(f"{2 * i}:{3 + 7 * i % 19}+{20 + 5 * i % 31}" for i in range(12)), pages=110, budget=24)
+
+
 HEAD = """# Recorded by tests/oracle/schedulers.py from the engines' own schedulers; do not edit.
 #
 # asks: the engine and its settings, `pages` of the cache of `block` tokens, `ahead` steps composed before the one that runs
@@ -231,17 +265,28 @@ HEAD = """# Recorded by tests/oracle/schedulers.py from the engines' own schedul
 """
 
 
-def main():
-    folder, to = sys.argv[1:]
+ENGINES = {"vllm": (vllm_trace, vllm_scenarios), "sglang": (sglang_trace, sglang_scenarios)}
+
+
+def record(folder, engine):
     sys.path.insert(0, folder)
-    engines = {"vllm": (vllm_trace, vllm_scenarios)}
+    trace, scenarios = ENGINES[engine]
+    for s in scenarios():
+        settings = " ".join(f"{key}={value}" for key, value in s.options.items())
+        requests = " ".join(f"{at}:{tokens}+{output}" for at, tokens, output in s.requests)
+        yield f"\nscenario {s.name}\n  asks {engine} {settings} {requests}\n  steps {trace(s)}\n"
+
+
+def main():
+    folder, to = sys.argv[1:3]
+    if len(sys.argv) > 3:  # one engine a process: each has its own stubs
+        with open(to, "a", encoding="utf-8") as file:
+            file.writelines(record(folder, sys.argv[3]))
+        return
     with open(to, "w", encoding="utf-8") as file:
         file.write(HEAD)
-        for engine, (trace, scenarios) in engines.items():
-            for s in scenarios():
-                settings = " ".join(f"{key}={value}" for key, value in s.options.items())
-                requests = " ".join(f"{at}:{tokens}+{output}" for at, tokens, output in s.requests)
-                file.write(f"\nscenario {s.name}\n  asks {engine} {settings} {requests}\n  steps {trace(s)}\n")
+    for engine in ENGINES:
+        subprocess.run([sys.executable, __file__, folder, to, engine], check=True)
 
 
 if __name__ == "__main__":

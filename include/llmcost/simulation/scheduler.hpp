@@ -61,16 +61,23 @@ public:
     [[nodiscard]] step_batch& compose(double visible_until) {
         batch_.steps = batch_.writing = batch_.joined = 0, batch_.past = 0;
         batch_.prompts.clear(), batch_.begun.clear(), batch_.started.clear(), batch_.ended.clear();
-        claimed_ = 0;
+        claimed_ = 0, preempted_now_ = false;
         if (how_.steps == step_rule::prompts_first) {
+            const bool ran = writing_ + held_ > 0;
             if (!holds_back(visible_until)) add_prompts(how_.tokens_per_step, visible_until);
+            if (!ran) full_ = false;  // that there is no room is held against those that ran alone
             if (batch_.prompts.empty() || how_.mixes_chunks) add_writers();
         } else {
             add_writers();
             if (!preempted_now_ && !holds_back(visible_until))
                 add_prompts(how_.tokens_per_step - batch_.writing * (1 + proposed_), visible_until);
         }
-        if (batch_.writing == 0 && batch_.prompts.empty()) return batch_;
+        ++batches_;
+        if (batch_.writing == 0 && batch_.prompts.empty()) {
+            if (running_ == 0 && waiting_.empty()) share_ = how_.output_share;
+            return wrote_ = false, batch_;
+        }
+        wrote_ = batch_.writing > 0;
         batch_.steps = batch_.prompts.empty() ? alike(visible_until) : 1;
         turn();
         return batch_;
@@ -122,11 +129,20 @@ private:
         return std::max(how_.least_output_share, share - fall * static_cast<double>(steps));
     }
     [[nodiscard]] bool reserves_all() const noexcept { return how_.admits == admission_rule::whole_output; }
-    [[nodiscard]] std::int64_t unwritten(std::size_t id) const {
+    /// Tokens that are written for a request in the steps that are composed.
+    [[nodiscard]] std::int64_t written(std::size_t id) const {
         const request_progress& p = (*progress_)[id];
-        const std::int64_t left = (*requests_)[id].output - p.written;
-        if (p.at != place::writes) return left;
-        return std::max<std::int64_t>(0, left - 1 - static_cast<std::int64_t>(static_cast<double>(turns_ - p.entered) * per_turn_));
+        if (p.at == place::ended) return (*requests_)[id].output;
+        if (p.at != place::writes) return p.written;
+        const auto more = static_cast<std::int64_t>(static_cast<double>(turns_ - p.entered) * per_turn_);
+        return std::min(p.written + 1 + more, (*requests_)[id].output);
+    }
+    /// And those of them that an engine knows of when it composes the next one: not those of a step that still runs.
+    [[nodiscard]] std::int64_t handled(std::size_t id) const {
+        const request_progress& p = (*progress_)[id];
+        const bool runs = how_.steps_ahead > 0 && (p.at == place::writes || p.at == place::ended) &&
+                          (wrote_ || p.joined == batches_);
+        return written(id) - (runs ? 1 : 0);
     }
     /// Pages that one that writes has come to need until a turn.
     [[nodiscard]] double grown(const request_progress& p, std::int64_t turn) const noexcept {
@@ -174,8 +190,11 @@ private:
     }
     /// Puts all that write into the step, once there is room for what they write.
     void add_writers() {
-        preempted_now_ = false;
-        while (writing_ > 0 && growth(turns_, 1) > pages_.available() && running_ > 1) preempt(victim());
+        const bool takes_the_newest = how_.preempts == preemption_rule::newest;
+        if (!takes_the_newest && held_ > 0 && growth(turns_, 1) > pages_.available()) return;  // until those give theirs back
+        while (writing_ > 0 && growth(turns_, 1) > pages_.available() && (takes_the_newest ? running_ : writing_) > 1)
+            preempt(victim());
+        if (preempted_now_ && !takes_the_newest) share_ = share_behind_preemption();
         count_writers();
     }
     void count_writers() {
@@ -186,32 +205,42 @@ private:
     [[nodiscard]] std::size_t victim() {
         tidy();
         if (how_.preempts == preemption_rule::newest) return order_.back().id;
-        const auto writes_less = [&](const admitted& a, const admitted& b) {
-            const std::int64_t left_a = (*requests_)[a.id].output - unwritten(a.id),
-                               left_b = (*requests_)[b.id].output - unwritten(b.id);
-            return left_a != left_b ? left_a < left_b : (*requests_)[a.id].input > (*requests_)[b.id].input;
-        };
-        return std::min_element(order_.begin(), order_.end(), writes_less)->id;
+        const admitted* least = nullptr;  // of the fewest outputs, then the longest prompt, then the newest
+        for (const admitted& a : order_) {
+            if ((*progress_)[a.id].at != place::writes) continue;
+            if (least == nullptr || handled(a.id) < handled(least->id) ||
+                (handled(a.id) == handled(least->id) && (*requests_)[a.id].input >= (*requests_)[least->id].input))
+                least = &a;
+        }
+        return least->id;
     }
     void preempt(std::size_t id) {
         request_progress& p = (*progress_)[id];
         ++p.preempted, ++preemptions_, preempted_now_ = true, full_ = false;
         if (p.at == place::ended) return put_down(id), void(--held_);  // its last token is on its way
         if (p.at == place::writes) {
-            p.written += 1 + static_cast<std::int64_t>(static_cast<double>(turns_ - p.entered) * per_turn_);
+            p.written = how_.preempts == preemption_rule::newest ? written(id) : handled(id);
             leave(id);
-            double written = 0, asked = 1;
-            for (const admitted& a : order_)
-                asked += static_cast<double>((*requests_)[a.id].output),
-                    written += static_cast<double>((*requests_)[a.id].output - unwritten(a.id)) + 20;
-            share_ = std::min(1.0, written / asked);
         } else {
             partial_.erase(std::find(partial_.begin(), partial_.end(), id));
         }
         put_down(id);
         p.wanted = (*requests_)[id].input + p.written, p.computed = 0;
         p.at = place::waiting;
-        waiting_.push_front(id);
+        if (how_.preempts == preemption_rule::newest)
+            waiting_.push_front(id);
+        else
+            waiting_.push_back(id);
+    }
+    /// The share of outputs that those that are left have written, and what they will write soon (SGLang,
+    /// managers/scheduler_components/new_token_ratio_tracker.py).
+    [[nodiscard]] double share_behind_preemption() {
+        tidy();
+        double asked = 1, soon = 0;
+        for (const admitted& a : order_)
+            if ((*progress_)[a.id].at == place::writes)
+                asked += static_cast<double>((*requests_)[a.id].output), soon += static_cast<double>(handled(a.id) + 20);
+        return std::min(1.0, soon / asked);
     }
     /// Gives back all that a request holds.
     void put_down(std::size_t id) {
@@ -239,18 +268,22 @@ private:
     }
     void add_prompts(std::int64_t budget, double visible_until) {
         std::int64_t of_prompts = how_.prompt_tokens > 0 ? how_.prompt_tokens : budget;
+        const bool foresees = how_.admits == admission_rule::expected_output;
+        if (foresees && !partial_.empty()) full_ = false;
+        if (foresees && full_) return;
+        double foreseen = foresees ? still_to_write() : 0;
         for (std::size_t i = 0; i < partial_.size(); ++i) {
             if (budget <= 0) return;
             const std::size_t id = partial_[i];
             const request_progress& p = (*progress_)[id];
-            const std::int64_t n = std::min(p.wanted - p.computed, budget);
+            std::int64_t n = std::min(p.wanted - p.computed, budget);
+            if (foresees) n = std::min(n, room_for_chunk(foreseen, n));
             if (how_.steps == step_rule::mixed && !make_room(id, p.computed + n)) return;
             compute(id, n);
             budget -= n, of_prompts -= n;
+            if (foresees) foreseen += foreseen_behind(id);
         }
         if (preempted_now_) return;
-        if (full_ && how_.admits == admission_rule::expected_output) return;
-        double foreseen = how_.admits == admission_rule::expected_output ? still_to_write() : 0;
         while (!waiting_.empty() && budget > 0 && of_prompts > 0) {
             const std::size_t id = waiting_.front();
             request_progress& p = (*progress_)[id];
@@ -266,7 +299,9 @@ private:
             if (n < left) partial_.push_back(id);
             compute(id, n);
             budget -= n, of_prompts -= n;
-            if (how_.admits == admission_rule::expected_output) foreseen += static_cast<double>(foreseen_of(id));
+            if (!foresees) continue;
+            foreseen += foreseen_behind(id);
+            if (room(foreseen) <= 0) return void(full_ = true);
         }
     }
     /// Has the newest give their pages to the next chunk of a prompt; whether it is not among them itself.
@@ -285,12 +320,30 @@ private:
         if (is_named(r)) tokens = pages_.held(r.blocks) * pages_.per_block() * how_.block;
         return std::min(tokens, r.input - 1);
     }
-    [[nodiscard]] std::int64_t foreseen_of(std::size_t id) const { return std::min(unwritten(id), most_output_foreseen); }
+    // ---- what admission foresees (SGLang, managers/schedule_policy.py, PrefillAdder)
+
     [[nodiscard]] double still_to_write() {
         tidy();
         double tokens = 0;
-        for (const admitted& a : order_) tokens += static_cast<double>(foreseen_of(a.id));
+        for (const admitted& a : order_)
+            if ((*progress_)[a.id].at != place::prompt)
+                tokens += static_cast<double>(std::min((*requests_)[a.id].output - handled(a.id), most_output_foreseen));
         return tokens * share_;
+    }
+    /// Beside the pages that a prompt takes: one more, and behind its last chunk all that it may write.
+    [[nodiscard]] double foreseen_behind(std::size_t id) const {
+        const request_progress& p = (*progress_)[id];
+        const std::int64_t output = std::min((*requests_)[id].output, most_output_foreseen);
+        return static_cast<double>(how_.block + (p.computed == p.wanted ? output : 0));
+    }
+    /// Tokens that the cache has room for beside those that are foreseen.
+    [[nodiscard]] double room(double foreseen) const {
+        return (pages_.available() - claimed_) * static_cast<double>(how_.block) - foreseen;
+    }
+    /// Of a chunk; all of it where there is room for nothing, so that it comes to an end.
+    [[nodiscard]] std::int64_t room_for_chunk(double foreseen, std::int64_t chunk) const {
+        const auto tokens = static_cast<std::int64_t>(room(foreseen));
+        return tokens > 0 ? tokens : chunk;
     }
     [[nodiscard]] bool is_named(const simulated_request& r) const { return how_.caches_prefixes && !r.blocks.empty(); }
     /// Pages beside its named blocks that a request holds once so many of its tokens are computed.
@@ -311,10 +364,9 @@ private:
     [[nodiscard]] bool has_room(std::size_t id, double foreseen) {
         const std::int64_t needed = new_pages(id);
         if (running_ == 0 && batch_.prompts.empty()) return true;  // else it would never be answered
-        const double free = pages_.available() - claimed_;
-        if (how_.admits != admission_rule::expected_output) return static_cast<double>(needed) <= free;
-        const double tokens = static_cast<double>(needed * how_.block + foreseen_of(id) + how_.block) + foreseen;
-        return tokens <= free * static_cast<double>(how_.block);
+        if (how_.admits != admission_rule::expected_output) return static_cast<double>(needed) <= pages_.available() - claimed_;
+        const std::int64_t output = std::min((*requests_)[id].output - (*progress_)[id].written, most_output_foreseen);
+        return static_cast<double>(needed * how_.block + output + how_.block) < room(foreseen);
     }
     void admit(std::size_t id, std::int64_t hit) {
         request_progress& p = (*progress_)[id];
@@ -356,7 +408,8 @@ private:
         if (batch_.writing > 0) {
             pages_.take(growth(turns_, batch_.steps));
             turns_ += batch_.steps;
-            share_before_ = share_, share_ = fallen(share_, batch_.steps);
+            share_before_ = share_;
+            if (!preempted_now_) share_ = fallen(share_, batch_.steps);
             joined_ = 0;
             while (writing_ > 0 && next_ending() <= turns_) {
                 const std::size_t id = endings_.front().id;
@@ -368,6 +421,7 @@ private:
             request_progress& p = (*progress_)[id];
             if (const auto at = std::find(partial_.begin(), partial_.end(), id); at != partial_.end()) partial_.erase(at);
             const std::int64_t more = (*requests_)[id].output - p.written - 1;
+            p.joined = batches_;
             if (p.preempted == 0) batch_.started.push_back(id);
             if (more <= 0) {
                 p.at = place::ended, batch_.ended.push_back(id);
@@ -398,6 +452,8 @@ private:
     std::vector<ending> endings_;       ///< a heap
     std::vector<std::size_t> finished_;  ///< prompts of the batch that is composed
     std::int64_t running_ = 0, writing_ = 0, turns_ = 0, joined_ = 0, waited_ = 0, preemptions_ = 0;
+    std::int64_t batches_ = 0;  ///< that were composed
+    bool wrote_ = false;        ///< whether the last of them has those that write
     std::int64_t held_ = 0;  ///< that ended, and hold their pages until they are released
     double claimed_ = 0;     ///< pages that those that write need in the step that is composed
     double past_ = 0;  ///< tokens of all that write, as if each had written from the first turn on

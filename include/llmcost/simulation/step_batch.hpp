@@ -32,6 +32,7 @@ struct request_progress {
     std::int64_t written = 0;   ///< tokens before its prompt was computed again
     double pages = 0;           ///< of its own
     std::int64_t entered = 0;   ///< the turn before its first one as one that writes
+    std::int64_t joined = 0;    ///< the batch that its prompt ended in
     std::int64_t ends = 0;      ///< the turn in which it writes its last token
     std::int64_t cached = 0;    ///< tokens of its prompt that were found in the cache
     std::int64_t preempted = 0;
