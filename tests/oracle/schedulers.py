@@ -7,11 +7,15 @@ The engines' own schedulers run here, without a GPU and without a model: scripte
 step is told that it wrote one token for each request whose prompt is complete, and what the scheduler put into each step
 is a line of the golden file. What their modules import and their schedulers do not use is a stub.
 
-    pip download --no-deps vllm==0.33.0 sglang==0.5.23    # unpack the Python files of the wheels into one FOLDER
-    pip install torch transformers numpy pydantic
-    # and what the two import: cbor2 pyzmq aiohttp openai openai-harmony pybase64 cachetools msgspec cloudpickle uvloop
-    # py-cpuinfo prometheus-client fastapi starlette llguidance orjson ...
-    schedulers.py FOLDER tests/simulation/schedulers.txt
+    pip download --no-deps vllm==0.33.0 sglang==0.5.23    # both wheels, unpacked into one FOLDER
+    pip install torch transformers                        # as for the other records
+    pip install --no-deps MODULES                         # what the two import beside those, without what that would bring
+    python tests/oracle/schedulers.py FOLDER tests/simulation/schedulers.txt
+
+MODULES: cbor2 pyzmq aiohttp aiohappyeyeballs aiosignal frozenlist multidict yarl propcache sniffio openai openai-harmony
+pybase64 cachetools msgspec cloudpickle uvloop py-cpuinfo prometheus-client fastapi starlette opentelemetry-api llguidance
+xgrammar apache-tvm-ffi orjson ipython traitlets dill einops compressed-tensors loguru gguf partial-json-parser
+sentencepiece setproctitle uvicorn
 """
 
 import importlib.abc
@@ -124,7 +128,7 @@ class Trace:
 def vllm_trace(scenario):
     import torch
 
-    stub("opentelemetry", "vllm.parser", "xgrammar")
+    stub("vllm.parser")
     from vllm.config import CacheConfig, DeviceConfig, SchedulerConfig, VllmConfig
     from vllm.sampling_params import SamplingParams
     from vllm.v1.core.sched.async_scheduler import AsyncScheduler
@@ -253,6 +257,9 @@ def sglang_scenarios():
     yield from make("one less", "0:10+9 0:5+4", pages=25)
     yield from make("the fewest outputs give their cache away", "0:10+40 0:12+40 2:9+30 3:11+30", pages=125)
     yield from make("many", " ".join(f"{i // 2}:{3 + 7 * i % 29}+{1 + 5 * i % 11}" for i in range(24)), pages=90, budget=24, sequences=6)
+    yield from make("retractions", "0:8+90 1:20+70 2:5+110 9:14+80 12:3+60", pages=190)
+    yield from make("those that write join chunks", "0:4+8 1:40+3 3:6+5 9:5+4", mixed=1)
+    yield from make("many, those that write join chunks", " ".join(f"{i}:{3 + 7 * i % 29}+{1 + 5 * i % 23}" for i in range(14)), mixed=1, pages=140, budget=24)
     yield from make("many, with retractions", " ".join(f"{2 * i}:{3 + 7 * i % 19}+{20 + 5 * i % 31}" for i in range(12)), pages=110, budget=24)
 
 

@@ -46,20 +46,20 @@ public:
     /// Engines that do all of it.
     cluster(const std::vector<simulated_request>& requests, std::int64_t clients, const cluster_plan& plan, Price& price)
         : requests_(requests), clients_(clients), plan_(plan), price_(&price), progress_(requests.size()) {
-        add_replicas(plan, requests_, replicas_);
+        add_replicas(plan, requests_, progress_);
     }
     /// Engines that compute prompts, and others that write behind them: `transfer_seconds(tokens)` lie between.
     template <class Transfer>
     cluster(const std::vector<simulated_request>& requests, std::int64_t clients, const cluster_plan& prompts, Price& price,
             const cluster_plan& writing, Price& price_of_writing, Transfer transfer_seconds)
         : requests_(requests), clients_(clients), plan_(prompts), price_(&price), price_of_writing_(&price_of_writing),
-          progress_(requests.size()), handed_over_(requests) {
+          progress_(requests.size()), handed_over_(requests), progress_behind_(requests.size()) {
         for (simulated_request& r : requests_) r.output = 1;
         for (simulated_request& r : handed_over_)
             transfers_.push_back(transfer_seconds(r.input)), r.cached = 1, r.blocks.clear();
-        add_replicas(prompts, requests_, replicas_);
+        add_replicas(prompts, requests_, progress_);
         first_that_writes_ = replicas_.size();
-        add_replicas(writing, handed_over_, replicas_);
+        add_replicas(writing, handed_over_, progress_behind_);
     }
     cluster(const cluster&) = delete;
     cluster& operator=(const cluster&) = delete;
@@ -123,13 +123,14 @@ private:
 
     [[nodiscard]] bool writes(std::size_t at) const noexcept { return first_that_writes_ != none && at >= first_that_writes_; }
     [[nodiscard]] Price& price_of(std::size_t at) const noexcept { return writes(at) ? *price_of_writing_ : *price_; }
-    void add_replicas(const cluster_plan& plan, const std::vector<simulated_request>& requests, std::vector<replica>& to) {
+    void add_replicas(const cluster_plan& plan, const std::vector<simulated_request>& requests,
+                      std::vector<request_progress>& progress) {
         for (std::int64_t i = 0; i < plan.replicas; ++i) {
             std::vector<scheduler> ranks;
             for (std::int64_t k = 0; k < plan.ranks; ++k)
-                ranks.emplace_back(plan.policy, plan.pages, plan.pages_per_block, requests, progress_, plan.proposed,
+                ranks.emplace_back(plan.policy, plan.pages, plan.pages_per_block, requests, progress, plan.proposed,
                                    plan.tokens_per_turn);
-            to.emplace_back(std::move(ranks), plan.tokens_per_turn);
+            replicas_.emplace_back(std::move(ranks), plan.tokens_per_turn);
         }
     }
     [[nodiscard]] std::size_t next_replica() const noexcept {
@@ -180,14 +181,13 @@ private:
     }
     void ended(std::size_t id, double now, std::size_t at) {
         if (first_that_writes_ != none && !writes(at)) {
-            progress_[id] = {};
             come({now + transfers_[id], id, true});
             return;
         }
         request_record& r = result_.requests[id];
         r.last = now, r.input = requests_[id].input;
         r.output = (first_that_writes_ == none ? requests_ : handed_over_)[id].output;
-        r.preempted = progress_[id].preempted;
+        r.preempted = progress_[id].preempted + (writes(at) ? progress_behind_[id].preempted : 0);
         result_.seconds = std::max(result_.seconds, now);
         ++answered_;
         for (const std::size_t next : followers_[id]) send(next, now + requests_[next].at);
@@ -201,6 +201,7 @@ private:
     Price* price_of_writing_ = nullptr;
     std::vector<request_progress> progress_;
     std::vector<simulated_request> handed_over_;
+    std::vector<request_progress> progress_behind_;  ///< of those
     std::vector<double> transfers_;
     std::vector<replica> replicas_;
     std::size_t first_that_writes_ = none;

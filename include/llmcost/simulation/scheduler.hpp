@@ -14,28 +14,21 @@
 #include <llmcost/simulation/request.hpp>
 #include <llmcost/simulation/scheduling.hpp>
 #include <llmcost/simulation/step_batch.hpp>
+#include <llmcost/simulation/writing_requests.hpp>
 
 namespace llmcost {
 
 /// The queue and the running requests of an engine on one group of devices: composes its steps by a policy.
-///
-/// All that write advance by a turn in every step that they are in, so that a turn says how long each is.
-class scheduler {
+class scheduler : writing_requests {
 public:
-    using place = request_progress::place;
-
     /// `pages` of the cache; each turn writes `tokens_per_turn` tokens for a sequence, of `1 + proposed` that it computes.
     scheduler(const scheduling_policy& how, std::int64_t pages, std::int64_t pages_per_block,
               const std::vector<simulated_request>& requests, std::vector<request_progress>& progress,
               std::int64_t proposed = 0, double tokens_per_turn = 1)
-        : how_(how),
+        : writing_requests(how, requests, progress, tokens_per_turn),
           pages_(pages, pages_per_block),
-          requests_(&requests),
-          progress_(&progress),
           proposed_(proposed),
-          per_turn_(tokens_per_turn),
-          share_(how.output_share),
-          phases_(static_cast<std::size_t>(how.block)) {}
+          share_(how.output_share) {}
 
     [[nodiscard]] const scheduling_policy& policy() const noexcept { return how_; }
     [[nodiscard]] const cache_pages& pages() const noexcept { return pages_; }
@@ -63,14 +56,18 @@ public:
         batch_.prompts.clear(), batch_.begun.clear(), batch_.started.clear(), batch_.ended.clear();
         claimed_ = 0, preempted_now_ = false;
         if (how_.steps == step_rule::prompts_first) {
-            const bool ran = writing_ + held_ > 0;
-            if (!holds_back(visible_until)) add_prompts(how_.tokens_per_step, visible_until);
-            if (!ran) full_ = false;  // that there is no room is held against those that ran alone
-            if (batch_.prompts.empty() || how_.mixes_chunks) add_writers();
+            const std::int64_t ran = writing_ + held_, mixed = how_.mixes_chunks ? ran : 0;
+            if (!holds_back(visible_until)) add_prompts(how_.tokens_per_step - mixed, mixed, visible_until);
+            if (batch_.prompts.empty())
+                add_writers();
+            else if (mixed > 0 && growth(turns_, 1) <= pages_.available())
+                count_writers();
+            if (ran == 0 || (batch_.writing > 0 && !batch_.prompts.empty()))
+                full_ = false;  // that there is no room is held against a batch that others are merged into
         } else {
             add_writers();
             if (!preempted_now_ && !holds_back(visible_until))
-                add_prompts(how_.tokens_per_step - batch_.writing * (1 + proposed_), visible_until);
+                add_prompts(how_.tokens_per_step - batch_.writing * (1 + proposed_), 0, visible_until);
         }
         ++batches_;
         if (batch_.writing == 0 && batch_.prompts.empty()) {
@@ -93,7 +90,7 @@ public:
     void cut(step_batch& batch, std::int64_t steps) {
         const std::int64_t undone = batch.steps - steps;
         turns_ -= undone, batch.steps = steps;
-        share_ = fallen(share_before_, steps);
+        share_ = fallen(share_before_, falls(steps));
         for (const std::size_t id : batch.ended) {
             request_progress& p = (*progress_)[id];
             if (p.ends <= turns_) continue;
@@ -109,34 +106,16 @@ public:
     }
 
 private:
-    struct ending {
-        std::int64_t turn;
-        std::size_t id;
-        std::uint32_t life;
-        friend bool operator<(const ending& a, const ending& b) noexcept {  // the soonest on top of a heap
-            return a.turn != b.turn ? a.turn > b.turn : a.id > b.id;
-        }
-    };
     static constexpr std::int64_t most_steps_alike = 128;
     static constexpr std::int64_t most_output_foreseen = 4096;  ///< SGLang's CLIP_MAX_NEW_TOKENS
 
-    [[nodiscard]] std::int64_t pages_of(std::int64_t tokens) const noexcept {
-        return (tokens + how_.block - 1) / how_.block;
-    }
     /// The share of outputs that admission foresees, so many steps later.
     [[nodiscard]] double fallen(double share, std::int64_t steps) const noexcept {
         const double fall = (how_.output_share - how_.least_output_share) / static_cast<double>(how_.share_falls_for);
         return std::max(how_.least_output_share, share - fall * static_cast<double>(steps));
     }
-    [[nodiscard]] bool reserves_all() const noexcept { return how_.admits == admission_rule::whole_output; }
-    /// Tokens that are written for a request in the steps that are composed.
-    [[nodiscard]] std::int64_t written(std::size_t id) const {
-        const request_progress& p = (*progress_)[id];
-        if (p.at == place::ended) return (*requests_)[id].output;
-        if (p.at != place::writes) return p.written;
-        const auto more = static_cast<std::int64_t>(static_cast<double>(turns_ - p.entered) * per_turn_);
-        return std::min(p.written + 1 + more, (*requests_)[id].output);
-    }
+    /// In how many of the steps that were composed last it falls: not in one before which somebody gave way.
+    [[nodiscard]] std::int64_t falls(std::int64_t steps) const noexcept { return preempted_now_ ? steps - 1 : steps; }
     /// And those of them that an engine knows of when it composes the next one: not those of a step that still runs.
     [[nodiscard]] std::int64_t handled(std::size_t id) const {
         const request_progress& p = (*progress_)[id];
@@ -144,43 +123,8 @@ private:
                           (wrote_ || p.joined == batches_);
         return written(id) - (runs ? 1 : 0);
     }
-    /// Pages that one that writes has come to need until a turn.
-    [[nodiscard]] double grown(const request_progress& p, std::int64_t turn) const noexcept {
-        const std::int64_t turns = turn - p.entered;
-        if (reserves_all()) return 0;
-        if (per_turn_ != 1) return static_cast<double>(turns) * per_turn_ / static_cast<double>(how_.block);
-        return static_cast<double>(pages_of(p.computed + turns) - pages_of(p.computed));
-    }
-
     // ---- those that write
 
-    [[nodiscard]] std::size_t phase(const request_progress& p) const noexcept {
-        const std::int64_t of = (p.computed - p.entered) % how_.block;
-        return static_cast<std::size_t>(of < 0 ? of + how_.block : of);
-    }
-    /// Pages that so many turns behind one need.
-    [[nodiscard]] double growth(std::int64_t turn, std::int64_t turns) const noexcept {
-        if (reserves_all()) return 0;
-        if (per_turn_ != 1)  // on an average
-            return static_cast<double>(turns) * per_turn_ * static_cast<double>(writing_) / static_cast<double>(how_.block);
-        std::int64_t pages = turns / how_.block * writing_;
-        for (std::int64_t i = 0; i < turns % how_.block; ++i)
-            pages += phases_[static_cast<std::size_t>((how_.block - (turn + i) % how_.block) % how_.block)];
-        return static_cast<double>(pages);
-    }
-    void enter(std::size_t id, std::int64_t ends) {
-        request_progress& p = (*progress_)[id];
-        p.at = place::writes, p.ends = ends;
-        endings_.push_back({ends, id, p.life});
-        std::push_heap(endings_.begin(), endings_.end());
-        ++writing_, past_ += static_cast<double>(p.computed) - static_cast<double>(p.entered) * per_turn_;
-        ++phases_[phase(p)];
-    }
-    void leave(std::size_t id) {
-        const request_progress& p = (*progress_)[id];
-        --writing_, past_ -= static_cast<double>(p.computed) - static_cast<double>(p.entered) * per_turn_;
-        --phases_[phase(p)];
-    }
     /// It has written its last token in the turn that it was to end in.
     void end(std::size_t id) {
         request_progress& p = (*progress_)[id];
@@ -266,12 +210,13 @@ private:
         waited_ = 0;
         return false;
     }
-    void add_prompts(std::int64_t budget, double visible_until) {
-        std::int64_t of_prompts = how_.prompt_tokens > 0 ? how_.prompt_tokens : budget;
+    /// `mixed` tokens of the step are of those that write.
+    void add_prompts(std::int64_t budget, std::int64_t mixed, double visible_until) {
+        std::int64_t of_prompts = how_.prompt_tokens > 0 ? how_.prompt_tokens - mixed : budget;
         const bool foresees = how_.admits == admission_rule::expected_output;
         if (foresees && !partial_.empty()) full_ = false;
         if (foresees && full_) return;
-        double foreseen = foresees ? still_to_write() : 0;
+        double foreseen = foresees ? still_to_write() + static_cast<double>(mixed) : 0;
         for (std::size_t i = 0; i < partial_.size(); ++i) {
             if (budget <= 0) return;
             const std::size_t id = partial_[i];
@@ -320,6 +265,7 @@ private:
         if (is_named(r)) tokens = pages_.held(r.blocks) * pages_.per_block() * how_.block;
         return std::min(tokens, r.input - 1);
     }
+
     // ---- what admission foresees (SGLang, managers/schedule_policy.py, PrefillAdder)
 
     [[nodiscard]] double still_to_write() {
@@ -395,27 +341,15 @@ private:
         while (steps > 1 && growth(turns_, steps) > pages_.available()) steps = steps / 2;
         return steps;
     }
-    [[nodiscard]] std::int64_t next_ending() {
-        while ((*progress_)[endings_.front().id].life != endings_.front().life) pop_ending();
-        return endings_.front().turn;
-    }
-    void pop_ending() {
-        std::pop_heap(endings_.begin(), endings_.end());
-        endings_.pop_back();
-    }
     /// All that the batch does is done.
     void turn() {
         if (batch_.writing > 0) {
             pages_.take(growth(turns_, batch_.steps));
             turns_ += batch_.steps;
             share_before_ = share_;
-            if (!preempted_now_) share_ = fallen(share_, batch_.steps);
+            if (batch_.prompts.empty()) share_ = fallen(share_, falls(batch_.steps));
             joined_ = 0;
-            while (writing_ > 0 && next_ending() <= turns_) {
-                const std::size_t id = endings_.front().id;
-                pop_ending();
-                end(id);
-            }
+            while (writing_ > 0 && next_ending() <= turns_) end(pop_ending());
         }
         for (const std::size_t id : finished_) {
             request_progress& p = (*progress_)[id];
@@ -438,25 +372,18 @@ private:
         std::size_t id;
         std::uint32_t life;
     };
-    scheduling_policy how_;
     cache_pages pages_;
-    const std::vector<simulated_request>* requests_;
-    std::vector<request_progress>* progress_;
     std::int64_t proposed_;
-    double per_turn_;
     double share_, share_before_ = 0;   ///< of what is to be written that admission foresees; before the last batch
-    std::vector<std::int64_t> phases_;  ///< sequences that write, by the turn in which they need a page
     std::deque<std::size_t> waiting_;
     std::vector<std::size_t> partial_;  ///< whose prompt is computed in part
     std::vector<admitted> order_;       ///< as they were admitted
-    std::vector<ending> endings_;       ///< a heap
     std::vector<std::size_t> finished_;  ///< prompts of the batch that is composed
-    std::int64_t running_ = 0, writing_ = 0, turns_ = 0, joined_ = 0, waited_ = 0, preemptions_ = 0;
+    std::int64_t running_ = 0, joined_ = 0, waited_ = 0, preemptions_ = 0;
     std::int64_t batches_ = 0;  ///< that were composed
     bool wrote_ = false;        ///< whether the last of them has those that write
     std::int64_t held_ = 0;  ///< that ended, and hold their pages until they are released
     double claimed_ = 0;     ///< pages that those that write need in the step that is composed
-    double past_ = 0;  ///< tokens of all that write, as if each had written from the first turn on
     bool full_ = false, preempted_now_ = false;
     step_batch batch_;
 };
