@@ -255,9 +255,9 @@ def sglang_scenarios():
     yield from make("foreseen outputs leave no room", "0:10+30 0:10+30 0:10+30 4:5+20", pages=96)
     yield from make("exactly all of it", "0:10+9 0:5+4", pages=26)
     yield from make("one less", "0:10+9 0:5+4", pages=25)
-    yield from make("the fewest outputs give their cache away", "0:10+40 0:12+40 2:9+30 3:11+30", pages=125)
+    yield from make("the fewest outputs give their cache away", "0:5+140 0:17+114 3:1+132 3:6+121 6:15+137 6:20+128",
+                    sequences=3, pages=237, budget=32, prompts=16)
     yield from make("many", " ".join(f"{i // 2}:{3 + 7 * i % 29}+{1 + 5 * i % 11}" for i in range(24)), pages=90, budget=24, sequences=6)
-    yield from make("retractions", "0:8+90 1:20+70 2:5+110 9:14+80 12:3+60", pages=190)
     yield from make("those that write join chunks", "0:4+8 1:40+3 3:6+5 9:5+4", mixed=1)
     yield from make("many, those that write join chunks", " ".join(f"{i}:{3 + 7 * i % 29}+{1 + 5 * i % 23}" for i in range(14)), mixed=1, pages=140, budget=24)
     yield from make("many, with retractions", " ".join(f"{2 * i}:{3 + 7 * i % 19}+{20 + 5 * i % 31}" for i in range(12)), pages=110, budget=24)
