@@ -89,3 +89,20 @@ TEST_CASE("leaps over steps that are alike change no answer's time") {
         }
     }
 }
+
+TEST_CASE("an engine that computes prompts has their pages back once another writes") {
+    second_per_step price;
+    cluster_plan prompts;
+    prompts.policy.block = 1, prompts.policy.tokens_per_step = 64, prompts.policy.steps_ahead = 0, prompts.pages = 64;
+    cluster_plan writing = prompts;
+    writing.pages = 4096;
+    std::vector<simulated_request> requests(20);
+    for (simulated_request& r : requests) r.input = 32, r.output = 5;
+    const simulation_result all =
+        cluster(requests, 0, prompts, price, writing, price, [](std::int64_t) { return 0.25; }).run();
+    for (std::size_t i = 0; i < requests.size(); ++i) {  // two in a step, and no third has room
+        INFO(i);
+        CHECK(all.requests[i].scheduled == static_cast<double>(i / 2));
+        CHECK(all.requests[i].last > all.requests[i].scheduled + 5);
+    }
+}

@@ -251,7 +251,8 @@ private:
     }
     /// Has the newest give their pages to the next chunk of a prompt; whether it is not among them itself.
     [[nodiscard]] bool make_room(std::size_t id, std::int64_t computed) {
-        while (static_cast<double>(own_pages(id, computed)) - (*progress_)[id].pages > pages_.available() - claimed_ && running_ > 1) {
+        const auto needed = static_cast<double>(own_pages(id, computed)) - (*progress_)[id].pages;
+        while (needed > pages_.available() - claimed_ && running_ > 1) {
             const std::size_t other = victim();
             preempt(other);
             if (other == id) return false;

@@ -38,7 +38,7 @@ struct request_progress {
     std::int64_t preempted = 0;
     double since = 0;           ///< it waits in this engine
     std::uint32_t life = 0;     ///< how often it was put down: what an older one left behind in a queue is void
-    enum class place : std::uint8_t { outside, waiting, prompt, writes, ended } at = place::outside;  ///< `ended`: holds its pages still
+    enum class place : std::uint8_t { outside, waiting, prompt, writes, ended } at = place::outside;  ///< ended: holds pages
 };
 
 }  // namespace llmcost
