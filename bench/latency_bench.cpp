@@ -1,15 +1,19 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
-// What the time of a step costs: from constants alone, from measured kernels, a sweep of servers, a model's plan.
+// What the time of a step costs: from constants alone, from measured kernels, a sweep of servers, a model's plan, requests
+// through a scheduler.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
 #include <random>
+#include <string>
 #include <vector>
 
 #include <llmcost/kernels/library.hpp>
 #include <llmcost/presets.hpp>
 #include <llmcost/serving/server.hpp>
+#include <llmcost/simulation/load.hpp>
+#include <llmcost/simulation/simulate.hpp>
 
 namespace {
 
@@ -87,5 +91,18 @@ void plan(benchmark::State& state) {
         benchmark::DoNotOptimize(step_plan(presets::llama_3_1_70b, in_fp8(8), h200, library).holds(2, 1, 1));
 }
 BENCHMARK(plan)->Unit(benchmark::kMicrosecond);
+
+/// 100,000 requests of about 1,000 tokens in and out, 256 clients, through each engine on eight devices.
+void simulation(benchmark::State& state, literal name) {
+    const engine& by = *find_engine(name);
+    kernel_library library("h200_sxm", std::string(by.software), "", measured);
+    server on(presets::llama_3_1_70b, in_fp8(8), by, h200, library);
+    const simulated_server through{&on, policy_of(by.name, h200), host_times_of(by.name), false, {}};
+    const auto requests = requests_of({.input = {800, 1200}, .output = {800, 1200}, .requests = 100'000});
+    for (auto _ : state) benchmark::DoNotOptimize(simulate(through, requests, {.clients = 256}).seconds);
+}
+BENCHMARK_CAPTURE(simulation, vllm, "vllm")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(simulation, sglang, "sglang")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(simulation, trtllm, "trtllm")->Unit(benchmark::kMillisecond);
 
 }  // namespace

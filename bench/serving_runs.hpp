@@ -78,13 +78,15 @@ inline std::vector<simulated_request> requests_of(const serving_load& load, bool
     return all;
 }
 
-/// How the engine of a run was told to schedule: prefixes are not shared; InferenceX's recipes for TensorRT-LLM capture
+/// How the engine of a run was told to schedule: prefixes are not shared; clients ask for all tokens (`ignore_eos`), all of
+/// which SGLang then foresees (managers/schedule_policy.py, PrefillAdder); InferenceX's recipes for TensorRT-LLM capture
 /// every size up to the concurrency and let a step have all prompts of a kind (dsr1_fp8_h200_trt.sh: `enable_padding`,
 /// `max_batch_size: CONC`, `max_num_tokens` of 8192 or more).
 inline scheduling_policy policy_of_run(const cli::serving_run& r) {
     scheduling_policy p = policy_of(r.by->name, *r.where);
     const auto clients = static_cast<std::int64_t>(r.load.concurrency);
     p.caches_prefixes = false, p.waits = r.load.batch_wait;
+    p.output_share = p.least_output_share = 1;
     if (p.chunked) return p;
     p.tokens_per_step = std::max<std::int64_t>(8192, clients + r.load.input + 64);
     p.pads = true, p.largest_graph = std::max<std::int64_t>(p.largest_graph, clients), p.sequences = clients;

@@ -47,6 +47,7 @@ inline constexpr trace_column_name trace_columns[]{
     {"ContextTokens", trace_column::input},
     {"GeneratedTokens", trace_column::output},
     {"arrival_time_ns", trace_column::arrival, 1e-9},
+    {"arrival_time", trace_column::arrival},
     {"input_toks", trace_column::input},
     {"output_toks", trace_column::output},
     {"timestamp", trace_column::arrival, 1e-3},
