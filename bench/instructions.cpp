@@ -69,7 +69,7 @@ void hold(const char* what, long limit, const Call& call) {
 int main() {
     const model llama = model_named("meta-llama/Llama-3.2-1B");
     const workload load{.batch = 16, .sequence = 200};
-    hold("a walk", 44'000, [&] { kept = count_model(llama, load).add.to_64(); });
+    hold("a walk", 45'000, [&] { kept = count_model(llama, load).add.to_64(); });
 
     evaluator figures_at(llama);
     hold("an evaluation, all figures", 3'000, [&] { kept = figures_at(load).add.to_64(); });

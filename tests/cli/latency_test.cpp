@@ -369,7 +369,7 @@ TEST_CASE("what cannot be timed is said") {
     CHECK(has(refused(one_step + " --engine tgi"), "no engine 'tgi'; expected one of trtllm, vllm, sglang\n"));
     CHECK(has(refused(one_step + " --dtype q4"), "no type 'q4'; expected one of float32, bfloat16, "));
     CHECK(refused(one_step + " --rate 3") ==
-          "llmcost: latency: no option '--rate' (see llmcost latency --help); --rate is an option of llmcost serve\n");
+          "llmcost: latency: no option '--rate' (see llmcost latency --help); --rate is an option of llmcost serve, simulate, plan\n");
     CHECK(refused(one_step + " --dtype fp9").find("nearest: fp8") != std::string::npos);
     CHECK(refused(one_step + " --routing fair").find("expected one of balanced") != std::string::npos);
     CHECK(refused(one_step + " --routing balanced").ends_with("--routing: this model has no routed experts\n"));

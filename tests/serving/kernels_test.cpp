@@ -139,7 +139,7 @@ TEST_CASE("layers that are alike are walked a few times and stand for all") {
             [&](const model& m, const workload& load) {
                 const auto few = kernels_of(m, load, {}), each = llmcost::detail::folded_kernels(m, load, {}, {});
                 CHECK(lines_of(few) == lines_of(each));
-                const auto run = llmcost::detail::longest_run(m.dims.layers, m.dims.num_hidden_layers, 3);
+                const auto run = llmcost::longest_run(m.dims.layers, m.dims.num_hidden_layers, 3);
                 if (run.times > 3) ++(m.dims.layers.mixed() ? mixed : shortened);
             });
     CHECK(shortened > 30);
@@ -152,7 +152,7 @@ TEST_CASE("what comes again in a plan is found") {
         layer_plan plan;
         for (std::size_t i = 0; i < kinds.size(); ++i)
             (void)plan.set(static_cast<std::int64_t>(i), {.own = static_cast<std::uint8_t>(kinds[i])});
-        const auto run = llmcost::detail::longest_run(plan, static_cast<std::int64_t>(kinds.size()), 3);
+        const auto run = llmcost::longest_run(plan, static_cast<std::int64_t>(kinds.size()), 3);
         return std::array{run.first, run.period, run.times};
     };
     const auto times = [](std::string_view part, int n) {

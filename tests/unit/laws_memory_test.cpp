@@ -33,3 +33,22 @@ TEST_CASE("a step's tensors take more, the larger the batch is") {
         CHECK(activations_peak(m, load) >= once);
     });
 }
+
+// few layers stand for all; here all are walked
+TEST_CASE("the most that layers take which come again and again is that of all") {
+    for_all(few_workloads(), [](const model& m, workload load) {
+        if (load.training) return;
+        load.typed = true;
+        const auto all = [&](attention_implementation how) {
+            load.implementation = how;
+            return detail::peak_of_walk(m, load);
+        };
+        count most;
+        try {
+            most = all(attention_implementation::sdpa);
+        } catch (const description_error&) {  // no such call in this model
+            most = all(attention_implementation::eager);
+        }
+        CHECK(activations_peak(m, load) == most);
+    });
+}

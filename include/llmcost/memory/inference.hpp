@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <llmcost/analysis/counts.hpp>
+#include <llmcost/analysis/layer_run.hpp>
 #include <llmcost/base/maybe.hpp>
 #include <llmcost/memory/tape.hpp>
 
@@ -90,6 +91,27 @@ namespace detail {
     return count(most);
 }
 
+/// The most that tensors of a pass of all of a model take at a time.
+[[nodiscard]] inline count peak_of_walk(const model& m, const workload& load) {
+    tape pass;
+    tape_listener ear{pass};
+    trace t{resolved(load, types_of(m, load)), &ear};
+    pass.returned = ear.tensor_of(m.forward(t));
+    return peak_of(pass);
+}
+/// The same of a model whose layers come again and again: where one time more of them takes no more, none does.
+[[nodiscard]] inline count peak_of_run(const model& m, const workload& load) {
+    constexpr std::int64_t most = 3;
+    const layer_run run = longest_run(m.dims.layers, m.dims.num_hidden_layers, most);
+    if (run.times > most) try {
+            const count few = peak_of_walk(repeated(m, run, most - 1), load);
+            const count more = peak_of_walk(repeated(m, run, most), load);
+            if (few == more) return more;
+        } catch (const description_error&) {  // fewer layers are no model
+        }
+    return peak_of_walk(m, load);
+}
+
 }  // namespace detail
 
 /// What the cache of a model takes, from two lengths that no window bends.
@@ -104,11 +126,7 @@ namespace detail {
     load.typed = true;
     const auto peak = [&](attention_implementation how) {
         load.implementation = how;
-        tape pass;
-        detail::tape_listener ear{pass};
-        trace t{resolved(load, types_of(m, load)), &ear};
-        pass.returned = ear.tensor_of(m.forward(t));
-        return detail::peak_of(pass);
+        return detail::peak_of_run(m, load);
     };
     try {
         return peak(attention_implementation::sdpa);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <llmcost/analysis/layer_run.hpp>
 #include <llmcost/model/architecture.hpp>
 #include <llmcost/serving/eager_listener.hpp>
 #include <llmcost/serving/fused_listener.hpp>
@@ -62,35 +63,6 @@ inline void walk_kernels(const model& part, const workload& load, listener& ear,
     return folded;
 }
 
-/// Layers that come again and again: from the first of them, so many at a time.
-struct layer_run {
-    std::int64_t first = 0, period = 1, times = 0;
-};
-
-/// The run that stands for most layers when only so many of its times are walked.
-[[nodiscard]] constexpr layer_run longest_run(const layer_plan& plan, std::int64_t layers, std::int64_t walked) noexcept {
-    if (!plan.mixed()) return {0, 1, layers};
-    constexpr std::int64_t longest_period = 16;
-    layer_run best;
-    std::int64_t spared = 0;
-    for (std::int64_t period = 1; period <= longest_period; ++period)
-        for (std::int64_t first = 0, end = 0; first + period < layers; first = end + 1) {
-            for (end = first; end + period < layers && plan.number(end) == plan.number(end + period);) ++end;
-            const layer_run run{first, period, (end - first) / period + 1};
-            if ((run.times - walked) * period > spared) best = run, spared = (run.times - walked) * period;
-        }
-    return best;
-}
-/// The same model, its run so many times.
-[[nodiscard]] constexpr model repeated(model m, const layer_run& run, std::int64_t times) noexcept {
-    const std::int64_t gone = (run.times - times) * run.period;
-    m.dims.num_hidden_layers -= gone;
-    if (m.dims.layers.mixed())
-        for (std::int64_t i = run.first + times * run.period; i < m.dims.num_hidden_layers; ++i)
-            m.dims.layers.numbers[i] = m.dims.layers.numbers[i + gone];
-    return m;
-}
-
 }  // namespace detail
 
 /// The kernels of one forward pass on one device, as an engine runs them or each operation by itself, equal ones together in
@@ -105,13 +77,13 @@ struct layer_run {
                                                           const loss_of_pass& loss = {}) {
     constexpr std::int64_t most = 2;
     const model part = sharded(whole, how.shards);
-    const detail::layer_run run = detail::longest_run(part.dims.layers, part.dims.num_hidden_layers, most + 1);
+    const layer_run run = longest_run(part.dims.layers, part.dims.num_hidden_layers, most + 1);
     // what stands between two times of a run is inside of one, too, where it has several layers: once and twice may do
     for (std::int64_t few = run.period > 1 ? 1 : most; few <= most && run.times > few + 1; ++few) {
         std::vector<model_kernel> before, all;
         try {
-            before = detail::folded_kernels(detail::repeated(part, run, few), load, how, loss);
-            all = detail::folded_kernels(detail::repeated(part, run, few + 1), load, how, loss);
+            before = detail::folded_kernels(repeated(part, run, few), load, how, loss);
+            all = detail::folded_kernels(repeated(part, run, few + 1), load, how, loss);
         } catch (const description_error&) {
             break;
         }

@@ -91,7 +91,7 @@ private:
         times_ = r_.times_;
         saved_before_ = book.is_saved(x_.storage);
         mark_ = book.mark();
-        if (r_.training()) sums_ = r_.sums_, saved_ = book.saved();
+        if (r_.training()) sums_ = r_.sums_, book.copy_saved(saved_);
         r_.times_ *= count(together_);
         r_.parameter_times_ = parameters_ * count(what_ == of::modules ? together_ : walked_ ? 0 : 1);
         book.open_level(r_.times_);
@@ -113,7 +113,7 @@ private:
         if (together_ > 1 && x_.type != entry_.type) {  // the first one gets another element type than it hands on
             r_.sums_ = sums_;
             x_ = entry_;
-            book.put_back(saved_);
+            if (r_.training()) book.put_back(saved_);
             together_ = 1;
             return;
         }
@@ -131,7 +131,7 @@ private:
     std::int64_t how_many_[layer_plan::most_kinds]{}, first_of_[layer_plan::most_kinds]{};
     value entry_{};
     ledger sums_{};
-    storage_book::saved_set saved_{};
+    storage_book::saved_set saved_;  ///< of no meaning where nothing is trained
     count parameters_, times_{1};
     std::int32_t mark_ = 0, input_ = value::no_storage;
     int group_ = 0, groups_ = 1;

@@ -18,6 +18,7 @@ public:
     /// A new storage.
     [[nodiscard]] constexpr std::int32_t next() {
         if (next_ >= most) report_overflow("overflow: more storages in one layer than a walk can tell apart");
+        if (next_ % 64 == 0) saved_.words[static_cast<std::size_t>(next_) / 64] = 0;
         return next_++;
     }
     [[nodiscard]] constexpr std::int32_t mark() const noexcept { return next_; }
@@ -42,12 +43,16 @@ public:
         word = on ? word | bit : word & ~bit;
     }
 
-    /// Which storages are saved, to be put back.
+    /// Which storages are saved, to be put back; words are of no meaning beyond those of the storages that there are.
     struct saved_set {
-        std::uint64_t words[most / 64]{};
+        std::uint64_t words[most / 64];
     };
-    [[nodiscard]] constexpr const saved_set& saved() const noexcept { return saved_; }
-    constexpr void put_back(const saved_set& saved) noexcept { saved_ = saved; }
+    constexpr void copy_saved(saved_set& to) const noexcept {
+        for (std::int32_t s = 0; s < next_; s += 64) to.words[s / 64] = saved_.words[s / 64];
+    }
+    constexpr void put_back(const saved_set& saved) noexcept {
+        for (std::int32_t s = 0; s < next_; s += 64) saved_.words[s / 64] = saved.words[s / 64];
+    }
 
     /// From here on storages are made `times` times each.
     constexpr void open_level(count times) {
@@ -70,7 +75,7 @@ private:
     };
 
     level levels_[most_levels]{};
-    saved_set saved_{};
+    saved_set saved_;
     std::int32_t next_ = 0;
     int level_ = 0;
 };
