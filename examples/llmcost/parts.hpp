@@ -9,7 +9,7 @@
 #include <llmcost/cli/command.hpp>
 #include <llmcost/reading/known_models.hpp>
 
-// The program's parts, each compiled by itself: what is changed is compiled, and nothing else.
+// The program's parts. With LLMCOST_BUILD_PARTS each is compiled by itself: what is changed is compiled, and nothing else.
 namespace parts {
 
 extern const llmcost::cli::command page, compare, formula, models, devices, memory, train, fit, check, graph, op, latency,
