@@ -148,10 +148,7 @@ inline void read_step_formula(convention_reading& out, const heard_subject& s) {
     const count all = palm ? palm_step_flops(s.subject, parameters, tokens, sequence) : six_n_d(parameters, tokens);
     out.figures.push_back({out.by->figures.front().name, all});
     count with_weights, others;
-    for (const heard_call& call : heard.calls) {
-        const bool weighted = call.name == "F.linear" || call.name == "torch.addmm" || call.name == "F.conv";
-        (weighted ? with_weights : others) += call.torch_flops;
-    }
+    for (const heard_call& call : heard.calls) (call.weighted ? with_weights : others) += call.torch_flops;
     const count weights = count(2) * parameters * tokens, scores = (all - six_n_d(parameters, tokens)) / count(3);
     out.ours = heard.total.torch_flops + heard.total.backward_torch_flops;
     line_collector lines;

@@ -46,6 +46,7 @@ struct heard_call {
     heard_amounts amounts{};
     count flops{};        ///< ADD and MULT that it executes
     count torch_flops{};  ///< what FlopCounterMode says of it
+    bool weighted = false;  ///< a product with weights: by a function that takes them
 };
 
 /// Calls of modules of one class that have no children but parameters.
@@ -228,6 +229,7 @@ public:
     void call_ends(const recorder& r) override {
         if (--depth_ > 0) return;
         heard_call& row = call_row(spelling_of(what_));
+        row.weighted = what_ == torch_function::linear || what_ == torch_function::addmm;
         const count times = r.times();
         if (what_ == torch_function::attention) {
             const ledger inside = r.sums().since(before_);
@@ -271,6 +273,7 @@ public:
         if (o.kind == op::softmax) a.rows = o.rows;
         if (o.kind == op::bilinear) a.places = count(o.output.dim(2)) * count(o.output.dim(3));
         heard_call& row = call_row(spelling_of(o.kind));
+        row.weighted = o.kind == op::convolution || o.kind == op::convolution_bias;
         row.amounts += scaled(a, times);
         row.flops += done * times, row.torch_flops += torch * times;
     }
