@@ -85,8 +85,7 @@ public:
     [[nodiscard]] constexpr bool concerns(const workload& w) const noexcept {
         return region_.contains(w) && w.head == load_.head && w.attention == load_.attention &&
                w.training == load_.training && w.encoder_sequence == load_.encoder_sequence &&
-               w.image_height == load_.image_height && w.image_width == load_.image_width && w.weights == load_.weights &&
-               w.activations == load_.activations && w.cache == load_.cache;
+               w.shows_as(load_) && w.weights == load_.weights && w.activations == load_.activations && w.cache == load_.cache;
     }
     /// The workload that the form was made around, element types filled in: the start of a sweep.
     [[nodiscard]] constexpr const workload& around() const noexcept { return load_; }

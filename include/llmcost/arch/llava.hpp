@@ -6,13 +6,13 @@
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/arch/qwen2.hpp>
 #include <llmcost/arch/siglip.hpp>
-#include <llmcost/walks/composite.hpp>
+#include <llmcost/walks/media.hpp>
 
 namespace llmcost::arch {
 
 namespace llava_detail {
 
-enum own : std::uint8_t { projector_bias, projector_act, feature_layers, pool_mode, pool_stride, pool_channels };
+enum own : std::uint8_t { projector_bias, projector_act, feature_layers, pool_mode, pool_stride, pool_channels, all_states };
 inline constexpr own_key keys[]{
     {"multimodal_projector_bias", 1, own_value::boolean},
     {.otherwise = static_cast<std::int64_t>(activation::gelu), .value = own_value::computed},
@@ -20,12 +20,16 @@ inline constexpr own_key keys[]{
     {.value = own_value::computed},
     {"spatial_pool_stride", 2},
     {.value = own_value::computed},
+    {.value = own_value::computed},  // of a tower: its class token's among them
 };
 
 constexpr void read(config_view config, model& m) {
     if (const auto name = config.optional_string("projector_hidden_act"))
         m.own[projector_act] = static_cast<std::int64_t>(activation_named(config, "projector_hidden_act", *name));
     m.own[feature_layers] = count_layers(config, "vision_feature_layer");
+    const string_ref strategy = config.string("vision_feature_select_strategy", "default");
+    if (strategy != "default" && strategy != "full") fail_value(config, "vision_feature_select_strategy", "default or full");
+    m.own[all_states] = strategy == "full" ? 1 : 0;
 }
 
 /// The tower's states of some layers side by side, brought to the width of the text.
@@ -37,17 +41,30 @@ constexpr value project(const site& here, trace& t, const value& states) {
                          width,
                          here.whole.own[projector_bias] != 0,
                          static_cast<activation>(here.whole.own[projector_act])};
-    const value features = t.constant({states.dim(0), states.dim(1), states.dim(2) * layers}, states.type);
-    return t.call("multi_modal_projector", both, features);
+    const value some = here.whole.own[all_states] != 0 ? states : t.slice(states, 1, states.dim(1) - 1);
+    if (layers == 1) return t.call("multi_modal_projector", both, some);
+    value each[trace::most_joined];
+    for (std::int64_t i = 0; i < layers; ++i) each[i] = some;
+    return t.call("multi_modal_projector", both, t.cat(each, static_cast<int>(layers), -1));
+}
+
+/// Every image is made as large as the tower's own.
+constexpr media_shapes show(const model& m, const workload&) {
+    const vision_sizes& image = m.beside[0].dims.vision;
+    const std::int64_t tokens = patches_of(image) + m.beside[0].kind->tokens_ahead - (m.own[all_states] != 0 ? 0 : 1);
+    return {.image = {.tokens = tokens, .height = image.image_height, .width = image.image_width}};
 }
 
 /// A tower, a projector, a text model; a text alone runs neither of the first two.
 constexpr value base(const site& here, trace& t) {
-    {
-        const recorder::idle_guard no_pixels{t};
-        (void)project(here, t, describe_tower(here, t, 0, "vision_tower", role::vision));
-    }
-    return describe_text(here, t, "language_model");
+    return describe_text_after(here, t, "language_model", [&](const value& words) {
+        const recorder::idle_guard no_pixels{t, !sees_images(t)};
+        const workload& load = t.load();
+        const recorder::workload_guard shown{t, pictures(load, images_in(t), 0, 0)};
+        const value states = describe_tower(here, t, 0, "vision_tower", role::vision);
+        const value features = t.cat({project(here, t, states)}, 0);
+        return t.masked_scatter(words, features);
+    });
 }
 
 /// The same with a token that ends a row of patches.
@@ -142,7 +159,7 @@ inline constexpr architecture clip_of_video = [](architecture a) {
 // transformers/models/llava: CLIP in front of a text model
 inline constexpr architecture llava = [](architecture a) {
     a.model_type = "llava", a.prefix = "Llava", a.base = llava_detail::base, a.read_whole = llava_detail::read;
-    a.own = llava_detail::keys;
+    a.own = llava_detail::keys, a.media = llava_detail::show, a.reads.images = true;
     a.text = {.key = "text_config", .otherwise = &llama, .ties = true};
     a.beside[0] = {.key = "vision_config", .otherwise = &clip_vision_model, .missing = &clip_of_llava};
     return a;

@@ -26,8 +26,14 @@ struct workload {
     std::int64_t sequence = 1024;       ///< new tokens per sequence
     std::int64_t past = 0;              ///< tokens already in the cache
     std::int64_t encoder_sequence = 0;  ///< tokens the encoder reads; 0: as many as the decoder holds
+    std::int64_t images = 0;            ///< beside the text of a sequence; a model of images alone reads one per batch entry
     std::int64_t image_height = 0;      ///< of images; 0: as large as the model's own
     std::int64_t image_width = 0;
+    std::int64_t videos = 0;  ///< beside the text of a sequence
+    std::int64_t video_frames = 0;
+    std::int64_t video_height = 0;
+    std::int64_t video_width = 0;
+    std::int64_t audio_milliseconds = 0;  ///< of one recording per sequence
     logits head = logits::all;
     attention_scores attention = attention_scores::full;
     dtype weights = dtype::unspecified;
@@ -44,7 +50,16 @@ struct workload {
     [[nodiscard]] constexpr bool in_range() const noexcept {
         const auto holds = [](std::int64_t n, std::int64_t least) { return n >= least && n <= largest_input; };
         return holds(batch, 1) && holds(sequence, 1) && holds(past, 0) && holds(encoder_sequence, 0) &&
-               holds(image_height, 0) && holds(image_width, 0);
+               holds(images, 0) && holds(image_height, 0) && holds(image_width, 0) && holds(videos, 0) &&
+               holds(video_frames, 0) && holds(video_height, 0) && holds(video_width, 0) && holds(audio_milliseconds, 0);
+    }
+    /// Whether there is something to see or to hear beside a text; with a past it lies there, and no tower runs.
+    [[nodiscard]] constexpr bool has_media() const noexcept { return images > 0 || videos > 0 || audio_milliseconds > 0; }
+    /// Whether two workloads show the same.
+    [[nodiscard]] constexpr bool shows_as(const workload& other) const noexcept {
+        return images == other.images && image_height == other.image_height && image_width == other.image_width &&
+               videos == other.videos && video_frames == other.video_frames && video_height == other.video_height &&
+               video_width == other.video_width && audio_milliseconds == other.audio_milliseconds;
     }
     friend constexpr bool operator==(const workload&, const workload&) = default;
 };

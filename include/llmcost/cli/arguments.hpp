@@ -4,6 +4,7 @@
 
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -47,6 +48,14 @@ namespace llmcost::cli {
     std::array<char, 64> bounds{};
     std::snprintf(bounds.data(), bounds.size(), "%g to %g", least, most);
     refuse(where, "expected a number from " + std::string(bounds.data()) + ", found " + in_quotes(text));
+}
+
+/// Seconds with at most three decimal places, as milliseconds.
+[[nodiscard]] inline std::int64_t read_milliseconds(std::string_view where, std::string_view text) {
+    const double seconds = read_real(where, text, 0.001, 1e6);
+    const double whole = std::nearbyint(seconds * 1000);
+    if (std::abs(whole - seconds * 1000) > 1e-6 * whole) refuse(where, "expected whole milliseconds, found " + in_quotes(text));
+    return static_cast<std::int64_t>(whole);
 }
 
 /// A command line, read: the options of a command with their values, and the words that are none.

@@ -174,7 +174,7 @@ private:
 }
 
 inline constexpr std::array compare_options =
-    joined(model_options, swept_options, std::array{option::image},
+    joined(model_options, swept_options, std::array{option::image, option::images, option::video, option::videos, option::audio},
            std::array{option::requests, option::logits, option::attention, option::dtype, option::quantization,
                       option::activation_dtype, option::cache_dtype, option::allocator, option::format, option::plot},
            help_option);

@@ -29,7 +29,7 @@ inline constexpr option_row
 /// Which pass is drawn.
 inline constexpr std::array pass_options =
     joined(model_options,
-           std::array{option::batch, option::sequence, option::past, option::encoder_sequence, option::image, option::logits,
+           std::array{option::batch, option::sequence, option::past, option::encoder_sequence, option::image, option::images, option::video, option::videos, option::audio, option::logits,
                       option::attention, option::dtype, option::activation_dtype, option::cache_dtype},
            std::array{option::timed_on, option::calibration});
 

@@ -176,7 +176,7 @@ inline std::string fit_page(const read_subject& read, const workload& load, cons
 
 inline constexpr std::array fit_options = joined(
     model_options, room_options,
-    std::array{option::batch, option::sequence, option::past, option::encoder_sequence, option::image, option::dtype,
+    std::array{option::batch, option::sequence, option::past, option::encoder_sequence, option::image, option::images, option::video, option::videos, option::audio, option::dtype,
                option::quantization, option::activation_dtype, option::cache_dtype, option::allocator, option::training},
     training_options, std::array{option::plain_or_json}, help_option);
 

@@ -122,7 +122,7 @@ inline std::string formulas_json(const question& q, const std::vector<std::strin
 inline constexpr std::array formula_options =
     joined(model_options,
            titled("Workload",
-                  std::array{option::encoder_sequence, option::image, option::logits, option::attention, option::dtype,
+                  std::array{option::encoder_sequence, option::image, option::images, option::video, option::videos, option::audio, option::logits, option::attention, option::dtype,
                              option::quantization, option::activation_dtype, option::cache_dtype, option::formula_format}),
            help_option);
 

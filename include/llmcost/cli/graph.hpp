@@ -230,7 +230,7 @@ inline void split_graph(graph_question& q, const arguments& given) {
 
 inline constexpr std::array graph_options = joined(
     model_options,
-    std::array{option::batch, option::sequence, option::past, option::encoder_sequence, option::image, option::logits},
+    std::array{option::batch, option::sequence, option::past, option::encoder_sequence, option::image, option::images, option::video, option::videos, option::audio, option::logits},
     std::array{option::level, option::part_depth, option::cuts, option::graph_as, option::out},
     titled("Device", std::array{option::device, option::linear_dtype, option::calibration, option::engine, option::execution,
                                 option::tp}),

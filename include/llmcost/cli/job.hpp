@@ -44,6 +44,8 @@ struct job {
     std::int64_t input = 0;
     std::int64_t output = 0;
     bool training = false;
+    bool no_tokens = false;         ///< `--sequence 0`: of a model that reads no text
+    std::int64_t media_tokens = 0;  ///< of a sequence, which stand for what it shows
 };
 
 /// Reads `512@0x4,1@8000x60`: new tokens, tokens in the cache before (0), how many (1).
@@ -82,14 +84,27 @@ inline void refuse_together(const arguments& args, const option_row& given, std:
 
 }  // namespace detail
 
-/// Reads `640x480` into a workload: width, then height.
-inline void read_image(const arguments& args, workload& load) {
-    if (!args.has(option::image)) return;
-    const std::string_view text = args.text(option::image), name = option::image.name;
-    const std::size_t x = text.find('x');
-    if (x == std::string_view::npos) refuse(name, "expected WIDTHxHEIGHT such as 640x480, found " + in_quotes(text));
-    load.image_width = read_number(name, text.substr(0, x), 1);
-    load.image_height = read_number(name, text.substr(x + 1), 1);
+/// Reads what a sequence shows: `--image 640x480` (width, then height), `--video 8x640x480` (frames first), `--audio 30` (seconds).
+inline void read_media(const arguments& args, workload& load) {
+    const auto read_sizes = [&](const option_row& o, std::initializer_list<std::int64_t*> into, std::string_view example) {
+        std::string_view text = args.text(o);
+        std::size_t left = into.size();
+        for (std::int64_t* each : into) {
+            const std::size_t x = text.find('x');
+            if ((x == std::string_view::npos) != (--left == 0))
+                refuse(o.name, "expected " + std::string(o.value) + " such as " + std::string(example) + ", found " +
+                                   in_quotes(args.text(o)));
+            *each = read_number(o.name, text.substr(0, x), 1);
+            text.remove_prefix(x == std::string_view::npos ? text.size() : x + 1);
+        }
+    };
+    if (args.has(option::image)) read_sizes(option::image, {&load.image_width, &load.image_height}, "640x480");
+    if (args.has(option::video))
+        read_sizes(option::video, {&load.video_frames, &load.video_width, &load.video_height}, "8x640x480");
+    load.images = args.number(option::images, args.has(option::image) ? 1 : 0, 0);
+    load.videos = args.number(option::videos, args.has(option::video) ? 1 : 0, 0);
+    if (load.videos > 0 && !args.has(option::video)) refuse(option::videos.name, "needs --video");
+    if (args.has(option::audio)) load.audio_milliseconds = read_milliseconds(option::audio.name, args.text(option::audio));
 }
 
 /// The job of a command line; throws `usage` where options contradict each other.
@@ -103,10 +118,12 @@ inline void read_image(const arguments& args, workload& load) {
 
     job j;
     j.base.batch = args.number(option::batch, 1);
-    j.base.sequence = args.number(option::sequence, 1024);
+    j.base.sequence = args.number(option::sequence, 1024, 0);
+    j.no_tokens = j.base.sequence == 0;
+    if (j.no_tokens) j.base.sequence = 1;
     j.base.past = args.number(option::past, 0, 0);
     j.base.encoder_sequence = args.number(option::encoder_sequence, 0, 0);
-    read_image(args, j.base);
+    read_media(args, j.base);
     j.base.attention = static_cast<attention_scores>(args.choice(option::attention));
     j.base.weights = args.type(option::dtype);
     j.base.activations = args.type(option::activation_dtype);
@@ -147,7 +164,7 @@ inline void read_image(const arguments& args, workload& load) {
         workload prefill = j.base;
         if (encodes) prefill.encoder_sequence = j.input, prefill.sequence = 1;
         workload step = prefill;
-        step.past = prefill.past + prefill.sequence, step.sequence = 1;
+        step.past = prefill.past + prefill.sequence + j.media_tokens, step.sequence = 1;
         if (step.head == logits::all) step.head = logits::last;
         out.push_back({"prefill", {{prefill, 1}}, true});
         out.push_back({"decode", {}, true});

@@ -282,7 +282,7 @@ inline constexpr std::array latency_options = joined(
     help_option,
     titled("Workload, which each of --dp groups has",
            std::array{option::batch, option_row{"--sequence", value_kind::number, "N", "new tokens per sequence (1)"},
-                      option::past, option::encoder_sequence, option::image, option::requests,
+                      option::past, option::encoder_sequence, option::image, option::images, option::video, option::videos, option::audio, option::requests,
                       option_row{"--logits", value_kind::choice, "all|last|none", "positions that the head computes (last)"},
                       option_row{"--training", value_kind::none, "", "forward, backward and AdamW, instead"},
                       option::layers_again}),

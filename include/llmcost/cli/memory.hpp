@@ -56,7 +56,7 @@ inline workload memory_workload(const arguments& given) {
     load.sequence = given.number(option::sequence, 1024);
     load.past = given.number(option::past, 0, 0);
     load.encoder_sequence = given.number(option::encoder_sequence, 0, 0);
-    read_image(given, load);
+    read_media(given, load);
     load.weights = given.type(option::dtype), load.activations = given.type(option::activation_dtype);
     load.cache = given.type(option::cache_dtype);
     load.head = logits::last;
@@ -180,7 +180,7 @@ inline svg_picture memory_picture(const read_subject& read, const workload& load
 }
 
 inline constexpr std::array memory_options =
-    joined(model_options, memory_lists, std::array{option::image},
+    joined(model_options, memory_lists, std::array{option::image, option::images, option::video, option::videos, option::audio},
            std::array{option::dtype, option::quantization, option::activation_dtype, option::cache_dtype, option::allocator,
                       option::format, option::plot},
            titled("Memory", room_options), help_option);

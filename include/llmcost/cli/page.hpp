@@ -30,7 +30,7 @@
 namespace llmcost::cli {
 
 inline constexpr std::array page_options = joined(model_options, std::array{option::mtp}, swept_options,
-                                                  std::array{option::image,
+                                                  std::array{option::image, option::images, option::video, option::videos, option::audio,
                                                              option::requests,
                                                              option::logits,
                                                              option::attention,

@@ -81,17 +81,38 @@ inline void note_on_context(std::ostream& notes, std::string_view name, const mo
     return work(0).mult != count{} && work(1).mult == count{};
 }
 
-/// Refuses tokens of an encoder where no decoder stands behind one, and images of other sizes than a model's own where its
-/// walk does not take them.
+/// Refuses images, videos or sound that a model does not read.
+inline void check_media(const model& m, const workload& load) {
+    const senses& reads = m.kind->reads;
+    const bool shown = load.images > 0 || load.image_height > 0;
+    if (reads_pixels(m)) {
+        if (load.images > 1) refuse(option::images.name, "this model reads images alone: say how many by --batch");
+        const vision_sizes& own = m.dims.vision;
+        if (load.image_height > 0 && !m.kind->any_image &&
+            (load.image_height != own.image_height || load.image_width != own.image_width))
+            refuse(option::image.name, "this model's images have the size that its configuration says (" +
+                                           std::to_string(own.image_width) + 'x' + std::to_string(own.image_height) +
+                                           "): its positions, or its windows, are made for it");
+    } else if (shown && !reads.images && !m.kind->any_image) {
+        refuse(option::image.name, "this model reads no images");
+    }
+    if (load.videos > 0 && !reads.videos) refuse(option::video.name, "this model reads no videos");
+    if (load.audio_milliseconds > 0 && !reads.audio) refuse(option::audio.name, "this model reads no sound");
+}
+
+/// Refuses what a model does not read: tokens of an encoder where no decoder stands behind one, no tokens at all where it
+/// reads a text, images of a size that its walk does not take, sound.
 inline void check_workload(const model& m, const job& work) {
-    if (work.base.image_height > 0 && !m.kind->any_image)
-        refuse(option::image.name,
-               m.dims.vision.image_height > 0
-                   ? "this model's images have the size that its configuration says: its positions, or its "
-                     "windows, are made for it"
-                   : "this model reads no images");
+    if (work.no_tokens && m.kind->reads.text && !reads_pixels(m))
+        refuse(option::sequence.name, "this model reads tokens: expected a whole number from 1");
+    check_media(m, work.base);
     if (work.base.encoder_sequence > 0 && !has_encoder(m) && !runs_encoder_once(m))
         refuse(option::encoder_sequence.name, "this model has no encoder beside a decoder: say --sequence");
+}
+
+/// Tokens of a sequence that stand for what it shows.
+[[nodiscard]] inline std::int64_t media_tokens_of(const model& m, const workload& load) {
+    return m.kind->media == nullptr ? 0 : m.kind->media(m, load).tokens(load);
 }
 
 /// Reads every scope of a model, always in the order in which they were first met.

@@ -60,7 +60,7 @@ inline std::string write_pictures(const report_pictures& shown, const std::strin
 
 inline constexpr std::array report_options =
     joined(model_options, report_lists,
-           std::array{option::encoder_sequence, option::image, option::logits, option::attention, option::dtype,
+           std::array{option::encoder_sequence, option::image, option::images, option::video, option::videos, option::audio, option::logits, option::attention, option::dtype,
                       option::quantization, option::activation_dtype, option::cache_dtype, option::allocator},
            std::array{option::reported_on, option::calibration}, training_options, std::array{option::with_step},
            std::array{option::html, option::svg}, help_option);

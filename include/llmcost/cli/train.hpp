@@ -52,7 +52,7 @@ inline workload training_workload(const arguments& given) {
     load.batch = given.number(option::batch, 1);
     load.sequence = given.number(option::sequence, 1024);
     load.encoder_sequence = given.number(option::encoder_sequence, 0, 0);
-    read_image(given, load);
+    read_media(given, load);
     const int precision = given.choice(option::precision);
     const bool narrow = precision == precision_bf16 || precision == precision_fp8_mixed;
     load.weights = load.activations = narrow ? dtype::bfloat16 : dtype::float32;
@@ -168,7 +168,7 @@ inline constexpr std::array training_options = joined(
     schedule_options);
 
 inline constexpr std::array train_options =
-    joined(model_options, training_lists, std::array{option::image}, training_options,
+    joined(model_options, training_lists, std::array{option::image, option::images, option::video, option::videos, option::audio}, training_options,
            std::array{option::step_seconds, option::format, option::plot}, titled("Memory", room_options), help_option);
 
 inline constexpr std::array<example_row, 6> train_examples{{

@@ -52,6 +52,7 @@ namespace detail {
     q.stored = read.stored;
     q.work = read_job(args);
     check_workload(subject, q.work);
+    q.work.media_tokens = media_tokens_of(subject, q.work.base);
     if (!args.has(option::sequence) && !args.has(option::input) && !args.has(option::requests))
         q.work.base.sequence = detail::fitting_sequence(subject, q.work.base);
     q.format = static_cast<output_format>(args.choice(option::format));

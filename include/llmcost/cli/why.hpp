@@ -131,7 +131,7 @@ inline std::string one_counter(const question& q, const workload& load, const co
 
 inline constexpr std::array why_options =
     joined(model_options, std::array{option::counter, option::counted_attention, option::counted_tensors},
-           std::array{option::batch, option::sequence, option::past, option::encoder_sequence, option::image, option::logits,
+           std::array{option::batch, option::sequence, option::past, option::encoder_sequence, option::image, option::images, option::video, option::videos, option::audio, option::logits,
                       option::format},
            help_option);
 

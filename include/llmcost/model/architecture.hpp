@@ -12,6 +12,7 @@
 #include <llmcost/layers/norm.hpp>
 #include <llmcost/layers/rotary.hpp>
 #include <llmcost/model/dropout_key.hpp>
+#include <llmcost/model/media.hpp>
 #include <llmcost/model/sizes.hpp>
 #include <llmcost/trace/trace.hpp>
 
@@ -147,6 +148,9 @@ inline constexpr std::size_t most_components = 3;
 
 struct model;
 
+/// What a processor makes of the images, videos and sound of a workload.
+using media_part = media_shapes (*)(const model&, const workload&);
+
 /// One row per `model_type`: the parts that its walk is made of, what the shared ones need to know, its keys and defaults.
 struct architecture {
     literal model_type = "";
@@ -172,6 +176,9 @@ struct architecture {
     dropout_keys drops{};                               ///< rates of dropout; none: the walk does not say where it drops
     component_row text{};                               ///< the text model of one that holds others; else it is one itself
     component_row beside[most_components]{};            ///< what else it holds
+    media_part media = nullptr;                         ///< what it sees and hears beside a text; none: nothing
+    senses reads{};                                     ///< which of them
+    std::uint8_t tokens_ahead = 0;                      ///< of a tower's states: in front of patches, as a class token is
     understood_kinds kinds{};                           ///< of layers, which the walk tells apart
     // choices that many families share
     norm_kind norm = norm_kind::rms;
@@ -275,11 +282,21 @@ constexpr value describe_within(const module_info& m, source_part part, const si
     return t.leave(m, part(here, t));
 }
 
+/// The same workload as a model reads it: tokens that stand for images, videos and sound among those of a first pass.
+constexpr workload shown_to(const model& m, workload load) {
+    if (m.kind->media == nullptr || !load.has_media() || load.past > 0) return load;
+    const count all = count(load.sequence) + count(m.kind->media(m, load).tokens(load));
+    if (all > count(largest_input)) report_description("more than 2147483647 tokens stand for what is shown");
+    load.sequence = static_cast<std::int64_t>(all.to_64());
+    return load;
+}
+
 constexpr bool model::describes_dropout() const noexcept { return is_empty(kind->text.key) && kind->drops.described(); }
 constexpr value model::forward(trace& t) const {
     if (t.load().keeps_dropout && (!describes_dropout() || dims.drops.has(dropout_of::drawn)))
         report_description("no walk describes what this model drops in training");
     const trace::dropout_guard rates{t, dims.drops.with(dropout_of::always)};
+    const recorder::workload_guard shown{t, shown_to(*this, t.load())};
     if (policy == nullptr) return kind->describe({*this, *kind, dims}, t);
     policy->begin();
     const recorder::policy_guard changed{t, policy};

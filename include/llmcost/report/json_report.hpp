@@ -60,11 +60,33 @@ inline void write_name(json_writer& json, const model& m, const model_identity& 
 inline std::string_view name_of(logits l) { return l == logits::all ? "all" : l == logits::last ? "last" : "none"; }
 inline std::string_view name_of(attention_scores a) { return a == attention_scores::full ? "full" : "causal"; }
 
-inline void write_workload(json_writer& json, const workload& load, const storage_types& types) {
+/// What a sequence shows, and how many tokens stand for it: with a past they lie there.
+inline void write_media(json_writer& json, const media_shapes& shown, const workload& load) {
+    if (load.images > 0) {
+        json.member("images", load.images).member("image_tokens", load.images * shown.image.tokens);
+        json.key("image").object();
+        json.member("tokens", shown.image.tokens).member("tiles", shown.image.tiles);
+        json.member("height", shown.image.height).member("width", shown.image.width).end_object();
+    }
+    if (load.videos > 0) {
+        json.member("videos", load.videos).member("video_tokens", load.videos * shown.video.tokens);
+        json.key("video").object();
+        json.member("frames", load.video_frames).member("tokens", shown.video.tokens).member("tiles", shown.video.tiles);
+        json.member("height", shown.video.height).member("width", shown.video.width).end_object();
+    }
+    if (load.audio_milliseconds > 0) {
+        json.member("audio_milliseconds", load.audio_milliseconds).member("audio_tokens", shown.audio.tokens);
+        json.key("audio").object();
+        json.member("samples", shown.audio.samples).member("frames", shown.audio.frames).end_object();
+    }
+}
+
+inline void write_workload(json_writer& json, const model& m, const workload& load, const storage_types& types) {
     json.key("workload").object();
     json.member("batch", load.batch).member("sequence", load.sequence).member("past", load.past);
     json.member("encoder_sequence", load.encoder_sequence);
     if (load.image_height > 0) json.member("image_height", load.image_height).member("image_width", load.image_width);
+    if (m.kind->media != nullptr) write_media(json, m.kind->media(m, load), load);
     json.member("logits", name_of(load.head)).member("attention", name_of(load.attention));
     json.member("dtype", llmcost::name_of(types.weights)).member("activation_dtype", llmcost::name_of(types.activations));
     json.member("cache_dtype", llmcost::name_of(types.cache));
@@ -111,7 +133,7 @@ inline void write_tensors(json_writer& json, const model_listing& listing, const
     detail::write_name(json, m, who);
     json.member("architecture", listing.scopes.empty() ? std::string() : listing.scopes.front().type);
     json.member("source", who.source).end_object();
-    detail::write_workload(json, load, types);
+    detail::write_workload(json, m, load, types);
     json.key("totals").object();
     detail::write_figures(json, totals, static_cast<detail::saved_figure>(parts.training));
     json.end_object();

@@ -12,7 +12,7 @@ namespace llmcost {
 // clang-format off
 /// What a module is for, so that people can ask without knowing paths; a module has at most one role.
 enum class role : std::uint8_t {
-    none, embedding, attn, cross_attn, mlp, experts, router, norm, rotary, mixer, head, encoder, decoder, vision, audio,
+    none, embedding, attn, cross_attn, mlp, experts, router, norm, rotary, mixer, head, encoder, decoder, vision, audio, projector,
     transformer,  ///< everything but the head
     all           ///< everything
 };
@@ -21,7 +21,7 @@ enum class role : std::uint8_t {
 /// Names of the roles, as people type them.
 inline constexpr literal role_names[]{"none",    "embedding", "attn",   "cross_attn",  "mlp",  "experts",
                                       "router",  "norm",      "rotary", "mixer",       "head", "encoder",
-                                      "decoder", "vision",    "audio",  "transformer", "all"};
+                                      "decoder", "vision",    "audio",  "projector", "transformer", "all"};
 
 [[nodiscard]] constexpr literal name_of(role r) noexcept { return role_names[static_cast<std::size_t>(r)]; }
 

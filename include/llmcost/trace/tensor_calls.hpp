@@ -285,6 +285,13 @@ public:
         note(op::where, {}, {}, out, a);
         return out;
     }
+    /// `Tensor.masked_scatter`: rows of a source in the place of those that a mask names, in a new tensor.
+    constexpr value masked_scatter(const value& a, const value& source) {
+        value out = contiguous_like(a);
+        const value* const in[2] = {&a, &source};
+        record(op::where, count(out.elements), {}, out, in, 2);
+        return out;
+    }
     /// The same of two tensors, each of which gets its part of the gradient.
     constexpr value where(const value& a, const value& b) { return binary(op::where, a, b); }
     constexpr value top_k(const value& a, std::int64_t k) {
