@@ -55,6 +55,13 @@ struct workload {
     }
     /// Whether there is something to see or to hear beside a text; with a past it lies there, and no tower runs.
     [[nodiscard]] constexpr bool has_media() const noexcept { return images > 0 || videos > 0 || audio_milliseconds > 0; }
+    /// The same without anything to see or to hear.
+    [[nodiscard]] constexpr workload text_alone() const noexcept {
+        workload load = *this;
+        load.images = load.image_height = load.image_width = load.audio_milliseconds = 0;
+        load.videos = load.video_frames = load.video_height = load.video_width = 0;
+        return load;
+    }
     /// Whether two workloads show the same.
     [[nodiscard]] constexpr bool shows_as(const workload& other) const noexcept {
         return images == other.images && image_height == other.image_height && image_width == other.image_width &&

@@ -117,7 +117,7 @@ inline std::vector<memory_line> memory_lines(const question& q, const figures& t
     workload base = q.phases.front().parts.front().load;
     if (!q.phases.back().parts.empty()) base = q.phases.back().parts.front().load;
     const auto cached = [&](std::int64_t batch, std::int64_t tokens) {
-        workload load = base;
+        workload load = base.text_alone();
         load.batch = batch, load.sequence = 1, load.past = tokens - 1;
         return count_model(q.subject, load).cache_bytes;
     };
