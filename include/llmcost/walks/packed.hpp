@@ -95,6 +95,10 @@ struct packed_table {
     [[nodiscard]] constexpr class_name type() const { return named; }
     constexpr two_values describe(trace& t, std::int64_t patches) const {
         const recorder::no_grad_guard constants{t};
+        if (dim % 4 != 0) {  // the reference's tables then do not meet its heads
+            if (sees(t)) report_description("positions of two axes need heads of a multiple of four");
+            return {trace::buffer({patches, dim}), trace::buffer({patches, dim})};
+        }
         t.owns_buffer(count(dim / 4 * 8));
         const value angles = t.mul(t.constant({patches, 2, 1}), t.buffer({dim / 4}));
         const auto table = [&](const value& x) {
