@@ -192,6 +192,19 @@ constexpr void read_tower_2_5(config_view config, sizes& s) {
         fail_value(config, "window_size", "at least spatial_merge_size * patch_size");
 }
 
+/// Bounds of an image's pixels: `size`, or the older `min_pixels` and `max_pixels`, which win.
+///
+/// Source: transformers/models/qwen2_vl/image_processing_qwen2_vl.py, `Qwen2VLImageProcessor.__init__`.
+constexpr void read_processor(config_view told, model& m) {
+    if (const auto size = told.optional_object("size")) {
+        m.own[least_pixels] = size->positive("shortest_edge", m.own[least_pixels]);
+        m.own[most_pixels] = size->positive("longest_edge", m.own[most_pixels]);
+    }
+    m.own[least_pixels] = told.positive("min_pixels", m.own[least_pixels]);
+    m.own[most_pixels] = told.positive("max_pixels", m.own[most_pixels]);
+    if (m.own[least_pixels] > m.own[most_pixels]) fail_value(told, "min_pixels", "at most max_pixels");
+}
+
 /// For what bounds of pixels hold.
 struct bounds_rule {
     bool all_frames = false;  ///< of a video: for its frames together
@@ -281,7 +294,8 @@ inline constexpr architecture qwen2_5_vl_vision = [](architecture a) {
 // transformers/models/qwen2_vl: the text model's keys stand at the root in older files
 inline constexpr architecture qwen2_vl = [](architecture a) {
     a.model_type = "qwen2_vl", a.prefix = "Qwen2VL", a.base = qwen2_vl_detail::see_and_read<false>;
-    a.media = qwen2_vl_detail::show, a.reads.images = a.reads.videos = true, a.own = qwen2_vl_detail::bound_keys;
+    a.media = qwen2_vl_detail::show, a.read_processor = qwen2_vl_detail::read_processor;
+    a.reads.images = a.reads.videos = true, a.own = qwen2_vl_detail::bound_keys;
     a.text = {.key = "text_config", .otherwise = &qwen2_vl_text, .always = true, .ties = true, .flat = true};
     a.beside[0] = {.key = "vision_config", .otherwise = &qwen2_vl_vision, .always = true};
     return a;

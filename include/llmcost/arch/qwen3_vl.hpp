@@ -262,6 +262,7 @@ inline constexpr architecture qwen3_vl_moe_vision = [](architecture a) {
 inline constexpr architecture qwen3_vl = [](architecture a) {
     a.model_type = "qwen3_vl", a.prefix = "Qwen3VL", a.base = qwen3_vl_detail::see_and_read;
     a.read_whole = qwen3_vl_detail::read_whole, a.media = qwen3_vl_detail::show, a.reads.images = a.reads.videos = true;
+    a.read_processor = qwen2_vl_detail::read_processor;
     a.own = qwen3_vl_detail::bound_keys;
     a.text = {.key = "text_config", .otherwise = &qwen3_vl_text, .always = true};
     a.beside[0] = {.key = "vision_config", .otherwise = &qwen3_vl_vision, .always = true};

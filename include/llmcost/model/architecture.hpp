@@ -172,6 +172,7 @@ struct architecture {
     // a configuration
     void (*read)(config_view, sizes&) = nullptr;        ///< keys that the shared reader does not know
     void (*read_whole)(config_view, model&) = nullptr;  ///< of a model that holds others: what it says of itself
+    void (*read_processor)(config_view, model&) = nullptr;  ///< of what a file beside the configuration says of images
     own_keys own{};                                     ///< sizes that only this family has
     dropout_keys drops{};                               ///< rates of dropout; none: the walk does not say where it drops
     component_row text{};                               ///< the text model of one that holds others; else it is one itself
