@@ -71,6 +71,7 @@ inline constexpr const architecture* architectures[]{
     &arch::deepseek_vl_hybrid,
     &arch::deit,
     &arch::diffllama,
+    &arch::dinov2,
     &arch::dinov2_with_registers,
     &arch::distilbert,
     &arch::doge,

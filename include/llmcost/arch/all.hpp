@@ -47,6 +47,7 @@
 #include <llmcost/arch/deepseek_vl.hpp>
 #include <llmcost/arch/deit.hpp>
 #include <llmcost/arch/diffllama.hpp>
+#include <llmcost/arch/dinov2.hpp>
 #include <llmcost/arch/dinov2_with_registers.hpp>
 #include <llmcost/arch/distilbert.hpp>
 #include <llmcost/arch/doge.hpp>

@@ -93,4 +93,17 @@ constexpr value classify_flat(const site& here, trace& t, const value& x) {
     return t.leave(classifier, t.call("1", linear{flat.dim(-1), here.dims.num_labels, true}, flat));
 }
 
+/// Learned positions behind those of tokens in front, resampled to a grid of other sides: (1, ahead + high · wide, width) ->
+/// (1, ahead + rows · columns, width).
+///
+/// Source: transformers/models/dinov2/modeling_dinov2.py, `interpolate_pos_encoding`.
+constexpr value resampled_places(trace& t, const value& places, std::int64_t ahead, std::int64_t high, std::int64_t wide,
+                                 std::int64_t rows, std::int64_t columns, op kind = op::bicubic) {
+    const std::int64_t width = places.dim(2);
+    const value first = ahead > 0 ? t.slice(places, 1, ahead) : value{};
+    const value grid = t.slice(places, 1, high * wide).view({1, high, wide, width}).permute({0, 3, 1, 2});
+    const value other = t.reshape(t.resample(kind, grid, {rows, columns}).permute({0, 2, 3, 1}), {1, rows * columns, width});
+    return ahead > 0 ? t.cat({first, other}, 1) : other;
+}
+
 }  // namespace llmcost
