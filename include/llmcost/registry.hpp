@@ -73,6 +73,7 @@ inline constexpr const architecture* architectures[]{
     &arch::diffllama,
     &arch::dinov2,
     &arch::dinov2_with_registers,
+    &arch::dinov3_vit,
     &arch::distilbert,
     &arch::doge,
     &arch::dots1,

@@ -49,6 +49,7 @@
 #include <llmcost/arch/diffllama.hpp>
 #include <llmcost/arch/dinov2.hpp>
 #include <llmcost/arch/dinov2_with_registers.hpp>
+#include <llmcost/arch/dinov3_vit.hpp>
 #include <llmcost/arch/distilbert.hpp>
 #include <llmcost/arch/doge.hpp>
 #include <llmcost/arch/dots1.hpp>
