@@ -320,6 +320,8 @@ inline constexpr const architecture* architectures[]{
     &arch::video_llama_3,
     &arch::video_llava,
     &arch::vit,
+    &arch::vit_mae,
+    &arch::vit_msn,
     &arch::voxtral,
     &arch::whisper,
     &arch::xglm,
