@@ -32,6 +32,7 @@ inline constexpr const architecture* architectures[]{
     &arch::bamba,
     &arch::bart,
     &arch::beam,
+    &arch::beit,
     &arch::bert,
     &arch::bert_generation,
     &arch::bigbird_pegasus,

@@ -17,6 +17,7 @@
 #include <llmcost/arch/bamba.hpp>
 #include <llmcost/arch/bart.hpp>
 #include <llmcost/arch/beam.hpp>
+#include <llmcost/arch/beit.hpp>
 #include <llmcost/arch/bert.hpp>
 #include <llmcost/arch/bert_generation.hpp>
 #include <llmcost/arch/bigbird_pegasus.hpp>

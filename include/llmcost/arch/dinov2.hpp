@@ -42,13 +42,11 @@ struct embeddings {
         t.enter(patch_embeddings);
         const value projected = t.call("projection", patch_convolution{image, width}, pixels);
         const value tokens = t.leave(patch_embeddings, as_tokens(projected));
-        const std::int64_t rows = projected.dim(2), columns = projected.dim(3);
-        if (rows * columns != side * side || pixels.dim(2) != pixels.dim(3))
-            places = resampled_places(t, places, 1, side, side, rows, columns);
+        places = resampled_places(here, t, places, 1);
         const value x = t.add(t.cat({token.expand({batch, 1, width}), tokens}, 1), places);
         if (!holds_registers) return dropout(t, "dropout", x);
         const value joined =
-            t.cat({t.slice(x, 1, 1), register_tokens.expand({batch, more, width}), t.slice(x, 1, rows * columns)}, 1);
+            t.cat({t.slice(x, 1, 1), register_tokens.expand({batch, more, width}), t.slice(x, 1, tokens.dim(1))}, 1);
         return dropout(t, "dropout", joined);
     }
 };

@@ -48,9 +48,9 @@ struct table {
     static constexpr role what = role::rotary;
     static constexpr bool leaf = true;
     [[nodiscard]] constexpr class_name type() const { return named; }
-    constexpr two_values describe(trace& t, std::int64_t rows, std::int64_t columns) const {
+    constexpr two_values describe(trace& t, const extents& grid) const {
         const recorder::no_grad_guard constants{t};
-        const std::int64_t n = rows * columns;
+        const std::int64_t rows = grid.size[0], columns = grid.size[1], n = rows * columns;
         const value high = t.div(t.constant({rows})), wide = t.div(t.constant({columns}));
         const extents one{rows, columns, 1};
         const value both = t.cat({high.view({rows, 1, 1}).expand(one), wide.view({1, columns, 1}).expand(one)}, -1);
@@ -119,14 +119,10 @@ struct layer {
 constexpr value base(const site& here, trace& t) {
     const module_info embeddings{.name = "embeddings", .type = here.type("Embeddings"), .what = role::embedding};
     const module_info encoder{.name = "model", .type = here.type("Encoder")};
-    const vision_sizes& image = here.dims.vision;
-    const workload& load = t.load();
     t.enter(embeddings);
     value x = t.leave(embeddings, embed(here, t));
-    const std::int64_t rows = (load.image_height > 0 ? load.image_height : image.image_height) / image.patch_size,
-                       columns = (load.image_width > 0 ? load.image_width : image.image_width) / image.patch_size;
-    const two_values tables =
-        t.call("rope_embeddings", table{here.dims.head_dim, here.type("RopePositionEmbedding")}, rows, columns);
+    const table of_patches{here.dims.head_dim, here.type("RopePositionEmbedding")};
+    const two_values tables = t.call("rope_embeddings", of_patches, patch_grid(here, t));
     t.enter(encoder);
     for (repetition each = t.repeat(here.dims.num_hidden_layers, x); each.next();)
         x = t.call({"layer", each.index()}, layer{here, tables}, x);

@@ -92,10 +92,8 @@ constexpr two_values states_of_patches(const site& here, trace& t, std::int64_t 
 
 /// Patches of the images that the workload shows, padded to as many as there are positions.
 constexpr two_values states_of_images(const site& here, trace& t, bool reads_pool) {
-    const vision_sizes& image = here.dims.vision;
-    const workload& load = t.load();
-    const std::int64_t rows = (load.image_height > 0 ? load.image_height : image.image_height) / image.patch_size,
-                       columns = (load.image_width > 0 ? load.image_width : image.image_width) / image.patch_size;
+    const extents grid = patch_grid(here, t);
+    const std::int64_t rows = grid.size[0], columns = grid.size[1];
     if (rows < 1 || columns < 1) report_description("an image is smaller than a patch");
     const std::int64_t n = rows * columns, least = here.dims.own[num_patches];
     return states_of_patches(here, t, rows, columns, n < least ? least : n, reads_pool);
