@@ -5,6 +5,7 @@
 // Every file of rows, for registry.hpp.
 #include <llmcost/arch/afmoe.hpp>
 #include <llmcost/arch/albert.hpp>
+#include <llmcost/arch/altclip.hpp>
 #include <llmcost/arch/apertus.hpp>
 #include <llmcost/arch/aquila.hpp>
 #include <llmcost/arch/arcee.hpp>
@@ -27,7 +28,9 @@
 #include <llmcost/arch/blenderbot.hpp>
 #include <llmcost/arch/bloom.hpp>
 #include <llmcost/arch/chatglm.hpp>
+#include <llmcost/arch/chinese_clip.hpp>
 #include <llmcost/arch/clip.hpp>
+#include <llmcost/arch/clipseg.hpp>
 #include <llmcost/arch/codegen.hpp>
 #include <llmcost/arch/cohere.hpp>
 #include <llmcost/arch/cohere2_moe.hpp>
@@ -151,6 +154,7 @@
 #include <llmcost/arch/marian.hpp>
 #include <llmcost/arch/megatron_bert.hpp>
 #include <llmcost/arch/mellum.hpp>
+#include <llmcost/arch/metaclip_2.hpp>
 #include <llmcost/arch/mimo.hpp>
 #include <llmcost/arch/mimo_v2.hpp>
 #include <llmcost/arch/minicpm.hpp>

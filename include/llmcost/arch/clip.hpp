@@ -12,7 +12,7 @@ namespace llmcost::arch {
 namespace clip_detail {
 
 /// Patches behind a class token, with learned positions; layers; the class token behind a norm is what pools, beside them.
-constexpr two_values states_and_pool(const site& here, trace& t, bool reads_pool) {
+constexpr two_values states_and_pool(const site& here, trace& t, bool reads_pool, literal encoder = "Encoder") {
     const std::int64_t width = here.dims.hidden_size;
     const value pixels = pixels_of(here, t);
     const module_info embeddings{.name = "embeddings", .type = here.type("VisionEmbeddings"), .what = role::embedding};
@@ -23,7 +23,7 @@ constexpr two_values states_and_pool(const site& here, trace& t, bool reads_pool
     const value places = learned_positions(t, "position_embedding", patches_of(here.dims.vision) + 1, width);
     value x = t.leave(embeddings, t.add(with, places));
     const norm<norm_kind::layer> layer_norm{width};
-    x = encode(here, t, t.call("pre_layrnorm", layer_norm, x));
+    x = encode(here, t, t.call("pre_layrnorm", layer_norm, x), encoder);
     const recorder::off_loss_guard unread{t, !reads_pool};
     return {x, t.call("post_layernorm", layer_norm, t.select(x, 1))};
 }
@@ -53,22 +53,28 @@ constexpr void read_pair(config_view config, model& m) {
     keep_image_half(m);
 }
 
-/// Scores of every text and image, from the directions of what pools each.
-constexpr value describe_pair(const site& here, trace& t) {
-    if (here.dims.head == head_kind::image_classification)
-        return describe_image_half(here, t, [](const site& tower, trace& to, const value& x) {
-            return classify_linear(tower, to, to.mean(to.slice(x, 1, x.dim(1) - 1), 1));
-        });
+/// Scores of every text and image, from the directions of what pools each; `pool` makes that of the texts.
+template <class Pool>
+constexpr value score_with(const site& here, trace& t, const Pool& pool, literal encoder = "Encoder") {
     const module_info whole{.type = here.type("Model")};
-    const site text = here.text(), tower = here.component(0);
+    const site tower = here.component(0);
     const std::int64_t width = here.whole.own[projection];
     t.enter(whole);
     const value scale = t.param("logit_scale", {});
-    const value end = pool_text(here, t, [&] { return read_text_half(text, t, true).second; });
-    const value image = pool_images(here, t, [&] { return states_and_pool(tower, t, true).second; });
+    const value end = pool();
+    const value image = pool_images(here, t, [&] { return states_and_pool(tower, t, true, encoder).second; });
     const value seen = t.call("visual_projection", linear{tower.dims.hidden_size, width}, image);
-    const value read = t.call("text_projection", linear{text.dims.hidden_size, width}, end);
+    const value read = t.call("text_projection", linear{end.dim(1), width}, end);
     return t.leave(whole, score_pairs(t, direction_by_power(t, read), direction_by_power(t, seen), scale));
+}
+
+constexpr value classify_patches(const site& here, trace& t, const value& x) {
+    return classify_linear(here, t, t.mean(t.slice(x, 1, x.dim(1) - 1), 1));
+}
+constexpr value describe_pair(const site& here, trace& t) {
+    if (here.dims.head == head_kind::image_classification) return describe_image_half(here, t, classify_patches);
+    const site text = here.text();
+    return score_with(here, t, [&] { return pool_text(here, t, [&] { return read_text_half(text, t, true).second; }); });
 }
 
 }  // namespace clip_detail
