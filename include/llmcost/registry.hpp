@@ -16,6 +16,7 @@ namespace llmcost {
 inline constexpr const architecture* architectures[]{
     &arch::yi,
     &arch::afmoe,
+    &arch::aimv2_vision_model,
     &arch::albert,
     &arch::altclip,
     &arch::apertus,
@@ -166,6 +167,7 @@ inline constexpr const architecture* architectures[]{
     &arch::internlm,
     &arch::internlm2,
     &arch::internlm3,
+    &arch::internvl_vision,
     &arch::iquestcoder,
     &arch::jais2,
     &arch::jamba,
@@ -215,6 +217,7 @@ inline constexpr const architecture* architectures[]{
     &arch::mistral,
     &arch::mistral3,
     &arch::mixtral,
+    &arch::mlcd_vision_model,
     &arch::mllama,
     &arch::mobilebert,
     &arch::mobilenet_v1,

@@ -4,6 +4,7 @@
 
 // Every file of rows, for registry.hpp.
 #include <llmcost/arch/afmoe.hpp>
+#include <llmcost/arch/aimv2.hpp>
 #include <llmcost/arch/albert.hpp>
 #include <llmcost/arch/altclip.hpp>
 #include <llmcost/arch/apertus.hpp>
@@ -124,6 +125,7 @@
 #include <llmcost/arch/inkling2.hpp>
 #include <llmcost/arch/internlm.hpp>
 #include <llmcost/arch/internlm3.hpp>
+#include <llmcost/arch/internvl_vision.hpp>
 #include <llmcost/arch/jais2.hpp>
 #include <llmcost/arch/jamba.hpp>
 #include <llmcost/arch/janus.hpp>
@@ -166,6 +168,7 @@
 #include <llmcost/arch/mistral.hpp>
 #include <llmcost/arch/mistral3.hpp>
 #include <llmcost/arch/mixtral.hpp>
+#include <llmcost/arch/mlcd.hpp>
 #include <llmcost/arch/mllama.hpp>
 #include <llmcost/arch/mobilebert.hpp>
 #include <llmcost/arch/mobilenet_v1.hpp>

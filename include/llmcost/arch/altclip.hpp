@@ -39,19 +39,12 @@ constexpr value describe(const site& here, trace& t) {
     return clip_detail::score_with(here, t, [&] { return pool(here, t); });
 }
 
-constexpr void read(config_view config, model& m) {
-    clip_detail::read_pair(config, m);
-    if (m.dims.own[projection] != m.dims.hidden_size)
-        fail_value(config, "text_config", "a project_dim as large as its hidden_size");
-}
-
 }  // namespace altclip_detail
 
 // transformers/models/altclip: CLIP whose texts RoBERTa reads
 inline constexpr architecture altclip = [](architecture a) {
     a.model_type = "altclip", a.prefix = "AltCLIP", a.heads = {head_kind::none};
-    a.describe = altclip_detail::describe, a.read_whole = altclip_detail::read;
-    a.own = altclip_detail::keys;
+    a.describe = altclip_detail::describe, a.own = altclip_detail::keys;
     a.text.otherwise = &altclip_detail::texts, a.beside[0].otherwise = &altclip_detail::images;
     return a;
 }(clip);
