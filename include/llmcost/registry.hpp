@@ -43,6 +43,7 @@ inline constexpr const architecture* architectures[]{
     &arch::bitnet,
     &arch::blenderbot,
     &arch::blenderbot_small,
+    &arch::blip,
     &arch::bloom,
     &arch::camembert,
     &arch::chatglm,

@@ -27,6 +27,7 @@
 #include <llmcost/arch/bit.hpp>
 #include <llmcost/arch/bitnet.hpp>
 #include <llmcost/arch/blenderbot.hpp>
+#include <llmcost/arch/blip.hpp>
 #include <llmcost/arch/bloom.hpp>
 #include <llmcost/arch/chatglm.hpp>
 #include <llmcost/arch/chinese_clip.hpp>
