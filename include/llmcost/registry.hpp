@@ -18,6 +18,7 @@ inline constexpr const architecture* architectures[]{
     &arch::afmoe,
     &arch::aimv2_vision_model,
     &arch::albert,
+    &arch::align,
     &arch::altclip,
     &arch::apertus,
     &arch::aquila,

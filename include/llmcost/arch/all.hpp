@@ -6,6 +6,7 @@
 #include <llmcost/arch/afmoe.hpp>
 #include <llmcost/arch/aimv2.hpp>
 #include <llmcost/arch/albert.hpp>
+#include <llmcost/arch/align.hpp>
 #include <llmcost/arch/altclip.hpp>
 #include <llmcost/arch/apertus.hpp>
 #include <llmcost/arch/aquila.hpp>
