@@ -342,6 +342,7 @@ inline constexpr const architecture* architectures[]{
     &arch::xlstm,
     &arch::xmod,
     &arch::xverse,
+    &arch::yolos,
     &arch::yoso,
     &arch::youtu,
     &arch::zamba,

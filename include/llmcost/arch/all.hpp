@@ -260,6 +260,7 @@
 #include <llmcost/arch/xmod.hpp>
 #include <llmcost/arch/xverse.hpp>
 #include <llmcost/arch/yi.hpp>
+#include <llmcost/arch/yolos.hpp>
 #include <llmcost/arch/yoso.hpp>
 #include <llmcost/arch/youtu.hpp>
 #include <llmcost/arch/zamba.hpp>
