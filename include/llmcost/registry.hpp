@@ -321,6 +321,7 @@ inline constexpr const architecture* architectures[]{
     &arch::t5gemma2,
     &arch::tapas,
     &arch::telechat,
+    &arch::tipsv2,
     &arch::trocr,
     &arch::ultrabert,
     &arch::ultravbert,

@@ -245,6 +245,7 @@
 #include <llmcost/arch/t5gemma2.hpp>
 #include <llmcost/arch/tapas.hpp>
 #include <llmcost/arch/telechat.hpp>
+#include <llmcost/arch/tipsv2.hpp>
 #include <llmcost/arch/trocr.hpp>
 #include <llmcost/arch/ultrabert.hpp>
 #include <llmcost/arch/vibevoice_asr.hpp>

@@ -142,7 +142,10 @@ constexpr void read(config_view config, sizes& s) {
 // transformers/models/dinov2: configuration_dinov2.py, modeling_dinov2.py, a vision transformer with scaled blocks
 inline constexpr architecture dinov2 = [](architecture a) {
     a.model_type = "dinov2", a.prefix = "Dinov2", a.describe = dinov2_detail::describe;
-    a.read = [](config_view config, sizes& s) { dinov2_detail::read(config, s); };
+    a.read = [](config_view config, sizes& s) {
+        dinov2_detail::read(config, s);
+        if (!config.contains("patch_size")) s.vision.patch_size = 14;
+    };
     a.base = dinov2_detail::base, a.own = dinov2_detail::keys, a.tokens_ahead = 1, a.any_image = true;
     a.heads = {head_kind::none, head_kind::image_classification}, a.names.base = "dinov2";
     return a;
