@@ -164,6 +164,7 @@ inline constexpr const architecture* architectures[]{
     &arch::ibert,
     &arch::idefics3,
     &arch::ijepa,
+    &arch::imagegpt,
     &arch::inkling2_text,
     &arch::inkling_text,
     &arch::internlm,

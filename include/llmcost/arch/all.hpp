@@ -123,6 +123,7 @@
 #include <llmcost/arch/ibert.hpp>
 #include <llmcost/arch/idefics3.hpp>
 #include <llmcost/arch/ijepa.hpp>
+#include <llmcost/arch/imagegpt.hpp>
 #include <llmcost/arch/inkling.hpp>
 #include <llmcost/arch/inkling2.hpp>
 #include <llmcost/arch/internlm.hpp>
