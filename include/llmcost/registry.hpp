@@ -265,6 +265,7 @@ inline constexpr const architecture* architectures[]{
     &arch::phi3,
     &arch::phi4_multimodal,
     &arch::phimoe,
+    &arch::pix2struct,
     &arch::pixtral,
     &arch::plbart,
     &arch::poolformer,
