@@ -332,6 +332,7 @@ inline constexpr const architecture* architectures[]{
     &arch::vibevoice_asr,
     &arch::video_llama_3,
     &arch::video_llava,
+    &arch::vision_encoder_decoder,
     &arch::vit,
     &arch::vit_mae,
     &arch::vit_msn,

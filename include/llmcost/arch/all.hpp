@@ -252,6 +252,7 @@
 #include <llmcost/arch/ultrabert.hpp>
 #include <llmcost/arch/vibevoice_asr.hpp>
 #include <llmcost/arch/video_llama_3.hpp>
+#include <llmcost/arch/vision_encoder_decoder.hpp>
 #include <llmcost/arch/vit.hpp>
 #include <llmcost/arch/vit_mae.hpp>
 #include <llmcost/arch/vit_msn.hpp>

@@ -192,6 +192,7 @@ constexpr void read_data2vec_vision(config_view config, sizes& s) {
 inline constexpr architecture data2vec_vision = [](architecture a) {
     a.model_type = "data2vec-vision", a.prefix = "Data2VecVision", a.describe = describe_data2vec_vision;
     a.read = read_data2vec_vision, a.own = data2vec_vision_detail::keys, a.any_image = true;
+    a.base = data2vec_vision_detail::base;
     a.heads = {head_kind::none, head_kind::image_classification}, a.names = {};
     return a;
 }(vit);

@@ -210,6 +210,7 @@ inline constexpr architecture vit{
     .model_type = "vit",
     .prefix = "ViT",
     .describe = describe_vit,
+    .base = describe_vit_base,
     .read = read_vit,
     .own = vit_detail::keys,
     .drops = vit_detail::dropout_rates,
