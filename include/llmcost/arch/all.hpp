@@ -139,6 +139,7 @@
 #include <llmcost/arch/llama4.hpp>
 #include <llmcost/arch/llama4_vision.hpp>
 #include <llmcost/arch/llava.hpp>
+#include <llmcost/arch/llava_next.hpp>
 #include <llmcost/arch/longcat_flash.hpp>
 #include <llmcost/arch/longformer.hpp>
 #include <llmcost/arch/longt5.hpp>
