@@ -118,6 +118,8 @@
 #include <llmcost/arch/inkling2.hpp>
 #include <llmcost/arch/internlm.hpp>
 #include <llmcost/arch/internlm3.hpp>
+#include <llmcost/arch/internvl.hpp>
+#include <llmcost/arch/internvl_vision.hpp>
 #include <llmcost/arch/jais2.hpp>
 #include <llmcost/arch/jamba.hpp>
 #include <llmcost/arch/janus.hpp>
@@ -200,6 +202,7 @@
 #include <llmcost/arch/poolformer.hpp>
 #include <llmcost/arch/prophetnet.hpp>
 #include <llmcost/arch/pvt.hpp>
+#include <llmcost/arch/qianfan_ocr.hpp>
 #include <llmcost/arch/qwen.hpp>
 #include <llmcost/arch/qwen2.hpp>
 #include <llmcost/arch/qwen2_audio.hpp>
