@@ -48,6 +48,7 @@ inline constexpr const architecture* architectures[]{
     &arch::cohere,
     &arch::cohere2,
     &arch::cohere2_moe,
+    &arch::cohere2_vision,
     &arch::cohere_compass,
     &arch::cohere_compass_text,
     &arch::convbert,

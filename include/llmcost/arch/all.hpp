@@ -30,6 +30,7 @@
 #include <llmcost/arch/codegen.hpp>
 #include <llmcost/arch/cohere.hpp>
 #include <llmcost/arch/cohere2_moe.hpp>
+#include <llmcost/arch/cohere2_vision.hpp>
 #include <llmcost/arch/cohere_compass.hpp>
 #include <llmcost/arch/convbert.hpp>
 #include <llmcost/arch/convnext.hpp>

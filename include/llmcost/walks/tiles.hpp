@@ -58,4 +58,17 @@ constexpr value shuffle_patches(trace& t, const value& x, std::int64_t rows, std
     return t.contiguous(below.permute({0, 2, 1, 3})).view({batch, rows * columns / (by * by), width * by * by});
 }
 
+/// Squares of patches side by side, (B, patches, width) -> (B, rows, columns, width · square); the last change of rows and
+/// columns is a view.
+///
+/// Source: transformers/models/aya_vision/modeling_aya_vision.py, `pixel_shuffle`.
+constexpr value squares_of_patches(trace& t, const value& x, std::int64_t rows, std::int64_t columns, std::int64_t by) {
+    if (rows % by != 0 || columns % by != 0) report_description("patches along a side do not come out even in squares");
+    const std::int64_t batch = x.dim(0), width = x.dim(2);
+    const value grid = t.reshape(x, {batch, rows, columns, width});
+    const value pairs = t.reshape(grid, {batch, rows, columns / by, width * by});
+    const value squares = t.reshape(pairs.permute({0, 2, 1, 3}), {batch, columns / by, rows / by, width * by * by});
+    return squares.permute({0, 2, 1, 3});
+}
+
 }  // namespace llmcost
