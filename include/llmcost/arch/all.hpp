@@ -4,7 +4,10 @@
 
 // Every file of rows, for registry.hpp.
 #include <llmcost/arch/afmoe.hpp>
+#include <llmcost/arch/aimv2.hpp>
 #include <llmcost/arch/albert.hpp>
+#include <llmcost/arch/align.hpp>
+#include <llmcost/arch/altclip.hpp>
 #include <llmcost/arch/apertus.hpp>
 #include <llmcost/arch/aquila.hpp>
 #include <llmcost/arch/arcee.hpp>
@@ -17,6 +20,7 @@
 #include <llmcost/arch/bamba.hpp>
 #include <llmcost/arch/bart.hpp>
 #include <llmcost/arch/beam.hpp>
+#include <llmcost/arch/beit.hpp>
 #include <llmcost/arch/bert.hpp>
 #include <llmcost/arch/bert_generation.hpp>
 #include <llmcost/arch/bigbird_pegasus.hpp>
@@ -24,9 +28,12 @@
 #include <llmcost/arch/bit.hpp>
 #include <llmcost/arch/bitnet.hpp>
 #include <llmcost/arch/blenderbot.hpp>
+#include <llmcost/arch/blip.hpp>
 #include <llmcost/arch/bloom.hpp>
 #include <llmcost/arch/chatglm.hpp>
+#include <llmcost/arch/chinese_clip.hpp>
 #include <llmcost/arch/clip.hpp>
+#include <llmcost/arch/clipseg.hpp>
 #include <llmcost/arch/codegen.hpp>
 #include <llmcost/arch/cohere.hpp>
 #include <llmcost/arch/cohere2_moe.hpp>
@@ -48,7 +55,9 @@
 #include <llmcost/arch/deepseek_vl.hpp>
 #include <llmcost/arch/deit.hpp>
 #include <llmcost/arch/diffllama.hpp>
+#include <llmcost/arch/dinov2.hpp>
 #include <llmcost/arch/dinov2_with_registers.hpp>
+#include <llmcost/arch/dinov3_vit.hpp>
 #include <llmcost/arch/distilbert.hpp>
 #include <llmcost/arch/doge.hpp>
 #include <llmcost/arch/dots1.hpp>
@@ -115,6 +124,7 @@
 #include <llmcost/arch/ibert.hpp>
 #include <llmcost/arch/idefics3.hpp>
 #include <llmcost/arch/ijepa.hpp>
+#include <llmcost/arch/imagegpt.hpp>
 #include <llmcost/arch/inkling.hpp>
 #include <llmcost/arch/inkling2.hpp>
 #include <llmcost/arch/internlm.hpp>
@@ -152,6 +162,7 @@
 #include <llmcost/arch/marian.hpp>
 #include <llmcost/arch/megatron_bert.hpp>
 #include <llmcost/arch/mellum.hpp>
+#include <llmcost/arch/metaclip_2.hpp>
 #include <llmcost/arch/mimo.hpp>
 #include <llmcost/arch/mimo_v2.hpp>
 #include <llmcost/arch/minicpm.hpp>
@@ -163,6 +174,7 @@
 #include <llmcost/arch/mistral.hpp>
 #include <llmcost/arch/mistral3.hpp>
 #include <llmcost/arch/mixtral.hpp>
+#include <llmcost/arch/mlcd.hpp>
 #include <llmcost/arch/mllama.hpp>
 #include <llmcost/arch/mobilebert.hpp>
 #include <llmcost/arch/mobilenet_v1.hpp>
@@ -199,6 +211,7 @@
 #include <llmcost/arch/phi3.hpp>
 #include <llmcost/arch/phi4_multimodal.hpp>
 #include <llmcost/arch/phimoe.hpp>
+#include <llmcost/arch/pix2struct.hpp>
 #include <llmcost/arch/pixtral.hpp>
 #include <llmcost/arch/poolformer.hpp>
 #include <llmcost/arch/prophetnet.hpp>
@@ -238,11 +251,15 @@
 #include <llmcost/arch/t5gemma2.hpp>
 #include <llmcost/arch/tapas.hpp>
 #include <llmcost/arch/telechat.hpp>
+#include <llmcost/arch/tipsv2.hpp>
 #include <llmcost/arch/trocr.hpp>
 #include <llmcost/arch/ultrabert.hpp>
 #include <llmcost/arch/vibevoice_asr.hpp>
 #include <llmcost/arch/video_llama_3.hpp>
+#include <llmcost/arch/vision_encoder_decoder.hpp>
 #include <llmcost/arch/vit.hpp>
+#include <llmcost/arch/vit_mae.hpp>
+#include <llmcost/arch/vit_msn.hpp>
 #include <llmcost/arch/whisper.hpp>
 #include <llmcost/arch/xglm.hpp>
 #include <llmcost/arch/xlm.hpp>
@@ -251,6 +268,7 @@
 #include <llmcost/arch/xmod.hpp>
 #include <llmcost/arch/xverse.hpp>
 #include <llmcost/arch/yi.hpp>
+#include <llmcost/arch/yolos.hpp>
 #include <llmcost/arch/yoso.hpp>
 #include <llmcost/arch/youtu.hpp>
 #include <llmcost/arch/zamba.hpp>

@@ -93,7 +93,7 @@ inline constexpr architecture internvl = [](architecture a) {
     a.model_type = "internvl", a.prefix = "InternVL", a.base = internvl_detail::base, a.own = internvl_detail::keys;
     a.read_whole = internvl_detail::read, a.media = internvl_detail::show, a.reads.images = true;
     a.text = {.key = "text_config", .otherwise = &qwen2}, a.defaults.tie_word_embeddings = true;
-    a.beside[0] = {.key = "vision_config", .otherwise = &internvl_vision_model, .always = true};
+    a.beside[0] = {.key = "vision_config", .otherwise = &internvl_vision, .always = true};
     return a;
 }(shared_composite);
 

@@ -5,6 +5,7 @@
 #include <llmcost/reading/image.hpp>
 #include <llmcost/reading/reader.hpp>
 #include <llmcost/walks/decoder.hpp>
+#include <llmcost/walks/images.hpp>
 #include <llmcost/walks/tower.hpp>
 
 namespace llmcost::arch {
@@ -13,7 +14,7 @@ namespace pixtral_detail {
 
 /// Patches of all images in one sequence behind a mask that keeps images apart.
 constexpr value base(const site& here, trace& t) {
-    const value patches = embed_patches(here, t, "patch_conv", false, pixels_of(here, t));
+    const value patches = embed_patches(here, t, "patch_conv", false, images_of(here, t));
     const std::int64_t n = patches.dim(0) * patches.dim(1), width = here.dims.hidden_size;
     const norm<norm_kind::rms> before{width, here.type("RMSNorm")};
     const value x = t.call("ln_pre", before, t.copy(patches).view({1, n, width}));
@@ -35,10 +36,10 @@ constexpr void read(config_view config, sizes& s) {
 
 }  // namespace pixtral_detail
 
-// transformers/models/pixtral: Mistral's layers over patches; packing images is described for texts that do not run it
+// transformers/models/pixtral: Mistral's layers over the patches of all images in one sequence
 inline constexpr architecture pixtral = [](architecture a) {
     a.model_type = "pixtral", a.prefix = "Pixtral", a.base = pixtral_detail::base, a.read = pixtral_detail::read;
-    a.heads = {}, a.rotated = rotation::half;
+    a.any_image = true, a.rotated = rotation::half;
     a.layer = layer_normed_before, a.mix = mix_by_attention, a.attend = attend_turned_patches, a.feed = feed_forward;
     a.residual = add_residual;
     a.names.layer_type = "AttentionLayer", a.names.attention = "attention", a.names.feed_forward = "feed_forward";
