@@ -37,6 +37,7 @@
 #include <llmcost/arch/codegen.hpp>
 #include <llmcost/arch/cohere.hpp>
 #include <llmcost/arch/cohere2_moe.hpp>
+#include <llmcost/arch/cohere2_vision.hpp>
 #include <llmcost/arch/cohere_compass.hpp>
 #include <llmcost/arch/convbert.hpp>
 #include <llmcost/arch/convnext.hpp>
@@ -128,6 +129,7 @@
 #include <llmcost/arch/inkling2.hpp>
 #include <llmcost/arch/internlm.hpp>
 #include <llmcost/arch/internlm3.hpp>
+#include <llmcost/arch/internvl.hpp>
 #include <llmcost/arch/internvl_vision.hpp>
 #include <llmcost/arch/jais2.hpp>
 #include <llmcost/arch/jamba.hpp>
@@ -150,6 +152,7 @@
 #include <llmcost/arch/llama4.hpp>
 #include <llmcost/arch/llama4_vision.hpp>
 #include <llmcost/arch/llava.hpp>
+#include <llmcost/arch/llava_next.hpp>
 #include <llmcost/arch/longcat_flash.hpp>
 #include <llmcost/arch/longformer.hpp>
 #include <llmcost/arch/longt5.hpp>
@@ -213,6 +216,7 @@
 #include <llmcost/arch/poolformer.hpp>
 #include <llmcost/arch/prophetnet.hpp>
 #include <llmcost/arch/pvt.hpp>
+#include <llmcost/arch/qianfan_ocr.hpp>
 #include <llmcost/arch/qwen.hpp>
 #include <llmcost/arch/qwen2.hpp>
 #include <llmcost/arch/qwen2_audio.hpp>

@@ -104,6 +104,7 @@ constexpr value base(const site& here, trace& t) {
 constexpr void read(config_view config, sizes& s) {
     read_vit(config, s);
     if (!config.contains("image_size")) s.vision.image_height = s.vision.image_width = 448;
+    if (!config.contains("patch_size")) s.vision.patch_size = 14;
     if (s.own[absolute] != 0 && s.vision.image_height != s.vision.image_width)
         fail_unsupported(config, "image_size", "no row describes positions that are interpolated for oblong images");
     s.attention_bias = config.boolean("attention_bias", false);
