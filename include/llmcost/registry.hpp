@@ -261,6 +261,8 @@ inline constexpr const architecture* architectures[]{
     &arch::pvt,
     &arch::qwen,
     &arch::qwen2,
+    &arch::qwen2_5_omni_text,
+    &arch::qwen2_5_omni_thinker,
     &arch::qwen2_5_vl,
     &arch::qwen2_5_vl_text,
     &arch::qwen2_audio,
