@@ -219,6 +219,7 @@
 #include <llmcost/arch/qianfan_ocr.hpp>
 #include <llmcost/arch/qwen.hpp>
 #include <llmcost/arch/qwen2.hpp>
+#include <llmcost/arch/qwen2_5_omni.hpp>
 #include <llmcost/arch/qwen2_audio.hpp>
 #include <llmcost/arch/qwen2_moe.hpp>
 #include <llmcost/arch/qwen2_vl.hpp>

@@ -141,6 +141,14 @@ inline constexpr own_key whole_keys[]{
     {.value = own_value::computed},
 };
 
+inline constexpr own_key keys_of_glmga[]{
+    {.otherwise = 112 * 112, .value = own_value::computed},
+    {.otherwise = 28 * 28 * 15000, .value = own_value::computed},
+    {.otherwise = 112 * 112, .value = own_value::computed},
+    {.otherwise = 28 * 28 * 2 * 55790, .value = own_value::computed},
+    {.value = own_value::computed},
+};
+
 constexpr void read_whole(config_view config, model& m) {
     weigh_balance_of_text(config, m);
     m.own[weighs_balance] = m.dims.moe.weighs_balance ? 1 : 0;
@@ -294,5 +302,18 @@ inline constexpr architecture glm_ocr = [](architecture a) {
     a.text.otherwise = &glm_ocr_text, a.beside[0].otherwise = &glm_ocr_vision;
     return a;
 }(glm4v);
+
+// transformers/models/glm46v: the class of the text model is that which its part names
+inline constexpr architecture glm46v = [](architecture a) {
+    a.model_type = "glm46v", a.prefix = "Glm46V";
+    a.text.always = a.text.ties = a.beside[0].always = false;
+    return a;
+}(glm4v);
+
+// transformers/models/glmga: the classes of GLM-4.6V; videos may be larger
+inline constexpr architecture glmga = [](architecture a) {
+    a.model_type = "glmga", a.own = glm4v_detail::keys_of_glmga;
+    return a;
+}(glm46v);
 
 }  // namespace llmcost::arch

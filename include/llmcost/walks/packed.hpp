@@ -226,4 +226,60 @@ constexpr resized smart_resize(std::int64_t height, std::int64_t width, const re
     return out;
 }
 
+/// A block whose queries, keys and values have projections of their own: norm, attention within whole pictures, residual;
+/// norm, two layers, residual. (S, width) -> the same.
+///
+/// Source: transformers/models/video_llama_3/modeling_video_llama_3.py, `VideoLlama3VisionEncoderLayer`.
+struct packed_layer {
+    site here;
+    const packed_context& made;
+
+    static constexpr role what = role::none;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return here.type("VisionEncoderLayer"); }
+    constexpr value describe(trace& t, const value& x) const {
+        const std::int64_t rows = x.dim(0), width = x.dim(1);
+        const norm<norm_kind::layer> layer_norm{width};
+        const linear same{width, width, true};
+        const value normed = t.call("layer_norm1", layer_norm, x);
+        const module_info attention{.name = "self_attn", .type = here.type("VisionAttention"), .what = role::attn};
+        t.enter(attention);
+        const auto heads = [&](literal name) {
+            return t.call(name, same, normed).view({rows, here.dims.num_attention_heads, -1});
+        };
+        const auto turned = [&](const value& part) {
+            return t.to(rotate(t, rotation::half, t.to(part, dtype::float32), made.cos, made.sin), part.type);
+        };
+        const value q = heads("q_proj"), k = heads("k_proj"), v = heads("v_proj");
+        const value turned_q = turned(q), turned_k = turned(k);
+        const value mixed = attend_packed(t, turned_q, turned_k, v, made.pictures.whole());
+        const value middle = t.add(x, t.leave(attention, t.call("out_proj", same, mixed)));
+        const mlp<mlp_kind::plain> feed{width,
+                                        here.dims.intermediate_size,
+                                        here.dims.hidden_act,
+                                        here.type("VisionMLP"),
+                                        true,
+                                        {.up = "fc1", .down = "fc2", .act = "activation_fn"}};
+        return t.add(middle, t.call("mlp", feed, t.call("layer_norm2", layer_norm, middle)));
+    }
+};
+
+/// Learned positions of a square, resampled from the middles of patches: (S, width).
+///
+/// Source: transformers/vision_utils.py, `_interpolation_axis_taps_weights` without `align_corners`.
+constexpr value resampled_middles(trace& t, literal name, std::int64_t places, std::int64_t width, std::int64_t patches) {
+    const auto taps = [&] {
+        const recorder::no_grad_guard constants{t};
+        const value scaled = t.div(t.mul(t.add(t.constant({patches}))));
+        const value place = t.add(scaled);  // - 0.5
+        const value floor = t.unary(op::compare, place);
+        const value distance = t.unary(op::compare, t.add(t.sub(place, floor).view({patches, 1}), trace::buffer({2})));
+        return t.unary(op::compare, t.add(distance));
+    };
+    const value down = taps(), across = taps();
+    const value weights = t.mul(down.view({patches, 2, 1}), across.view({patches, 1, 2})).view({patches, 4, 1});
+    const value found = t.call(name, embedding{places, width}, extents{patches, 4});
+    return t.sum(t.mul(found, weights), 1);
+}
+
 }  // namespace llmcost
