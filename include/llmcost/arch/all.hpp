@@ -228,6 +228,7 @@
 #include <llmcost/arch/squeezebert.hpp>
 #include <llmcost/arch/stablelm.hpp>
 #include <llmcost/arch/starcoder2.hpp>
+#include <llmcost/arch/swin.hpp>
 #include <llmcost/arch/swinv2.hpp>
 #include <llmcost/arch/t5.hpp>
 #include <llmcost/arch/t5gemma2.hpp>
