@@ -199,6 +199,7 @@
 #include <llmcost/arch/poolformer.hpp>
 #include <llmcost/arch/prophetnet.hpp>
 #include <llmcost/arch/pvt.hpp>
+#include <llmcost/arch/pvt_v2.hpp>
 #include <llmcost/arch/qwen.hpp>
 #include <llmcost/arch/qwen2.hpp>
 #include <llmcost/arch/qwen2_audio.hpp>
@@ -222,6 +223,7 @@
 #include <llmcost/arch/sam.hpp>
 #include <llmcost/arch/seamless_m4t.hpp>
 #include <llmcost/arch/seed_oss.hpp>
+#include <llmcost/arch/segformer.hpp>
 #include <llmcost/arch/siglip.hpp>
 #include <llmcost/arch/skywork.hpp>
 #include <llmcost/arch/smollm3.hpp>
