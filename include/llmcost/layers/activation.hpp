@@ -23,7 +23,8 @@ enum class activation : std::uint8_t {
     relu2,
     relu6,
     tanh,
-    sigmoid
+    sigmoid,
+    hardswish
 };
 
 struct activation_row {
@@ -46,6 +47,7 @@ inline constexpr activation_row activation_table[]{
     {activation::relu6,             "relu6",             "ReLU6"},
     {activation::tanh,              "tanh",              "Tanh"},
     {activation::sigmoid,           "sigmoid",           "Sigmoid"},
+    {activation::hardswish,         "hardswish",         "Hardswish"},
 };
 // clang-format on
 
@@ -69,6 +71,7 @@ constexpr value activate(trace& t, activation kind, const value& x) {
         case activation::relu2: return t.pow(t.unary(op::relu, x), 2);
         case activation::relu6: return t.unary(op::clamp, x);
         case activation::tanh: return t.tanh(x);
+        case activation::hardswish: return t.unary(op::hardswish, x);
         case activation::sigmoid: break;
     }
     return t.sigmoid(x);
