@@ -104,6 +104,7 @@
 #include <llmcost/arch/granitemoehybrid.hpp>
 #include <llmcost/arch/gte.hpp>
 #include <llmcost/arch/helium.hpp>
+#include <llmcost/arch/hgnet_v2.hpp>
 #include <llmcost/arch/hiera.hpp>
 #include <llmcost/arch/hrm_text.hpp>
 #include <llmcost/arch/hunyuan.hpp>
@@ -197,6 +198,7 @@
 #include <llmcost/arch/phimoe.hpp>
 #include <llmcost/arch/pixtral.hpp>
 #include <llmcost/arch/poolformer.hpp>
+#include <llmcost/arch/pp_lcnet.hpp>
 #include <llmcost/arch/prophetnet.hpp>
 #include <llmcost/arch/pvt.hpp>
 #include <llmcost/arch/pvt_v2.hpp>
