@@ -48,6 +48,7 @@
 #include <llmcost/arch/deit.hpp>
 #include <llmcost/arch/diffllama.hpp>
 #include <llmcost/arch/dinov2_with_registers.hpp>
+#include <llmcost/arch/dinov3_convnext.hpp>
 #include <llmcost/arch/distilbert.hpp>
 #include <llmcost/arch/doge.hpp>
 #include <llmcost/arch/dots1.hpp>
@@ -232,12 +233,14 @@
 #include <llmcost/arch/squeezebert.hpp>
 #include <llmcost/arch/stablelm.hpp>
 #include <llmcost/arch/starcoder2.hpp>
+#include <llmcost/arch/swiftformer.hpp>
 #include <llmcost/arch/swin.hpp>
 #include <llmcost/arch/swinv2.hpp>
 #include <llmcost/arch/t5.hpp>
 #include <llmcost/arch/t5gemma2.hpp>
 #include <llmcost/arch/tapas.hpp>
 #include <llmcost/arch/telechat.hpp>
+#include <llmcost/arch/textnet.hpp>
 #include <llmcost/arch/trocr.hpp>
 #include <llmcost/arch/ultrabert.hpp>
 #include <llmcost/arch/vibevoice_asr.hpp>

@@ -158,12 +158,7 @@ constexpr value describe_hgnet_v2(const site& here, trace& t) {
     for (std::int64_t i = 0; i < here.dims.num_hidden_layers; ++i) x = stage(here, t, i, x);
     t.leave(encoder);
     const recorder::idle_guard unused{t, t.load().head == logits::none};
-    const value flat = t.call("flatten", flatten{}, t.call("avg_pool", global_average_pool{}, x));
-    const value out = here.dims.num_labels == 0 ? t.call("fc", identity{}, flat)
-                                                : t.call("fc", head_linear{{x.dim(1), here.dims.num_labels, true}}, flat);
-    const module_info both{.name = "classifier", .type = {"", "ModuleList"}};
-    t.enter(both), t.leave(both);
-    return t.leave(whole, t.returns(x, out));
+    return t.leave(whole, t.returns(x, classify_listed(here, t, x)));
 }
 
 constexpr void read_hgnet_v2(config_view config, sizes& s) {
