@@ -50,6 +50,7 @@ inline constexpr head_name head_names[] = {
     {"ForQuestionAnswering", head_kind::question_answering},
     {"ForImageClassification", head_kind::image_classification},
     {"ForSemanticSegmentation", head_kind::semantic_segmentation},
+    {"ForVideoClassification", head_kind::video_classification},
     {"ForPreTraining", head_kind::pretraining},
     {"EncoderModel", head_kind::encoder},
     {"BaseModel", head_kind::encoder},
