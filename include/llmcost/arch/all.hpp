@@ -241,11 +241,14 @@
 #include <llmcost/arch/tapas.hpp>
 #include <llmcost/arch/telechat.hpp>
 #include <llmcost/arch/textnet.hpp>
+#include <llmcost/arch/timesformer.hpp>
 #include <llmcost/arch/trocr.hpp>
 #include <llmcost/arch/ultrabert.hpp>
 #include <llmcost/arch/vibevoice_asr.hpp>
 #include <llmcost/arch/video_llama_3.hpp>
+#include <llmcost/arch/videomae.hpp>
 #include <llmcost/arch/vit.hpp>
+#include <llmcost/arch/vivit.hpp>
 #include <llmcost/arch/whisper.hpp>
 #include <llmcost/arch/xglm.hpp>
 #include <llmcost/arch/xlm.hpp>
