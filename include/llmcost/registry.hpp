@@ -327,6 +327,7 @@ inline constexpr const architecture* architectures[]{
     &arch::videomae,
     &arch::vit,
     &arch::vivit,
+    &arch::vjepa2,
     &arch::voxtral,
     &arch::whisper,
     &arch::xglm,

@@ -249,6 +249,7 @@
 #include <llmcost/arch/videomae.hpp>
 #include <llmcost/arch/vit.hpp>
 #include <llmcost/arch/vivit.hpp>
+#include <llmcost/arch/vjepa2.hpp>
 #include <llmcost/arch/whisper.hpp>
 #include <llmcost/arch/xglm.hpp>
 #include <llmcost/arch/xlm.hpp>
