@@ -247,6 +247,7 @@
 #include <llmcost/arch/vibevoice_asr.hpp>
 #include <llmcost/arch/video_llama_3.hpp>
 #include <llmcost/arch/videomae.hpp>
+#include <llmcost/arch/videoprism.hpp>
 #include <llmcost/arch/vit.hpp>
 #include <llmcost/arch/vivit.hpp>
 #include <llmcost/arch/vjepa2.hpp>

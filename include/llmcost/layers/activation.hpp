@@ -24,7 +24,8 @@ enum class activation : std::uint8_t {
     relu6,
     tanh,
     sigmoid,
-    hardswish
+    hardswish,
+    gelu_python
 };
 
 struct activation_row {
@@ -48,6 +49,7 @@ inline constexpr activation_row activation_table[]{
     {activation::tanh,              "tanh",              "Tanh"},
     {activation::sigmoid,           "sigmoid",           "Sigmoid"},
     {activation::hardswish,         "hardswish",         "Hardswish"},
+    {activation::gelu_python,       "gelu_python",       "GELUActivation"},
 };
 // clang-format on
 
@@ -71,6 +73,10 @@ constexpr value activate(trace& t, activation kind, const value& x) {
         case activation::relu2: return t.pow(t.unary(op::relu, x), 2);
         case activation::relu6: return t.unary(op::clamp, x);
         case activation::tanh: return t.tanh(x);
+        case activation::gelu_python: {  // 0.5 x (1 + erf(x / √2))
+            const value half = t.mul(x);
+            return t.mul(half, t.add(t.unary(op::erf, t.div(x))));
+        }
         case activation::hardswish: return t.unary(op::hardswish, x);
         case activation::sigmoid: break;
     }

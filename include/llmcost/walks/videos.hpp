@@ -21,7 +21,7 @@ struct video_sizes {
 
 /// What is shown to a model of videos alone, as it is.
 constexpr media_shapes show_one_video(const workload& load, const video_sizes& own, bool any) {
-    if (load.videos > 1) report_description("this model reads videos alone: say how many by --batch");
+    if (load.videos > 1) report_description("one video for each sequence: say how many by --batch");
     if (load.images > 0 || load.image_height > 0) report_description("this model reads videos, no images");
     const video_sizes shown = videos_in(load, own);
     if (!any && !(shown == own))
