@@ -316,6 +316,7 @@ inline constexpr const architecture* architectures[]{
     &arch::telechat,
     &arch::textnet,
     &arch::timesformer,
+    &arch::timm_wrapper,
     &arch::trocr,
     &arch::ultrabert,
     &arch::ultravbert,

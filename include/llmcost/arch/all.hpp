@@ -242,6 +242,7 @@
 #include <llmcost/arch/telechat.hpp>
 #include <llmcost/arch/textnet.hpp>
 #include <llmcost/arch/timesformer.hpp>
+#include <llmcost/arch/timm_wrapper.hpp>
 #include <llmcost/arch/trocr.hpp>
 #include <llmcost/arch/ultrabert.hpp>
 #include <llmcost/arch/vibevoice_asr.hpp>
