@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/arch/qwen2.hpp>
+#include <llmcost/arch/timm.hpp>
 #include <llmcost/reading/image.hpp>
 #include <llmcost/walks/composite.hpp>
 #include <llmcost/walks/media.hpp>
@@ -12,24 +13,7 @@ namespace llmcost::arch {
 
 namespace fast_vlm_detail {
 
-/// `nn.ReLU(inplace=True)`.
-struct relu_in_place {
-    static constexpr role what = role::none;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return {"", "ReLU"}; }
-    constexpr value describe(trace& t, value x) const {
-        t.in_place(op::relu, x);
-        return x;
-    }
-};
-
-/// Runs `inside` in a module of timm's.
-template <class Inside>
-constexpr value within(trace& t, module_place at, literal type, const value& x, const Inside& inside) {
-    const module_info m{.name = at.name, .index = at.index, .type = {"", type}};
-    t.enter(m);
-    return t.leave(m, inside(x));
-}
+using timm_detail::relu_in_place, timm_detail::within;
 
 /// Children of an `nn.Sequential`, by their numbers.
 inline constexpr literal numbers[]{"0",  "1",  "2",  "3",  "4",  "5",  "6",  "7",  "8",  "9",  "10", "11",

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/fast_vlm.hpp>
+#include <llmcost/arch/timm.hpp>
 #include <llmcost/reading/images.hpp>
 #include <llmcost/walks/images.hpp>
 
@@ -27,7 +27,7 @@ inline constexpr variant variants[]{
     {"resnet200", true, {3, 24, 36, 3}},
 };
 
-using fast_vlm_detail::relu_in_place;
+using timm_detail::relu_in_place;
 
 /// Convolutions beside a shortcut, whose sum is made in place.
 struct block {
