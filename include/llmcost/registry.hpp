@@ -172,6 +172,7 @@ inline constexpr const architecture* architectures[]{
     &arch::kimi_k25,
     &arch::kimi_linear,
     &arch::kolibri1,
+    &arch::kosmos_2,
     &arch::kosmos_2_5,
     &arch::laguna,
     &arch::layoutlm,

@@ -129,6 +129,7 @@
 #include <llmcost/arch/kimi_k25.hpp>
 #include <llmcost/arch/kimi_linear.hpp>
 #include <llmcost/arch/kolibri1.hpp>
+#include <llmcost/arch/kosmos2.hpp>
 #include <llmcost/arch/kosmos2_5.hpp>
 #include <llmcost/arch/laguna.hpp>
 #include <llmcost/arch/layoutlm.hpp>

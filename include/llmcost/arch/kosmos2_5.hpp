@@ -173,6 +173,8 @@ inline constexpr own_key keys[]{{"latent_query_num", 2048}};
 /// Learned queries attend to an image's states and to themselves (`Kosmos2_5ImageToTextProjection`).
 struct image_to_text {
     site here;
+    class_name attention_type;
+    bool scales_queries = true;  ///< in front of their product, which is scaled by one
 
     static constexpr role what = role::none;
     static constexpr bool leaf = false;
@@ -183,13 +185,14 @@ struct image_to_text {
         const value states = t.call("dense", linear{seen.dim(-1), width, true}, seen);
         const value queries = t.param("latent_query", {n, width}).unsqueeze(0).expand({batch, n, width});
         const value all = t.cat({states, queries}, 1);
-        const module_info attention{.name = "x_attn", .type = here.type("TextAttention"), .what = role::cross_attn};
+        const module_info attention{.name = "x_attn", .type = attention_type, .what = role::cross_attn};
         const linear projection{width, width, true};
         t.enter(attention);
         const auto split = [&](literal name, const value& x) {
             return t.call(name, projection, x).view({batch, x.dim(1), heads, d}).transpose(1, 2);
         };
-        const value k = split("k_proj", all), v = split("v_proj", all), q = t.mul(split("q_proj", queries));
+        const value k = split("k_proj", all), v = split("v_proj", all);
+        const value plain = split("q_proj", queries), q = scales_queries ? t.mul(plain) : plain;
         const context everything{.sequence = n, .past = seen.dim(1), .causal = false};
         const value mixed = eager_attention(t, q, k, v, everything, {});
         return t.leave(attention, t.call("out_proj", projection, t.reshape(mixed, {batch, n, width})));
@@ -202,38 +205,47 @@ constexpr media_shapes show(const model& m, const workload& load) {
     return {.image = {.tokens = m.own[latents], .height = load.image_height, .width = load.image_width}};
 }
 
+/// Rows over their length, which is at least the smallest difference (`F.normalize`).
+constexpr value over_length(trace& t, const value& x) {
+    const value length = t.unary(op::compare, t.vector_norm(x, -1, true));
+    return t.div(x, length.expand({x.dim(0), x.dim(1), x.dim(2)}));
+}
+
 /// The tower's states over their length, and what learned queries find in them.
 constexpr value look(const site& here, trace& t) {
     const recorder::idle_guard no_pixels{t, !sees_images(t)};
     const value seen = describe_tower(here, t, 0, "vision_model", role::vision);
-    const value length = t.unary(op::compare, t.vector_norm(seen, -1, true));
-    const value normed = t.div(seen, length.expand({seen.dim(0), seen.dim(1), seen.dim(2)}));
-    return t.call("image_to_text_projection", image_to_text{here}, normed);
+    return t.call("image_to_text_projection", image_to_text{here, here.type("TextAttention")}, over_length(t, seen));
 }
 
-/// A text under its own head in a module of its own, the tower and what brings it to the text beside it.
-constexpr value describe(const site& here, trace& t) {
+/// A text under its own head in modules of its own, which reads what was seen.
+constexpr value describe_reading(const site& here, trace& t, const module_info& model, const value& seen) {
     const site text = here.text();
-    const bool bare = here.dims.head == head_kind::none;
-    const module_info whole{.type = here.type(name_of(here.dims.head))};
-    const module_info model{.name = "text_model", .type = here.type(bare ? "TextModel" : "TextForCausalLM")};
     const module_info inner{.name = "model", .type = text.type(text.row.names.model_type)};
-    t.enter(whole);
-    const value seen = look(here, t);
     shared_values made;
     if (sees_images(t)) made.own[0] = seen;
     t.enter(model);
     value x = describe_within(inner, text.row.base, {text.whole, text.row, text.dims, &made}, t);
-    if (!bare) x = t.returns(x, describe_head(text, t, x));
-    t.leave(model, x);
-    return t.leave(whole, x);
+    if (here.dims.head != head_kind::none) x = t.returns(x, describe_head(text, t, x));
+    return t.leave(model, x);
+}
+
+/// The tower and what brings it to the text, then the text.
+template <value (*Look)(const site&, trace&)>
+constexpr value describe(const site& here, trace& t) {
+    const bool bare = here.dims.head == head_kind::none;
+    const module_info whole{.type = here.type(name_of(here.dims.head))};
+    const module_info model{.name = "text_model", .type = here.type(bare ? "TextModel" : "TextForCausalLM")};
+    t.enter(whole);
+    const value seen = Look(here, t);
+    return t.leave(whole, describe_reading(here, t, model, seen));
 }
 
 }  // namespace kosmos2_5_detail
 
 // transformers/models/kosmos2_5: a decoder with a norm inside of its blocks, Pix2Struct's tower; tied as the text says
 inline constexpr architecture kosmos_2_5 = [](architecture a) {
-    a.model_type = "kosmos-2.5", a.prefix = "Kosmos2_5", a.describe = kosmos2_5_detail::describe;
+    a.model_type = "kosmos-2.5", a.prefix = "Kosmos2_5", a.describe = kosmos2_5_detail::describe<kosmos2_5_detail::look>;
     a.own = kosmos2_5_detail::keys, a.media = kosmos2_5_detail::show, a.reads.images = true;
     a.text = {.key = "text_config", .otherwise = &kosmos2_5_detail::text, .always = true, .ties = true};
     a.beside[0] = {.key = "vision_config", .otherwise = &kosmos2_5_detail::tower, .always = true};
