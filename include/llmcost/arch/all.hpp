@@ -238,6 +238,7 @@
 #include <llmcost/arch/vibevoice_asr.hpp>
 #include <llmcost/arch/video_llama_3.hpp>
 #include <llmcost/arch/vit.hpp>
+#include <llmcost/arch/wav2vec2.hpp>
 #include <llmcost/arch/whisper.hpp>
 #include <llmcost/arch/xglm.hpp>
 #include <llmcost/arch/xlm.hpp>
