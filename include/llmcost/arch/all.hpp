@@ -37,6 +37,7 @@
 #include <llmcost/arch/ctrl.hpp>
 #include <llmcost/arch/cvt.hpp>
 #include <llmcost/arch/cwm.hpp>
+#include <llmcost/arch/data2vec_audio.hpp>
 #include <llmcost/arch/data2vec_vision.hpp>
 #include <llmcost/arch/dbrx.hpp>
 #include <llmcost/arch/deberta_v2.hpp>
@@ -222,6 +223,7 @@
 #include <llmcost/arch/sam.hpp>
 #include <llmcost/arch/seamless_m4t.hpp>
 #include <llmcost/arch/seed_oss.hpp>
+#include <llmcost/arch/sew.hpp>
 #include <llmcost/arch/siglip.hpp>
 #include <llmcost/arch/skywork.hpp>
 #include <llmcost/arch/smollm3.hpp>
@@ -239,6 +241,7 @@
 #include <llmcost/arch/video_llama_3.hpp>
 #include <llmcost/arch/vit.hpp>
 #include <llmcost/arch/wav2vec2.hpp>
+#include <llmcost/arch/wavlm.hpp>
 #include <llmcost/arch/whisper.hpp>
 #include <llmcost/arch/xglm.hpp>
 #include <llmcost/arch/xlm.hpp>

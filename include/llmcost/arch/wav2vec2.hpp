@@ -203,8 +203,11 @@ struct attention_adapter {
     }
 };
 
-struct encoder_layer {
+/// Attention and a feed-forward block, norms behind or in front of them.
+template <class Attention>
+struct layer_with {
     site here;
+    Attention attention;
 
     static constexpr role what = role::none;
     static constexpr bool leaf = false;
@@ -214,8 +217,7 @@ struct encoder_layer {
     constexpr value describe(trace& t, const value& x) const {
         const bool first = is(here, stable);
         value h = first ? layer_norm(here, t, "layer_norm", x) : x;
-        h = dropout(t, "dropout", t.call("attention", attention_module{here}, h));
-        h = t.add(x, h);
+        h = t.add(x, dropout(t, "dropout", t.call("attention", attention, h)));
         if (!first) {
             h = layer_norm(here, t, "layer_norm", h);
             return layer_norm(here, t, "final_layer_norm", t.add(h, t.call("feed_forward", feed_forward{here}, h)));
@@ -237,7 +239,10 @@ constexpr value encode_with(const site& here, trace& t, value x, layer_part hear
     x = dropout(t, "dropout", x);
     const shared_values nothing;
     for (repetition each = t.repeat(here.dims.num_hidden_layers, x); each.next();)
-        x = t.call({"layers", each.index()}, encoder_layer{here.at(each, nothing)}, x);
+        {
+        const site at = here.at(each, nothing);
+        x = t.call({"layers", each.index()}, layer_with<attention_module>{at, {at}}, x);
+    }
     return t.leave(encoder, is(here, stable) ? layer_norm(here, t, "layer_norm", x) : x);
 }
 constexpr value encode(const site& here, trace& t, const value& x) { return encode_with(here, t, x, positions); }
