@@ -322,6 +322,8 @@ inline constexpr const architecture* architectures[]{
     &arch::vit,
     &arch::voxtral,
     &arch::wav2vec2,
+    &arch::wav2vec2_bert,
+    &arch::wav2vec2_conformer,
     &arch::wavlm,
     &arch::whisper,
     &arch::xglm,

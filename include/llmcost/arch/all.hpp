@@ -241,6 +241,8 @@
 #include <llmcost/arch/video_llama_3.hpp>
 #include <llmcost/arch/vit.hpp>
 #include <llmcost/arch/wav2vec2.hpp>
+#include <llmcost/arch/wav2vec2_bert.hpp>
+#include <llmcost/arch/wav2vec2_conformer.hpp>
 #include <llmcost/arch/wavlm.hpp>
 #include <llmcost/arch/whisper.hpp>
 #include <llmcost/arch/xglm.hpp>

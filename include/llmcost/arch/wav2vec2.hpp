@@ -286,21 +286,8 @@ constexpr value base(const site& here, trace& t) {
     return adapt(here, t, here.row.layer(here, t, x));
 }
 
-/// A model of these, bare, or under scores of letters at every place or labels of the whole.
 constexpr value describe(const site& here, trace& t) {
-    const decoder_names& n = here.row.names;
-    const class_name type = here.type(n.model_type);
-    if (here.dims.head == head_kind::none) return describe_within({.type = type}, here.row.base, here, t);
-    const module_info whole{.type = {here.row.prefix, name_of(here.dims.head)}};
-    const bool letters = here.dims.head == head_kind::ctc;
-    t.enter(whole);
-    const value weights = !letters && is(here, weighs_layers) ? layer_weights(t, here.dims.num_hidden_layers) : value{};
-    const value x = describe_within({.name = n.base, .type = type}, here.row.base, here, t);
-    const recorder::idle_guard unused{t, t.load().head == logits::none};
-    if (!letters)
-        return t.leave(whole, t.returns(x, classify_states(here, t, weighed_layers(t, x, weights), here.dims.own[summary_width])));
-    const value kept = dropout(t, "dropout", x, dropout_of::classifier);
-    return t.leave(whole, t.returns(x, t.call(n.lm_head, head_linear{{x.dim(-1), here.dims.vocab_size, true}}, kept)));
+    return describe_heard(here, t, is(here, weighs_layers), here.dims.own[summary_width]);
 }
 
 // ---- configurations

@@ -21,6 +21,12 @@ constexpr std::int64_t samples_of(const workload& load) {
     return 16 * load.audio_milliseconds;
 }
 
+/// Frames of 25 milliseconds that begin every 10 and end with the recording or before (Kaldi's filter banks).
+constexpr std::int64_t filter_bank_frames(std::int64_t samples) {
+    if (samples < 400) report_description("the recording is shorter than a frame of 25 milliseconds");
+    return (samples - 400) / samples_per_frame + 1;
+}
+
 /// `nn.GLU` over channels, (B, 2 · channels, length) -> (B, channels, length).
 struct gated_channels {
     int along = 1;
@@ -98,6 +104,22 @@ constexpr value weighed_layers(trace& t, const value& x, const value& weights) {
 constexpr value classify_states(const site& here, trace& t, const value& x, std::int64_t width) {
     const value narrow = t.call("projector", linear{x.dim(-1), width, true}, x);
     return t.call("classifier", head_linear{{width, here.dims.num_labels, true}}, t.mean(narrow, 1));
+}
+
+/// A model of sound, bare, or under scores of letters at every place or labels of the whole.
+constexpr value describe_heard(const site& here, trace& t, bool weighs_layers, std::int64_t summary_width) {
+    const decoder_names& n = here.row.names;
+    const class_name type = here.type(n.model_type);
+    if (here.dims.head == head_kind::none) return describe_within({.type = type}, here.row.base, here, t);
+    const module_info whole{.type = {here.row.prefix, name_of(here.dims.head)}};
+    const bool letters = here.dims.head == head_kind::ctc;
+    t.enter(whole);
+    const value weights = !letters && weighs_layers ? layer_weights(t, here.dims.num_hidden_layers) : value{};
+    const value x = describe_within({.name = n.base, .type = type}, here.row.base, here, t);
+    const recorder::idle_guard unused{t, t.load().head == logits::none};
+    if (!letters) return t.leave(whole, t.returns(x, classify_states(here, t, weighed_layers(t, x, weights), summary_width)));
+    const value kept = dropout(t, "dropout", x, dropout_of::classifier);
+    return t.leave(whole, t.returns(x, t.call(n.lm_head, head_linear{{x.dim(-1), here.dims.vocab_size, true}}, kept)));
 }
 
 }  // namespace llmcost
