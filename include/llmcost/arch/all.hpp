@@ -9,6 +9,7 @@
 #include <llmcost/arch/aquila.hpp>
 #include <llmcost/arch/arcee.hpp>
 #include <llmcost/arch/aria.hpp>
+#include <llmcost/arch/audio_spectrogram_transformer.hpp>
 #include <llmcost/arch/axk.hpp>
 #include <llmcost/arch/aya_vision.hpp>
 #include <llmcost/arch/baichuan.hpp>
@@ -227,6 +228,7 @@
 #include <llmcost/arch/siglip.hpp>
 #include <llmcost/arch/skywork.hpp>
 #include <llmcost/arch/smollm3.hpp>
+#include <llmcost/arch/speech_to_text.hpp>
 #include <llmcost/arch/squeezebert.hpp>
 #include <llmcost/arch/stablelm.hpp>
 #include <llmcost/arch/starcoder2.hpp>
