@@ -46,7 +46,7 @@ constexpr value base(const site& here, trace& t) {
 
 // transformers/models/qwen3_asr, Qwen3ASREncoderConfig
 inline constexpr architecture qwen3_asr_encoder = [](architecture a) {
-    a.model_type = "qwen3_asr_encoder", a.prefix = "Qwen3ASR", a.base = qwen3_asr_detail::hear;
+    a.model_type = "qwen3_asr_encoder", a.prefix = "Qwen3ASR", a.base = qwen3_asr_detail::hear, a.read = nullptr;
     a.own = qwen3_asr_detail::keys;
     a.defaults.hidden_size = 1024, a.defaults.intermediate_size = 4096, a.defaults.num_hidden_layers = 24;
     return a;
