@@ -131,6 +131,7 @@ constexpr value silence_mask(trace& t, const recording& r, std::int64_t states) 
 /// How many places there are is asked by picking them (`get_placeholder_mask`): another copy as large.
 constexpr value put_into(trace& t, const value& words, const value& features, std::int64_t each, bool picks, bool asks) {
     const std::int64_t all = t.load().batch * each, width = words.dim(-1);
+    if (features.dim(-1) != width) report_description("what hears gives features of another width than the text's words");
     const value kept = picks ? t.gather(features, {all, width}) : features;
     if (asks) (void)t.gather(words, {all, width});
     return t.masked_scatter(words, kept);
