@@ -37,6 +37,14 @@ struct gated_channels {
     constexpr value describe(trace& t, const value& x) const { return t.glu(x, along); }
 };
 
+/// `nn.SiLU`, which no configuration names.
+struct torch_silu {
+    static constexpr role what = role::none;
+    static constexpr bool leaf = true;
+    [[nodiscard]] constexpr class_name type() const { return {"", "SiLU"}; }
+    constexpr value describe(trace& t, const value& x) const { return t.silu(x); }
+};
+
 /// `nn.GroupNorm`.
 struct group_norm_module {
     std::int64_t channels;
