@@ -176,6 +176,8 @@ inline constexpr const architecture* architectures[]{
     &arch::kolibri1,
     &arch::kosmos_2_5,
     &arch::laguna,
+    &arch::lasr_ctc,
+    &arch::lasr_encoder,
     &arch::layoutlm,
     &arch::levit,
     &arch::lfm2,

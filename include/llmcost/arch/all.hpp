@@ -132,6 +132,7 @@
 #include <llmcost/arch/kolibri1.hpp>
 #include <llmcost/arch/kosmos2_5.hpp>
 #include <llmcost/arch/laguna.hpp>
+#include <llmcost/arch/lasr.hpp>
 #include <llmcost/arch/layoutlm.hpp>
 #include <llmcost/arch/levit.hpp>
 #include <llmcost/arch/lfm2.hpp>

@@ -146,11 +146,22 @@ constexpr void check_canary(config_view config, model& m) {
 }
 
 /// The encoder of these, where a configuration leaves things out.
+struct encoder_table {
+    own_key keys[7];
+
+    constexpr encoder_table() {
+        for (std::size_t i = 0; i < 7; ++i) keys[i] = parakeet_detail::keys[i];
+        keys[parakeet_detail::mels].otherwise = 128;
+    }
+};
+inline constexpr encoder_table encoder_keys{};
 constexpr architecture encoder_of(std::int64_t layers, std::int64_t width, std::int64_t inner) {
     architecture a = parakeet_encoder;
+    a.own = encoder_keys.keys;
     a.defaults.num_hidden_layers = layers, a.defaults.hidden_size = width, a.defaults.intermediate_size = inner;
     return a;
 }
+inline constexpr architecture cohere_encoder = encoder_of(48, 1280, 5120), canary_encoder = encoder_of(32, 1024, 4096);
 
 }  // namespace cohere_asr_detail
 
@@ -158,7 +169,7 @@ constexpr architecture encoder_of(std::int64_t layers, std::int64_t width, std::
 inline constexpr architecture cohere_asr = [](architecture a) {
     a.model_type = "cohere_asr", a.prefix = "CohereAsr", a.describe = cohere_asr_detail::describe;
     a.base = cohere_asr_detail::base, a.attend = attend, a.read = cohere_asr_detail::read;
-    a.beside[0] = {.key = "encoder_config", .otherwise = &parakeet_encoder};
+    a.beside[0] = {.key = "encoder_config", .otherwise = &cohere_asr_detail::cohere_encoder};
     a.media = parakeet_detail::show, a.reads.audio = true, a.rotated = rotation::none;
     a.heads = composite_heads, a.names.attention_type = "SelfAttention", a.keys[0] = no_mlp_bias;
     a.defaults.head = head_kind::conditional_generation, a.defaults.vocab_size = 16384, a.defaults.hidden_size = 1024;
@@ -180,6 +191,7 @@ inline constexpr architecture canary = [](architecture a) {
     a.model_type = "canary", a.prefix = "Canary", a.base = cohere_asr_detail::canary_base;
     a.read_whole = cohere_asr_detail::check_canary;
     a.text = {.key = "decoder_config", .otherwise = &canary_decoder};
+    a.beside[0].otherwise = &cohere_asr_detail::canary_encoder;
     a.defaults.tie_word_embeddings = true;
     return a;
 }(cohere_asr);
