@@ -12,6 +12,7 @@
 #include <llmcost/arch/aquila.hpp>
 #include <llmcost/arch/arcee.hpp>
 #include <llmcost/arch/aria.hpp>
+#include <llmcost/arch/audio_spectrogram_transformer.hpp>
 #include <llmcost/arch/axk.hpp>
 #include <llmcost/arch/aya_vision.hpp>
 #include <llmcost/arch/baichuan.hpp>
@@ -38,6 +39,7 @@
 #include <llmcost/arch/cohere.hpp>
 #include <llmcost/arch/cohere2_moe.hpp>
 #include <llmcost/arch/cohere2_vision.hpp>
+#include <llmcost/arch/cohere_asr.hpp>
 #include <llmcost/arch/cohere_compass.hpp>
 #include <llmcost/arch/convbert.hpp>
 #include <llmcost/arch/convnext.hpp>
@@ -45,6 +47,7 @@
 #include <llmcost/arch/ctrl.hpp>
 #include <llmcost/arch/cvt.hpp>
 #include <llmcost/arch/cwm.hpp>
+#include <llmcost/arch/data2vec_audio.hpp>
 #include <llmcost/arch/data2vec_vision.hpp>
 #include <llmcost/arch/dbrx.hpp>
 #include <llmcost/arch/deberta_v2.hpp>
@@ -145,6 +148,7 @@
 #include <llmcost/arch/kosmos2.hpp>
 #include <llmcost/arch/kosmos2_5.hpp>
 #include <llmcost/arch/laguna.hpp>
+#include <llmcost/arch/lasr.hpp>
 #include <llmcost/arch/layoutlm.hpp>
 #include <llmcost/arch/levit.hpp>
 #include <llmcost/arch/lfm2.hpp>
@@ -207,6 +211,7 @@
 #include <llmcost/arch/orion.hpp>
 #include <llmcost/arch/ovis2.hpp>
 #include <llmcost/arch/paddleocr_vl.hpp>
+#include <llmcost/arch/parakeet.hpp>
 #include <llmcost/arch/pegasus.hpp>
 #include <llmcost/arch/pegasus_x.hpp>
 #include <llmcost/arch/persimmon.hpp>
@@ -247,9 +252,11 @@
 #include <llmcost/arch/seamless_m4t.hpp>
 #include <llmcost/arch/seed_oss.hpp>
 #include <llmcost/arch/segformer.hpp>
+#include <llmcost/arch/sew.hpp>
 #include <llmcost/arch/siglip.hpp>
 #include <llmcost/arch/skywork.hpp>
 #include <llmcost/arch/smollm3.hpp>
+#include <llmcost/arch/speech_to_text.hpp>
 #include <llmcost/arch/squeezebert.hpp>
 #include <llmcost/arch/stablelm.hpp>
 #include <llmcost/arch/starcoder2.hpp>
@@ -276,6 +283,10 @@
 #include <llmcost/arch/vit_msn.hpp>
 #include <llmcost/arch/vivit.hpp>
 #include <llmcost/arch/vjepa2.hpp>
+#include <llmcost/arch/wav2vec2.hpp>
+#include <llmcost/arch/wav2vec2_bert.hpp>
+#include <llmcost/arch/wav2vec2_conformer.hpp>
+#include <llmcost/arch/wavlm.hpp>
 #include <llmcost/arch/whisper.hpp>
 #include <llmcost/arch/xglm.hpp>
 #include <llmcost/arch/xlm.hpp>

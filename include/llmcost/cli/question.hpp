@@ -103,7 +103,7 @@ inline void check_media(const model& m, const workload& load) {
 /// Refuses what a model does not read: tokens of an encoder where no decoder stands behind one, no tokens at all where it
 /// reads a text, images of a size that its walk does not take, sound.
 inline void check_workload(const model& m, const job& work) {
-    if (work.no_tokens && m.kind->reads.text && !reads_pixels(m))
+    if (work.no_tokens && m.kind->reads.text && m.dims.head != head_kind::audio_classification && !reads_pixels(m))
         refuse(option::sequence.name, "this model reads tokens: expected a whole number from 1");
     check_media(m, work.base);
     if (work.base.encoder_sequence > 0 && !has_encoder(m) && !runs_encoder_once(m))

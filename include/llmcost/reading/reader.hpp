@@ -59,6 +59,8 @@ inline constexpr head_name head_names[] = {
     {"ForMultipleChoice", head_kind::multiple_choice},
     {"ForImageClassificationWithTeacher", head_kind::image_classification_with_teacher},
     {"ForMaskedImageModeling", head_kind::masked_image},
+    {"ForAudioClassification", head_kind::audio_classification},
+    {"ForCTC", head_kind::ctc},
 };
 
 /// The class in `architectures` that this row's prefix begins, or what the type is by itself.
