@@ -46,4 +46,18 @@ constexpr value describe_text_after(const site& here, trace& t, literal name, co
     return t.leave(m, normed(text, t, text.row.names.norm, describe_layers(text, t, shared, x)));
 }
 
+/// The same where the whole makes the masks, behind what it puts into the embeddings (modeling_gemma3.py, `Gemma3Model`).
+template <class Place>
+constexpr value describe_masked_text_after(const site& here, trace& t, literal name, const Place& place) {
+    const site text = here.text();
+    const module_info m{.name = name, .type = text.type(text.row.names.model_type)};
+    t.enter(m);
+    value x = t.leave(m, text.row.embed(text, t));
+    x = place(x);
+    const decoder_context made = masks(text, t);
+    t.enter(m);
+    const decoder_context shared = with_tables(text, t, made);
+    return t.leave(m, normed(text, t, text.row.names.norm, describe_layers(text, t, shared, x)));
+}
+
 }  // namespace llmcost
