@@ -188,6 +188,7 @@
 #include <llmcost/arch/orion.hpp>
 #include <llmcost/arch/ovis2.hpp>
 #include <llmcost/arch/paddleocr_vl.hpp>
+#include <llmcost/arch/paligemma.hpp>
 #include <llmcost/arch/pegasus.hpp>
 #include <llmcost/arch/pegasus_x.hpp>
 #include <llmcost/arch/persimmon.hpp>
@@ -222,6 +223,7 @@
 #include <llmcost/arch/sam.hpp>
 #include <llmcost/arch/seamless_m4t.hpp>
 #include <llmcost/arch/seed_oss.hpp>
+#include <llmcost/arch/shieldgemma2.hpp>
 #include <llmcost/arch/siglip.hpp>
 #include <llmcost/arch/skywork.hpp>
 #include <llmcost/arch/smollm3.hpp>
