@@ -69,10 +69,10 @@ struct axial_table {
     constexpr two_values describe(trace& t, std::int64_t patches) const {
         const recorder::no_grad_guard constants{t};
         const std::int64_t half = head_dim / 2;
-        const value angles = t.mul(t.constant({patches, 2, half}));
+        const value angles = t.mul(t.constant({patches, 2, 1}), trace::buffer({half}));
         const auto table = [&](const value& x) {
             const value both = t.cat({x.select(1).slice(-1, half / 2), x.select(1).slice(-1, half - half / 2)}, -1);
-            return t.cat({both, both}, -1).view({1, patches, 2 * both.dim(-1)});
+            return t.to(t.cat({both, both}, -1), t.activation_type()).view({1, patches, 2 * both.dim(-1)});
         };
         const value cos = t.mul(t.unary(op::cos, angles)), sin = t.mul(t.unary(op::sin, angles));
         return {table(cos), table(sin)};
