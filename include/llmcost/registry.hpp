@@ -177,6 +177,7 @@ inline constexpr const architecture* architectures[]{
     &arch::lfm2_moe,
     &arch::lfm2_vl,
     &arch::lfm3,
+    &arch::lighton_ocr,
     &arch::llama,
     &arch::llama4,
     &arch::llama4_text,

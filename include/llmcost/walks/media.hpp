@@ -31,6 +31,16 @@ namespace llmcost {
     return load;
 }
 
+/// Height and width of what is shown: as the workload says, else as large as the model's own images.
+struct image_sides {
+    std::int64_t height;
+    std::int64_t width;
+};
+[[nodiscard]] constexpr image_sides sides_of_images(const workload& load, const vision_sizes& own) noexcept {
+    if (load.image_height == 0) return {own.image_height, own.image_width};
+    return {load.image_height, load.image_width};
+}
+
 /// The text model behind what a part makes of its embeddings: (B, S, hidden) -> the same, with media in it.
 ///
 /// `words.masked_scatter(mask, features)` is one such part; the whole calls it, between two calls of the text model's modules.
