@@ -5,7 +5,7 @@
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/arch/sam.hpp>
 #include <llmcost/arch/siglip.hpp>
-#include <llmcost/walks/composite.hpp>
+#include <llmcost/walks/media.hpp>
 
 namespace llmcost::arch {
 
@@ -25,11 +25,12 @@ struct aligner {
 };
 
 constexpr value base(const site& here, trace& t) {
-    {
-        const recorder::idle_guard no_pixels{t};
-        (void)t.call("aligner", aligner{here}, describe_tower(here, t, 0, "vision_model", role::vision));
-    }
-    return describe_text(here, t, "language_model");
+    return describe_text_after(here, t, "language_model", [&](const value& words) {
+        const recorder::idle_guard no_pixels{t, !sees_images(t)};
+        const recorder::workload_guard shown{t, pictures(t.load(), images_in(t), 0, 0)};
+        const value states = describe_tower(here, t, 0, "vision_model", role::vision);
+        return t.masked_scatter(words, t.call("aligner", aligner{here}, states));
+    });
 }
 
 /// Both towers' states, projected to half of the width each.
@@ -83,6 +84,7 @@ constexpr void read_hybrid(config_view config, model& m) {
 // transformers/models/deepseek_vl: SigLIP in front of Llama
 inline constexpr architecture deepseek_vl = [](architecture a) {
     a.model_type = "deepseek_vl", a.prefix = "DeepseekVL", a.base = deepseek_vl_detail::base;
+    a.media = patches_as_tokens, a.reads.images = true;
     a.text = {.key = "text_config", .otherwise = &llama};
     a.beside[0] = {.key = "vision_config", .otherwise = &siglip_vision_model};
     a.defaults.tie_word_embeddings = true;

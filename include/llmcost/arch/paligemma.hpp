@@ -25,12 +25,6 @@ struct projector {
     }
 };
 
-/// Every image is made as large as the tower's own; each of its patches is a token.
-constexpr media_shapes show(const model& m, const workload&) {
-    const vision_sizes& image = m.beside[0].dims.vision;
-    return {.image = {.tokens = patches_of(image), .height = image.image_height, .width = image.image_width}};
-}
-
 constexpr value base(const site& here, trace& t) {
     return describe_masked_text_after(here, t, "language_model", [&](const value& words) {
         const recorder::idle_guard no_pixels{t, !sees_images(t)};
@@ -67,7 +61,7 @@ inline constexpr architecture tower = [](architecture a) {
 // transformers/models/paligemma: SigLIP in front of Gemma, whose images see each other; masks are made by the whole
 inline constexpr architecture paligemma = [](architecture a) {
     a.model_type = "paligemma", a.prefix = "PaliGemma", a.base = paligemma_detail::base, a.own = paligemma_detail::keys;
-    a.read_whole = paligemma_detail::read, a.media = paligemma_detail::show, a.reads.images = true;
+    a.read_whole = paligemma_detail::read, a.media = patches_as_tokens, a.reads.images = true;
     a.text = {.key = "text_config", .otherwise = &gemma, .missing = &paligemma_detail::text, .ties = true};
     a.beside[0] = {.key = "vision_config", .otherwise = &siglip_vision_model, .missing = &paligemma_detail::tower};
     a.defaults.tie_word_embeddings = true;

@@ -41,6 +41,13 @@ struct image_sides {
     return {load.image_height, load.image_width};
 }
 
+/// Every image is made as large as a tower's own; each of its patches is a token.
+[[nodiscard]] constexpr media_shapes patches_as_tokens(const model& m, const workload&) {
+    const vision_sizes& image = m.beside[0].dims.vision;
+    const std::int64_t tokens = (image.image_height / image.patch_size) * (image.image_width / image.patch_size);
+    return {.image = {.tokens = tokens, .height = image.image_height, .width = image.image_width}};
+}
+
 /// The text model behind what a part makes of its embeddings: (B, S, hidden) -> the same, with media in it.
 ///
 /// `words.masked_scatter(mask, features)` is one such part; the whole calls it, between two calls of the text model's modules.
