@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <llmcost/layers/einsum.hpp>
 #include <llmcost/reading/image.hpp>
 #include <llmcost/reading/layer_types.hpp>
 #include <llmcost/reading/reader.hpp>
@@ -24,6 +25,16 @@ inline constexpr own_key keys[]{
 /// The word of layers that see windows; the others see the whole image.
 inline constexpr std::uint8_t windowed = 1;
 
+/// A row of a table of distances, resampled to as many as it has, for each query and key: (length, length, d).
+///
+/// Source: `get_rel_pos`, which makes distances in floating-point numbers.
+constexpr value distances(trace& t, const value& table, std::int64_t length) {
+    const value queries = t.mul(trace::buffer({length, 1})), keys = t.mul(trace::buffer({1, length}));
+    (void)t.add(t.sub(queries, keys));
+    const value resized = t.resample(op::linear_1d, table.unsqueeze(0).transpose(1, 2), {table.dim(0)});
+    return t.gather(resized, {length, length, table.dim(1)});
+}
+
 /// Attention over a square of patches, whose scores get what rows and columns are apart: (B, H, W, width) -> the same.
 constexpr value attend(const site& here, trace& t, const value& x) {
     const std::int64_t heads = here.dims.num_attention_heads, width = here.dims.hidden_size, d = width / heads;
@@ -36,9 +47,8 @@ constexpr value attend(const site& here, trace& t, const value& x) {
     if (here.dims.own[relative_places] != 0) {
         const value by_row = t.param("rel_pos_h", {2 * rows - 1, d}), by_column = t.param("rel_pos_w", {2 * columns - 1, d});
         const value of_queries = t.reshape(q, {batch * heads, rows, columns, d});
-        const auto distances = [&](const value& table, std::int64_t length) { return t.gather(table, {length, length, d}); };
-        const value high = t.matmul(of_queries, distances(by_row, rows).transpose(1, 2));
-        const value wide = t.matmul(of_queries, distances(by_column, columns).transpose(1, 2));
+        const value high = einsum(t, "bhwc,hkc->bhwk", of_queries, distances(t, by_row, rows));
+        const value wide = einsum(t, "bhwc,wkc->bhwk", of_queries, distances(t, by_column, columns));
         const value both = t.add(high.unsqueeze(4), wide.unsqueeze(3));
         scores = t.add(scores, t.reshape(both, {batch * heads, n, n}));
     }
@@ -54,9 +64,7 @@ constexpr value layer(const site& here, trace& t, const value& x) {
     if (here.kind.own == windowed) {
         const std::int64_t side = here.dims.own[window], width = here.dims.hidden_size;
         const std::int64_t rows = (x.dim(1) + side - 1) / side, columns = (x.dim(2) + side - 1) / side;
-        value padded = h;
-        if (rows * side != x.dim(1)) padded = t.pad(padded, 1, rows * side - x.dim(1));
-        if (columns * side != x.dim(2)) padded = t.pad(padded, 2, columns * side - x.dim(2));
+        const value padded = t.pad(h, 1, rows * side - x.dim(1), columns * side - x.dim(2));
         const value cut = padded.view({x.dim(0), rows, side, columns, side, width}).permute({0, 1, 3, 2, 4, 5});
         const value windows = t.contiguous(cut).view({-1, side, side, width});
         h = t.call("attn", attention_module{here}, windows);
