@@ -202,6 +202,7 @@ inline constexpr const architecture* architectures[]{
     &arch::minicpmv4_6,
     &arch::minimax,
     &arch::minimax_m2,
+    &arch::minimax_m3_vl,
     &arch::minimax_m3_vl_text,
     &arch::ministral,
     &arch::ministral3,

@@ -157,6 +157,7 @@
 #include <llmcost/arch/minimax.hpp>
 #include <llmcost/arch/minimax_m2.hpp>
 #include <llmcost/arch/minimax_m3.hpp>
+#include <llmcost/arch/minimax_m3_vl.hpp>
 #include <llmcost/arch/mistral.hpp>
 #include <llmcost/arch/mistral3.hpp>
 #include <llmcost/arch/mixtral.hpp>

@@ -119,14 +119,6 @@ constexpr value language_model(const site& here, trace& t, const Place& place) {
 enum own : std::uint8_t { seen_width, heard_width };
 inline constexpr own_key keys[]{{.value = own_value::computed}, {.value = own_value::computed}};
 
-/// Features of all images in one tensor; that there are as many as places for them is looked up in the words.
-constexpr value put(trace& t, const value& words, const value& features) {
-    const value joined = t.cat({features}, 0);
-    const recorder::off_loss_guard unread{t};
-    (void)t.gather(words, {joined.dim(0), joined.dim(1)});
-    return t.masked_scatter(words, joined);
-}
-
 constexpr media_shapes show(const model& m, const workload& load) {
     if (load.images == 0) return {};
     if (m.own[seen_width] == 0) report_description("this configuration has no tower for images");
@@ -150,7 +142,7 @@ constexpr value base(const site& here, trace& t) {
         const media_shape each = sees ? show(here.whole, t.load()).image : media_shape{};
         const recorder::workload_guard shown{t, pictures(t.load(), sees ? images_in(t) : 1, each.height, each.width)};
         const value states = describe_tower(here, t, 0, "vision_tower", role::vision);
-        return put(t, words, t.call("embed_vision", media_embedder{here}, states));
+        return scatter_counted(t, words, t.call("embed_vision", media_embedder{here}, states));
     });
     if (hears) (void)describe_tower(here, t, 1, "audio_tower", role::audio);
     if (hears) declare_embedder(here, t, "embed_audio", here.whole.own[heard_width]);
@@ -217,7 +209,7 @@ constexpr value unified_base(const site& here, trace& t) {
         const std::int64_t tokens = sees ? show_unified(here.whole, t.load()).image.tokens : 1;
         const value pixels = t.input({images, of[unified_tokens], of[patch_values]});
         const value states = t.call("embed_vision", patch_embedder{here}, pixels);
-        return put(t, words, t.gather(states, {images * tokens, here.dims.hidden_size}));
+        return scatter_counted(t, words, t.gather(states, {images * tokens, here.dims.hidden_size}));
     });
     if (of[unified_heard] != 0) declare_embedder(here, t, "embed_audio", of[unified_heard]);
     return x;

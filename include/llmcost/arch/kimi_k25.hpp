@@ -87,25 +87,21 @@ struct rotary {
 /// Queries and keys turned in float32 before heads and patches change places: (patches, width) -> the same.
 constexpr value attend(const site& here, trace& t, const value& x) {
     const std::int64_t n = x.dim(0), width = here.dims.hidden_size, heads = here.dims.num_attention_heads, d = width / heads;
-    const auto split = [&](literal name) { return t.call(name, linear{width, width, true}, x).view({1, n, heads, d}); };
-    value q = split("q_proj"), k = split("k_proj");
-    const value v = split("v_proj").transpose(1, 2);
-    const value cos = here.shared->cos.unsqueeze(1), sin = here.shared->sin.unsqueeze(1);
+    const auto split = [&](literal name) { return t.call(name, linear{width, width, true}, x).view({n, heads, d}); };
+    const value q = split("q_proj"), k = split("k_proj"), v = split("v_proj");
     const auto turned = [&](const value& from) {
-        const value wide = t.to(from, dtype::float32), plain = t.mul(wide, cos), back = t.neg(t.slice(wide, -1, d - d / 2));
-        return t.add(plain, t.mul(t.cat({back, t.slice(wide, -1, d / 2)}, -1), sin));
+        const value wide = t.to(from, dtype::float32);
+        return t.to(rotate<rotation::half>(t, wide, here.shared->cos, here.shared->sin), from.type);
     };
-    const value first = turned(q), second = turned(k);
-    q = t.to(first, x.type).transpose(1, 2), k = t.to(second, x.type).transpose(1, 2);
-    const value found = attend_each_image(t, q, k, v, t.load().batch);
-    return t.call("proj", linear{width, width, true}, t.contiguous(found.view({n, width})));
+    const value first = turned(q);
+    const packed_runs each = packed_images(t.load(), here.dims.vision.patch_size).whole();
+    return t.call("proj", linear{width, width, true}, attend_packed(t, first, turned(k), v, each));
 }
 
 /// Patches with places that are resampled from a table; layers; a norm; squares side by side: (squares, side², width).
 constexpr value tower_base(const site& here, trace& t) {
     const vision_sizes& image = here.dims.vision;
-    const std::int64_t images = t.load().batch, width = here.dims.hidden_size;
-    const std::int64_t n = images * (t.load().image_height / image.patch_size) * (t.load().image_width / image.patch_size);
+    const std::int64_t n = packed_images(t.load(), image.patch_size).patches(), width = here.dims.hidden_size;
     const own_sizes& own = here.dims.own;
     const module_info patch_embed{.name = "patch_embed", .type = here.type("VisionPatchEmbed"), .what = role::embedding};
     const module_info positions{.name = "pos_emb", .type = here.type("VisionPositionEmbeddings"), .leaf = true};
@@ -178,10 +174,9 @@ constexpr value base(const site& here, trace& t) {
         const bool sees = sees_images(t);
         const recorder::idle_guard no_pixels{t, !sees};
         const sizes& vision = here.whole.beside[0].dims;
-        const media_shape each = sees ? show(here.whole, t.load()).image
-                                      : media_shape{.height = vision.own[merged_rows] * vision.vision.patch_size,
-                                                    .width = vision.own[merged_columns] * vision.vision.patch_size};
-        const recorder::workload_guard shown{t, pictures(t.load(), sees ? images_in(t) : 1, each.height, each.width)};
+        const media_shape each = sees ? show(here.whole, t.load()).image : media_shape{};
+        const std::int64_t step = vision.own[merged_rows] * vision.own[merged_columns] * vision.vision.patch_size;
+        const recorder::workload_guard shown{t, packed_workload(t, each, step)};
         const value states = describe_tower(here, t, 0, "vision_tower", role::vision);
         const value features = t.call("mm_projector", merging_projector{here}, states).squeeze(1);
         return t.masked_scatter(words, t.cat({features}, 0));

@@ -31,6 +31,17 @@ namespace llmcost {
     return load;
 }
 
+/// Features of all images in one tensor (rows, width), put into the words; that there are as many places for them is
+/// counted among the words.
+constexpr value scatter_counted(trace& t, const value& words, const value& features) {
+    const value joined = t.cat({features}, 0);
+    {
+        const recorder::off_loss_guard unread{t};
+        (void)t.gather(words, {joined.dim(0), joined.dim(1)});
+    }
+    return t.masked_scatter(words, joined);
+}
+
 /// Height and width of what is shown: as the workload says, else as large as the model's own images.
 struct image_sides {
     std::int64_t height;

@@ -4,10 +4,9 @@
 
 #include <cstdint>
 
-#include <llmcost/layers/attention.hpp>
-#include <llmcost/walks/media.hpp>
+#include <llmcost/walks/packed.hpp>
 
-// Towers that read images of any shape: patches of all images in one row, each image attended to by itself.
+// Towers that read images of any shape: what stands around a packed row of patches.
 namespace llmcost {
 
 /// How a table of places is resampled to an image's grid: rows of the table for each patch along an axis, and their weights.
@@ -48,20 +47,45 @@ constexpr value resampled_places(trace& t, const value& table, std::int64_t n, p
     return out;
 }
 
-/// Attention over each image by itself: q, k, v (1, heads, patches of all images, d) -> (1, patches, heads, d).
-constexpr value attend_each_image(trace& t, const value& q, const value& k, const value& v, std::int64_t images,
-                                  const score_options& how = {}) {
-    const std::int64_t n = q.dim(2) / images;
-    value found = trace::buffer({1, n, q.dim(1), v.dim(3)});
-    found.type = q.type;
-    for (repetition each = t.steps(images, found); each.next();) {
-        const context all{.sequence = n, .causal = false};
-        found = eager_attention(t, q.slice(2, n), k.slice(2, n), v.slice(2, n), all, how);
+/// `nn.Conv3d` whose kernel is as large as its input: patches of some frames, (patches, channels · frames · side²) ->
+/// (patches, out).
+struct patch_volume {
+    std::int64_t channels;
+    std::int64_t out;
+    std::int64_t frames;
+    std::int64_t side;
+    bool bias = false;
+
+    static constexpr role what = role::none;
+    static constexpr bool leaf = true;
+    [[nodiscard]] constexpr class_name type() const { return {"", "Conv3d"}; }
+    constexpr value describe(trace& t, const value& x) const {
+        const extents kernel{out, channels, frames, side, side};
+        const value weight = t.param("weight", kernel);
+        if (bias) t.beside(t.param("bias", {out}));
+        const convolution_steps steps{.stride = {frames, side, side}};
+        return t.convolution(x.view({x.dim(0), channels, frames, side, side}), weight, bias, steps);
     }
-    value joined = dense({1, q.dim(2), q.dim(1), v.dim(3)}, q.type);
-    const value* const in[1] = {&found};
-    t.record(op::cat, {}, {}, joined, in, 1);
-    return joined;
+};
+
+/// What an image of any shape becomes by Qwen2-VL's processor: each square of `merge` patches is a token.
+[[nodiscard]] constexpr media_shape resized_to_patches(const workload& load, std::int64_t patch, std::int64_t merge,
+                                                       std::int64_t least, std::int64_t most) {
+    if (load.image_height == 0) report_description("say how large an image is: this model reads any size");
+    const std::int64_t step = patch * merge;
+    const resized to = smart_resize(load.image_height, load.image_width, {.factor = step, .least = least, .most = most});
+    return {.tokens = (to.height / step) * (to.width / step), .height = to.height, .width = to.width};
+}
+
+/// The images of a workload as grids of patches.
+[[nodiscard]] constexpr packed_pictures packed_images(const workload& load, std::int64_t patch) noexcept {
+    return {.frames = load.batch, .rows = load.image_height / patch, .columns = load.image_width / patch};
+}
+
+/// A workload of a tower of patches: what a sequence shows, or where it shows nothing, one image that becomes one token.
+[[nodiscard]] constexpr workload packed_workload(const trace& t, const media_shape& each, std::int64_t step) noexcept {
+    if (!sees_images(t)) return pictures(t.load(), 1, step, step);
+    return pictures(t.load(), images_in(t), each.height, each.width);
 }
 
 }  // namespace llmcost

@@ -1,0 +1,174 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include <llmcost/layers/attention.hpp>
+#include <llmcost/layers/linear.hpp>
+#include <llmcost/layers/rotary.hpp>
+#include <llmcost/walks/media.hpp>
+
+// Towers that take pictures of any shape: patches of all of them in one row, attention within each picture or window.
+namespace llmcost {
+
+/// Neighbours in a packed row that attend to each other: so many runs of one length.
+struct packed_run {
+    std::int64_t length = 0;
+    std::int64_t how_many = 0;
+};
+
+/// The runs of a packed row: whole pictures, or windows of up to four shapes.
+struct packed_runs {
+    packed_run of[4]{};
+    int count = 0;
+
+    constexpr void add(std::int64_t length, std::int64_t how_many) noexcept {
+        if (length > 0 && how_many > 0) of[count++] = {length, how_many};
+    }
+};
+
+/// A picture as a grid of patches, `frames` of them in a video; merged patches are `merge` along each side.
+struct packed_pictures {
+    std::int64_t frames = 1;  ///< grids of all pictures together
+    std::int64_t rows = 1;
+    std::int64_t columns = 1;
+
+    [[nodiscard]] constexpr std::int64_t patches() const noexcept { return frames * rows * columns; }
+    [[nodiscard]] constexpr packed_runs whole() const noexcept {
+        packed_runs runs;
+        runs.add(rows * columns, frames);
+        return runs;
+    }
+    /// Windows of `side` merged patches, cut off at the right and below.
+    ///
+    /// Source: transformers/vision_utils.py, `get_vision_window_index`.
+    [[nodiscard]] constexpr packed_runs windows(std::int64_t merge, std::int64_t side) const noexcept {
+        const std::int64_t unit = merge * merge, down = rows / merge, across = columns / merge;
+        const std::int64_t below = down % side, right = across % side;
+        packed_runs runs;
+        runs.add(side * side * unit, down / side * (across / side) * frames);
+        runs.add(side * right * unit, down / side * frames);
+        runs.add(below * side * unit, across / side * frames);
+        runs.add(below * right * unit, frames);
+        return runs;
+    }
+};
+
+/// A value that stands for so many like it, side by side.
+[[nodiscard]] constexpr value side_by_side(const value& part, int along, std::int64_t n) {
+    value all = part;
+    all.size[part.axis(along)] *= n;
+    all.elements *= static_cast<std::uint64_t>(n);
+    return all;
+}
+
+/// Attention within each run: q, k, v (S, heads, d) -> (S, heads · d).
+///
+/// Source: transformers/models/qwen2_5_vl/modeling_qwen2_5_vl.py, `Qwen2_5_VLVisionAttention.forward`, which splits a row
+/// for every implementation but flash attention.
+constexpr value attend_packed(trace& t, const value& q, const value& k, const value& v, const packed_runs& runs) {
+    const std::int64_t rows = q.dim(0);
+    const auto batch = [](const value& x) { return x.transpose(0, 1).unsqueeze(0); };
+    const value queries = batch(q), keys = batch(k), values = batch(v);
+    value parts[4];
+    for (int i = 0; i < runs.count; ++i) {
+        const std::int64_t length = runs.of[i].length;
+        value one = trace::buffer({1});
+        for (repetition each = t.steps(runs.of[i].how_many, one); each.next();)
+            parts[i] = eager_attention(t, queries.slice(2, length), keys.slice(2, length), values.slice(2, length),
+                                       {.sequence = length, .causal = false}, {.float_softmax = true});
+        parts[i] = side_by_side(parts[i], 1, runs.of[i].how_many);
+    }
+    return t.contiguous(t.reshape(t.cat(parts, runs.count, 1), {rows, -1}));
+}
+
+/// Cosines and sines of where patches stand, (S, dim) each: rows and columns have half of the frequencies each.
+///
+/// Source: transformers/models/qwen2_5_vl/modeling_qwen2_5_vl.py, `Qwen2_5_VLVisionRotaryEmbedding`.
+struct packed_table {
+    std::int64_t dim;
+    class_name named;
+
+    static constexpr role what = role::rotary;
+    static constexpr bool leaf = true;
+    [[nodiscard]] constexpr class_name type() const { return named; }
+    constexpr two_values describe(trace& t, std::int64_t patches) const {
+        const recorder::no_grad_guard constants{t};
+        t.owns_buffer(count(dim / 4 * 8));
+        const value angles = t.mul(t.constant({patches, 2, 1}), t.buffer({dim / 4}));
+        const auto table = [&](const value& x) {
+            const value half = t.cat({x.select(1), x.select(1)}, -1);
+            return t.cat({half, half}, -1);
+        };
+        const value cos = t.mul(t.unary(op::cos, angles)), sin = t.mul(t.unary(op::sin, angles));
+        return {table(cos), table(sin)};
+    }
+};
+
+/// What turns a packed row and who attends to whom, in a tower's layers.
+struct packed_context {
+    packed_pictures pictures{};
+    value cos{};
+    value sin{};
+};
+
+/// Queries and keys turned by where their patches stand, attention within runs, a projection: (S, width) -> the same.
+constexpr value attend_packed_row(trace& t, const value& x, std::int64_t heads, const packed_context& made,
+                                  const packed_runs& runs, bool bias = true) {
+    const std::int64_t rows = x.dim(0), width = x.dim(1);
+    const value all = t.call("qkv", linear{width, 3 * width, bias}, x).view({rows, 3, heads, -1}).permute({1, 0, 2, 3});
+    const value each = all.select(0);
+    const auto turned = [&](const value& part) {
+        return t.to(rotate(t, rotation::half, t.to(part, dtype::float32), made.cos, made.sin), part.type);
+    };
+    const value q = turned(each), k = turned(each);
+    return t.call("proj", linear{width, width}, attend_packed(t, q, k, each, runs));
+}
+
+/// An image's sides as multiples of `factor`, its pixels within bounds, its shape kept as far as that goes.
+///
+/// Source: transformers/models/qwen2_vl/image_processing_qwen2_vl.py, `smart_resize`; with `frames` as Qwen3-VL and GLM-4V
+/// count a video's (image_processing_glm4v.py).
+struct resized {
+    std::int64_t height;
+    std::int64_t width;
+};
+struct resize_bounds {
+    std::int64_t factor;
+    std::int64_t least;
+    std::int64_t most;
+    std::int64_t frames = 1;  ///< that the bounds hold for together
+};
+constexpr std::int64_t nearest_multiple(std::int64_t n, std::int64_t factor) noexcept {
+    const std::int64_t q = n / factor, twice = n % factor * 2;
+    return (twice > factor || (twice == factor && q % 2 != 0) ? q + 1 : q) * factor;  // Python's round: halves to even
+}
+constexpr resized smart_resize(std::int64_t height, std::int64_t width, const resize_bounds& to) {
+    const std::int64_t longer = height > width ? height : width, shorter = height > width ? width : height;
+    if (longer > 200 * shorter) report_description("an image more than 200 times as long as wide is refused by its processor");
+    const auto f = static_cast<double>(to.factor);
+    const double h = static_cast<double>(height), w = static_cast<double>(width);
+    const double pixels = static_cast<double>(to.frames) * h * w;
+    resized out{nearest_multiple(height, to.factor), nearest_multiple(width, to.factor)};
+    const count area = count(to.frames) * count(out.height) * count(out.width);
+    const auto down = [&](double side) {
+        const auto whole = static_cast<std::int64_t>(side / f) * to.factor;
+        return whole > to.factor ? whole : to.factor;
+    };
+    const auto up = [&](double side) {
+        const auto whole = static_cast<std::int64_t>(side / f);
+        return (static_cast<double>(whole) < side / f ? whole + 1 : whole) * to.factor;
+    };
+    if (area > count(to.most)) {
+        const double beta = __builtin_sqrt(pixels / static_cast<double>(to.most));
+        return {down(h / beta), down(w / beta)};
+    }
+    if (area < count(to.least)) {
+        const double beta = __builtin_sqrt(static_cast<double>(to.least) / pixels);
+        return {up(h * beta), up(w * beta)};
+    }
+    return out;
+}
+
+}  // namespace llmcost
