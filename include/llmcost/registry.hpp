@@ -148,6 +148,8 @@ inline constexpr const architecture* architectures[]{
     &arch::hrm_text,
     &arch::hunyuan_v1_dense,
     &arch::hunyuan_v1_moe,
+    &arch::hunyuan_vl,
+    &arch::hunyuan_vl_text,
     &arch::hy_v3,
     &arch::hy_v4,
     &arch::hyperclovax,

@@ -108,6 +108,7 @@
 #include <llmcost/arch/hrm_text.hpp>
 #include <llmcost/arch/hunyuan.hpp>
 #include <llmcost/arch/hunyuan_v1_moe.hpp>
+#include <llmcost/arch/hunyuan_vl.hpp>
 #include <llmcost/arch/hy_v3.hpp>
 #include <llmcost/arch/hy_v4.hpp>
 #include <llmcost/arch/hyperclovax.hpp>
