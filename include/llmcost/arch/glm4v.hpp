@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <llmcost/walks/idle.hpp>
 #include <llmcost/arch/deepseek.hpp>
 #include <llmcost/arch/qwen2_vl.hpp>
 
@@ -215,7 +216,7 @@ inline constexpr architecture glm_ocr_vision = [](architecture a) {
 
 // transformers/models/glm4v
 inline constexpr architecture glm4v = [](architecture a) {
-    a.model_type = "glm4v", a.prefix = "Glm4v", a.base = qwen2_vl_detail::see_and_read;
+    a.model_type = "glm4v", a.prefix = "Glm4v", a.base = qwen2_vl_detail::see_and_read<false>;
     a.text = {.key = "text_config", .otherwise = &glm4v_text, .always = true, .ties = true};
     a.beside[0] = {.key = "vision_config", .otherwise = &glm4v_vision, .always = true};
     return a;

@@ -55,8 +55,9 @@ constexpr value tower_base(const site& here, trace& t) {
     const std::int64_t n = packed_images(t.load(), image.patch_size).patches();
     const module_info embeddings{.name = "embeddings", .type = here.type("VisionEmbeddings"), .what = role::embedding};
     t.enter(embeddings);
-    const value pixels = t.input({n, image.num_channels * deep * image.patch_size * image.patch_size});
-    const value patches = t.call("proj", patch_volume{image.num_channels, width, deep, image.patch_size}, pixels);
+    const extents kernel{deep, image.patch_size, image.patch_size};
+    const value pixels = t.input({n, image.num_channels, deep, image.patch_size, image.patch_size});
+    const value patches = t.call("proj", convolution_3d{image.num_channels, width, kernel, kernel, false}, pixels);
     const value embedded = t.leave(embeddings, patches.view({n, width}));
     shared_values made;
     const two_values tables = t.call("rotary_emb", rotary{here, n});

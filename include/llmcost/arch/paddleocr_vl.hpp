@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <llmcost/walks/idle.hpp>
 #include <llmcost/arch/qwen2_vl.hpp>
 
 namespace llmcost::arch {
@@ -47,7 +48,7 @@ constexpr value see(const site& here, trace& t) {
 
 /// What sees, what reads, and between them several patches as one word.
 constexpr value see_and_read(const site& here, trace& t) {
-    const value x = qwen2_vl_detail::see_and_read(here, t);
+    const value x = qwen2_vl_detail::see_and_read<false>(here, t);
     const sizes& vision = here.component(0).dims;
     const std::int64_t all = vision.hidden_size * vision.own[merge] * vision.own[merge];
     idle_modules held{t};

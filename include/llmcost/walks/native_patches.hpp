@@ -47,27 +47,6 @@ constexpr value resampled_places(trace& t, const value& table, std::int64_t n, p
     return out;
 }
 
-/// `nn.Conv3d` whose kernel is as large as its input: patches of some frames, (patches, channels · frames · side²) ->
-/// (patches, out).
-struct patch_volume {
-    std::int64_t channels;
-    std::int64_t out;
-    std::int64_t frames;
-    std::int64_t side;
-    bool bias = false;
-
-    static constexpr role what = role::none;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return {"", "Conv3d"}; }
-    constexpr value describe(trace& t, const value& x) const {
-        const extents kernel{out, channels, frames, side, side};
-        const value weight = t.param("weight", kernel);
-        if (bias) t.beside(t.param("bias", {out}));
-        const convolution_steps steps{.stride = {frames, side, side}};
-        return t.convolution(x.view({x.dim(0), channels, frames, side, side}), weight, bias, steps);
-    }
-};
-
 /// What an image of any shape becomes by Qwen2-VL's processor: each square of `merge` patches is a token.
 [[nodiscard]] constexpr media_shape resized_to_patches(const workload& load, std::int64_t patch, std::int64_t merge,
                                                        std::int64_t least, std::int64_t most) {

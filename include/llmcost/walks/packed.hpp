@@ -123,7 +123,31 @@ constexpr value attend_packed_row(trace& t, const value& x, std::int64_t heads, 
         return t.to(rotate(t, rotation::half, t.to(part, dtype::float32), made.cos, made.sin), part.type);
     };
     const value q = turned(each), k = turned(each);
-    return t.call("proj", linear{width, width}, attend_packed(t, q, k, each, runs));
+    return t.call("proj", linear{width, width, true}, attend_packed(t, q, k, each, runs));
+}
+
+/// Weights of the taps of a resampled table along one axis: (S, taps), for the places of S patches.
+///
+/// Source: transformers/vision_utils.py, `_interpolation_axis_taps_weights` with `align_corners`.
+constexpr value bilinear_taps(trace& t, std::int64_t patches) {
+    const value place = t.div(t.mul(t.constant({patches})));
+    const value floor = t.unary(op::compare, place);
+    const value distance = t.unary(op::compare, t.add(t.sub(place, floor).view({patches, 1}), trace::buffer({2})));
+    return t.unary(op::compare, t.add(distance));
+}
+
+/// Learned positions of a square, resampled to where patches of pictures of any shape stand: (S, width).
+///
+/// Source: transformers/models/qwen3_vl/modeling_qwen3_vl.py, `Qwen3VLVisionModel.forward`.
+constexpr value resampled_positions(trace& t, literal name, std::int64_t places, std::int64_t width, std::int64_t patches) {
+    const auto taps = [&] {
+        const recorder::no_grad_guard constants{t};
+        return bilinear_taps(t, patches);
+    };
+    const value down = taps(), across = taps();
+    const value weights = t.mul(down.view({patches, 2, 1}), across.view({patches, 1, 2})).view({patches, 4, 1});
+    const value found = t.call(name, embedding{places, width}, extents{patches, 4});
+    return t.sum(t.mul(found, weights), 1);
 }
 
 /// An image's sides as multiples of `factor`, its pixels within bounds, its shape kept as far as that goes.
