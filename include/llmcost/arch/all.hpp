@@ -33,6 +33,7 @@
 #include <llmcost/arch/cohere_compass.hpp>
 #include <llmcost/arch/convbert.hpp>
 #include <llmcost/arch/convnext.hpp>
+#include <llmcost/arch/cosmos3_omni.hpp>
 #include <llmcost/arch/cpmant.hpp>
 #include <llmcost/arch/ctrl.hpp>
 #include <llmcost/arch/cvt.hpp>
@@ -66,6 +67,7 @@
 #include <llmcost/arch/eurobert.hpp>
 #include <llmcost/arch/exaone.hpp>
 #include <llmcost/arch/exaone4.hpp>
+#include <llmcost/arch/exaone4_5.hpp>
 #include <llmcost/arch/exaone_moe.hpp>
 #include <llmcost/arch/falcon.hpp>
 #include <llmcost/arch/falcon_h1.hpp>
@@ -112,6 +114,7 @@
 #include <llmcost/arch/hy_v3.hpp>
 #include <llmcost/arch/hy_v4.hpp>
 #include <llmcost/arch/hyperclovax.hpp>
+#include <llmcost/arch/hyperclovax_vision_v2.hpp>
 #include <llmcost/arch/ibert.hpp>
 #include <llmcost/arch/idefics3.hpp>
 #include <llmcost/arch/ijepa.hpp>

@@ -124,7 +124,7 @@ constexpr media_shapes show(const model& m, const workload& load) {
     if (m.own[seen_width] == 0) report_description("this configuration has no tower for images");
     const own_sizes& own = m.beside[0].dims.own;
     const std::int64_t step = own[patch_side] * own[pooled_side], side = load.image_height;
-    if (side == 0) report_description("say how large an image is: this model reads any size");
+    if (side == 0) report_description("this model reads images of any size: say --image WIDTHxHEIGHT");
     const image_sides to =
         within_tokens({side, load.image_width}, own[patch_side], own[pooled_side], own[soft_tokens]);
     const std::int64_t longest = to.height > to.width ? to.height : to.width;
@@ -189,7 +189,7 @@ struct patch_embedder {
 constexpr media_shapes show_unified(const model& m, const workload& load) {
     if (load.images == 0) return {};
     if (m.own[unified_seen] == 0) report_description("this configuration has no sizes of images");
-    if (load.image_height == 0) report_description("say how large an image is: this model reads any size");
+    if (load.image_height == 0) report_description("this model reads images of any size: say --image WIDTHxHEIGHT");
     const std::int64_t patch = m.own[unified_patch], pooled = m.own[unified_pooled], step = patch * pooled;
     const image_sides to = within_tokens({load.image_height, load.image_width}, patch, pooled, m.own[unified_tokens]);
     const std::int64_t rows = to.height / step, columns = to.width / step;

@@ -160,7 +160,7 @@ struct merging_projector {
 
 constexpr media_shapes show(const model& m, const workload& load) {
     if (load.images == 0) return {};
-    if (load.image_height == 0) report_description("say how large an image is: this model reads any size");
+    if (load.image_height == 0) report_description("this model reads images of any size: say --image WIDTHxHEIGHT");
     const own_sizes& own = m.beside[0].dims.own;
     const std::int64_t merged = own[merged_rows], patch = m.beside[0].dims.vision.patch_size;
     if (merged != own[merged_columns]) report_description("patches become one in squares only");

@@ -50,7 +50,7 @@ constexpr value resampled_places(trace& t, const value& table, std::int64_t n, p
 /// What an image of any shape becomes by Qwen2-VL's processor: each square of `merge` patches is a token.
 [[nodiscard]] constexpr media_shape resized_to_patches(const workload& load, std::int64_t patch, std::int64_t merge,
                                                        std::int64_t least, std::int64_t most) {
-    if (load.image_height == 0) report_description("say how large an image is: this model reads any size");
+    if (load.image_height == 0) report_description("this model reads images of any size: say --image WIDTHxHEIGHT");
     const std::int64_t step = patch * merge;
     const resized to = smart_resize(load.image_height, load.image_width, {.factor = step, .least = least, .most = most});
     return {.tokens = (to.height / step) * (to.width / step), .height = to.height, .width = to.width};
