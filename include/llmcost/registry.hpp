@@ -182,6 +182,7 @@ inline constexpr const architecture* architectures[]{
     &arch::lfm2_moe,
     &arch::lfm2_vl,
     &arch::lfm3,
+    &arch::lfm3_vl,
     &arch::lighton_ocr,
     &arch::llama,
     &arch::llama4,

@@ -139,6 +139,7 @@
 #include <llmcost/arch/lfm2_moe.hpp>
 #include <llmcost/arch/lfm2_vl.hpp>
 #include <llmcost/arch/lfm3.hpp>
+#include <llmcost/arch/lfm3_vl.hpp>
 #include <llmcost/arch/lighton_ocr.hpp>
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/arch/llama4.hpp>
