@@ -239,6 +239,7 @@ inline constexpr const architecture* architectures[]{
     &arch::nemo_speechlm,
     &arch::nemotron,
     &arch::nemotron_h,
+    &arch::nemotron_h_omni,
     &arch::neomme,
     &arch::nomic_bert,
     &arch::nystromformer,

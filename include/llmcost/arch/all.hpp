@@ -185,6 +185,7 @@
 #include <llmcost/arch/nemo_speechlm.hpp>
 #include <llmcost/arch/nemotron.hpp>
 #include <llmcost/arch/nemotron_h.hpp>
+#include <llmcost/arch/nemotron_h_omni.hpp>
 #include <llmcost/arch/neomme.hpp>
 #include <llmcost/arch/nomic_bert.hpp>
 #include <llmcost/arch/nystromformer.hpp>
@@ -218,6 +219,7 @@
 #include <llmcost/arch/qwen3_next.hpp>
 #include <llmcost/arch/qwen3_vl.hpp>
 #include <llmcost/arch/qwen4_exp.hpp>
+#include <llmcost/arch/radio.hpp>
 #include <llmcost/arch/recurrent_gemma.hpp>
 #include <llmcost/arch/reformer.hpp>
 #include <llmcost/arch/regnet.hpp>
