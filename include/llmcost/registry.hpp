@@ -53,6 +53,8 @@ inline constexpr const architecture* architectures[]{
     &arch::convbert,
     &arch::convnext,
     &arch::convnextv2,
+    &arch::cosmos3_edge,
+    &arch::cosmos3_edge_text,
     &arch::cosmos3_omni,
     &arch::cpmant,
     &arch::ctrl,

@@ -33,6 +33,7 @@
 #include <llmcost/arch/cohere_compass.hpp>
 #include <llmcost/arch/convbert.hpp>
 #include <llmcost/arch/convnext.hpp>
+#include <llmcost/arch/cosmos3_edge.hpp>
 #include <llmcost/arch/cosmos3_omni.hpp>
 #include <llmcost/arch/cpmant.hpp>
 #include <llmcost/arch/ctrl.hpp>
