@@ -65,6 +65,8 @@ inline constexpr const architecture* architectures[]{
     &arch::dbrx,
     &arch::deberta_v2,
     &arch::deepseek_moe,
+    &arch::deepseek_ocr2,
+    &arch::deepseek_ocr2_text,
     &arch::deepseek_v2,
     &arch::deepseek_v3,
     &arch::deepseek_v32,

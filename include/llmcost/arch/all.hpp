@@ -44,6 +44,7 @@
 #include <llmcost/arch/deberta_v2.hpp>
 #include <llmcost/arch/deepseek.hpp>
 #include <llmcost/arch/deepseek_moe.hpp>
+#include <llmcost/arch/deepseek_ocr2.hpp>
 #include <llmcost/arch/deepseek_v32.hpp>
 #include <llmcost/arch/deepseek_v4.hpp>
 #include <llmcost/arch/deepseek_vl.hpp>
