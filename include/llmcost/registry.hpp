@@ -325,6 +325,8 @@ inline constexpr const architecture* architectures[]{
     &arch::ultrabert,
     &arch::ultravbert,
     &arch::umt5,
+    &arch::unlimited_ocr,
+    &arch::unlimited_ocr_text,
     &arch::vaultgemma,
     &arch::vibevoice_asr,
     &arch::video_llama_3,

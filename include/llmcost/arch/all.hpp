@@ -248,6 +248,7 @@
 #include <llmcost/arch/telechat.hpp>
 #include <llmcost/arch/trocr.hpp>
 #include <llmcost/arch/ultrabert.hpp>
+#include <llmcost/arch/unlimited_ocr.hpp>
 #include <llmcost/arch/vibevoice_asr.hpp>
 #include <llmcost/arch/video_llama_3.hpp>
 #include <llmcost/arch/vit.hpp>
