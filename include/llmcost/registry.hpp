@@ -164,6 +164,7 @@ inline constexpr const architecture* architectures[]{
     &arch::idefics3,
     &arch::ijepa,
     &arch::inkling2_text,
+    &arch::inkling_mm_model,
     &arch::inkling_text,
     &arch::internlm,
     &arch::internlm2,
