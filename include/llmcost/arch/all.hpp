@@ -43,6 +43,8 @@
 #include <llmcost/arch/cohere_compass.hpp>
 #include <llmcost/arch/convbert.hpp>
 #include <llmcost/arch/convnext.hpp>
+#include <llmcost/arch/cosmos3_edge.hpp>
+#include <llmcost/arch/cosmos3_omni.hpp>
 #include <llmcost/arch/cpmant.hpp>
 #include <llmcost/arch/ctrl.hpp>
 #include <llmcost/arch/cvt.hpp>
@@ -53,6 +55,7 @@
 #include <llmcost/arch/deberta_v2.hpp>
 #include <llmcost/arch/deepseek.hpp>
 #include <llmcost/arch/deepseek_moe.hpp>
+#include <llmcost/arch/deepseek_ocr2.hpp>
 #include <llmcost/arch/deepseek_v32.hpp>
 #include <llmcost/arch/deepseek_v4.hpp>
 #include <llmcost/arch/deepseek_vl.hpp>
@@ -80,6 +83,7 @@
 #include <llmcost/arch/eurobert.hpp>
 #include <llmcost/arch/exaone.hpp>
 #include <llmcost/arch/exaone4.hpp>
+#include <llmcost/arch/exaone4_5.hpp>
 #include <llmcost/arch/exaone_moe.hpp>
 #include <llmcost/arch/falcon.hpp>
 #include <llmcost/arch/falcon_h1.hpp>
@@ -123,15 +127,18 @@
 #include <llmcost/arch/hrm_text.hpp>
 #include <llmcost/arch/hunyuan.hpp>
 #include <llmcost/arch/hunyuan_v1_moe.hpp>
+#include <llmcost/arch/hunyuan_vl.hpp>
 #include <llmcost/arch/hy_v3.hpp>
 #include <llmcost/arch/hy_v4.hpp>
 #include <llmcost/arch/hyperclovax.hpp>
+#include <llmcost/arch/hyperclovax_vision_v2.hpp>
 #include <llmcost/arch/ibert.hpp>
 #include <llmcost/arch/idefics3.hpp>
 #include <llmcost/arch/ijepa.hpp>
 #include <llmcost/arch/imagegpt.hpp>
 #include <llmcost/arch/inkling.hpp>
 #include <llmcost/arch/inkling2.hpp>
+#include <llmcost/arch/inkling_mm_model.hpp>
 #include <llmcost/arch/internlm.hpp>
 #include <llmcost/arch/internlm3.hpp>
 #include <llmcost/arch/internvl.hpp>
@@ -155,6 +162,8 @@
 #include <llmcost/arch/lfm2_moe.hpp>
 #include <llmcost/arch/lfm2_vl.hpp>
 #include <llmcost/arch/lfm3.hpp>
+#include <llmcost/arch/lfm3_vl.hpp>
+#include <llmcost/arch/lighton_ocr.hpp>
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/arch/llama4.hpp>
 #include <llmcost/arch/llama4_vision.hpp>
@@ -178,6 +187,7 @@
 #include <llmcost/arch/minimax.hpp>
 #include <llmcost/arch/minimax_m2.hpp>
 #include <llmcost/arch/minimax_m3.hpp>
+#include <llmcost/arch/minimax_m3_vl.hpp>
 #include <llmcost/arch/mistral.hpp>
 #include <llmcost/arch/mistral3.hpp>
 #include <llmcost/arch/mixtral.hpp>
@@ -201,6 +211,7 @@
 #include <llmcost/arch/nemo_speechlm.hpp>
 #include <llmcost/arch/nemotron.hpp>
 #include <llmcost/arch/nemotron_h.hpp>
+#include <llmcost/arch/nemotron_h_omni.hpp>
 #include <llmcost/arch/neomme.hpp>
 #include <llmcost/arch/nomic_bert.hpp>
 #include <llmcost/arch/nystromformer.hpp>
@@ -211,6 +222,7 @@
 #include <llmcost/arch/orion.hpp>
 #include <llmcost/arch/ovis2.hpp>
 #include <llmcost/arch/paddleocr_vl.hpp>
+#include <llmcost/arch/paligemma.hpp>
 #include <llmcost/arch/parakeet.hpp>
 #include <llmcost/arch/pegasus.hpp>
 #include <llmcost/arch/pegasus_x.hpp>
@@ -239,6 +251,7 @@
 #include <llmcost/arch/qwen3_next.hpp>
 #include <llmcost/arch/qwen3_vl.hpp>
 #include <llmcost/arch/qwen4_exp.hpp>
+#include <llmcost/arch/radio.hpp>
 #include <llmcost/arch/recurrent_gemma.hpp>
 #include <llmcost/arch/reformer.hpp>
 #include <llmcost/arch/regnet.hpp>
@@ -253,6 +266,7 @@
 #include <llmcost/arch/seed_oss.hpp>
 #include <llmcost/arch/segformer.hpp>
 #include <llmcost/arch/sew.hpp>
+#include <llmcost/arch/shieldgemma2.hpp>
 #include <llmcost/arch/siglip.hpp>
 #include <llmcost/arch/skywork.hpp>
 #include <llmcost/arch/smollm3.hpp>
@@ -273,6 +287,7 @@
 #include <llmcost/arch/tipsv2.hpp>
 #include <llmcost/arch/trocr.hpp>
 #include <llmcost/arch/ultrabert.hpp>
+#include <llmcost/arch/unlimited_ocr.hpp>
 #include <llmcost/arch/vibevoice_asr.hpp>
 #include <llmcost/arch/video_llama_3.hpp>
 #include <llmcost/arch/videomae.hpp>

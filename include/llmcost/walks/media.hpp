@@ -31,6 +31,34 @@ namespace llmcost {
     return load;
 }
 
+/// Features of all images in one tensor (rows, width), put into the words; that there are as many places for them is
+/// counted among the words.
+constexpr value scatter_counted(trace& t, const value& words, const value& features) {
+    const value joined = t.cat({features}, 0);
+    {
+        const recorder::off_loss_guard unread{t};
+        (void)t.gather(words, {joined.dim(0), joined.dim(1)});
+    }
+    return t.masked_scatter(words, joined);
+}
+
+/// Height and width of what is shown: as the workload says, else as large as the model's own images.
+struct image_sides {
+    std::int64_t height;
+    std::int64_t width;
+};
+[[nodiscard]] constexpr image_sides sides_of_images(const workload& load, const vision_sizes& own) noexcept {
+    if (load.image_height == 0) return {own.image_height, own.image_width};
+    return {load.image_height, load.image_width};
+}
+
+/// Every image is made as large as a tower's own; each of its patches is a token.
+[[nodiscard]] constexpr media_shapes patches_as_tokens(const model& m, const workload&) {
+    const vision_sizes& image = m.beside[0].dims.vision;
+    const std::int64_t tokens = (image.image_height / image.patch_size) * (image.image_width / image.patch_size);
+    return {.image = {.tokens = tokens, .height = image.image_height, .width = image.image_width}};
+}
+
 /// Embeddings that were placed before, as a row's part.
 constexpr value embed_placed(const site& here, trace&) { return here.shared->own[0]; }
 
@@ -91,6 +119,20 @@ constexpr value place_pictures(const site& here, trace& t, value words, const To
         if (sees(t)) words = t.masked_scatter(words, t.cat({features}, 0));
     });
     return words;
+}
+
+/// The same where the whole makes the masks, behind what it puts into the embeddings (modeling_gemma3.py, `Gemma3Model`).
+template <class Place>
+constexpr value describe_masked_text_after(const site& here, trace& t, literal name, const Place& place) {
+    const site text = here.text();
+    const module_info m{.name = name, .type = text.type(text.row.names.model_type)};
+    t.enter(m);
+    value x = t.leave(m, text.row.embed(text, t));
+    x = place(x);
+    const decoder_context made = masks(text, t);
+    t.enter(m);
+    const decoder_context shared = with_tables(text, t, made);
+    return t.leave(m, normed(text, t, text.row.names.norm, describe_layers(text, t, shared, x)));
 }
 
 }  // namespace llmcost
