@@ -156,6 +156,66 @@ std::string value_in(const std::string& text, const counted& at) {
     return found;
 }
 
+/// What the text's terms add up to at a workload; empty where no piece holds.
+std::string terms_in(const std::string& text, const counted& at) {
+    std::int64_t chunk = 0;
+    const std::size_t says = text.find("N = ⌈S / ");
+    if (says != std::string::npos) chunk = std::stoll(text.substr(says + std::string_view("N = ⌈S / ").size()));
+    std::map<char, std::int64_t> names{{'B', at.batch}, {'S', at.sequence}, {'P', at.past}};
+    if (chunk > 0) names['N'] = (at.sequence + chunk - 1) / chunk, names['R'] = at.sequence - (names['N'] - 1) * chunk;
+    std::istringstream lines(text);
+    bool here = true, before_terms = true, found = false;
+    reader::wide sum = 0;
+    for (std::string line; std::getline(lines, line);) {
+        if (line.starts_with("      ")) {
+            const std::size_t colon = line.find(": "), cross = line.find(" ×");
+            REQUIRE(colon != std::string::npos);
+            const std::int64_t times =
+                cross < colon ? std::stoll(line.substr(cross + std::string_view(" ×").size())) : std::int64_t{1};
+            if (here) sum += times * reader(std::string_view(line).substr(colon + 2), names).sum();
+        } else if (line.starts_with("    ")) {
+            if (before_terms) here = true;  // holds everywhere
+            before_terms = true;
+            found = found || here;
+        } else if (line.starts_with("  ") && line.ends_with(":")) {
+            here = reader(std::string_view(line).substr(2, line.size() - 3), names).holds();
+            before_terms = false;
+        }
+    }
+    return found ? digits(sum) : std::string();
+}
+
+/// LaTeX in the words of the text.
+std::string without_latex(std::string text) {
+    const auto put = [&](std::string_view from, std::string_view to) {
+        for (std::size_t i = text.find(from); i != std::string::npos; i = text.find(from, i + to.size()))
+            text.replace(i, from.size(), to);
+    };
+    put("\\left(", "("), put("\\right)", ")"), put("\\cdot ", "·"), put(" ·", "·"), put("^2", "²");
+    put(" + ", "+"), put(" - ", "-"), put(" \\ge ", "≥"), put(" \\le ", "≤"), put(",\\ ", ","), put(" = ", "="),
+        put(" ", "·");
+    return text;
+}
+/// What the terms of a LaTeX formula without halves and chunks add up to.
+std::string latex_terms_in(const std::string& text, const counted& at) {
+    const std::map<char, std::int64_t> names{{'B', at.batch}, {'S', at.sequence}, {'P', at.past}};
+    std::istringstream lines(text);
+    reader::wide sum = 0;
+    for (std::string line; std::getline(lines, line);) {
+        if (line.starts_with("    ")) {
+            const std::size_t from = line.find("& ") + 2;
+            const std::string term = without_latex(line.substr(from, line.find(" && ") - from));
+            sum += reader(term, names).sum();
+        } else if (line.starts_with("  \\end{aligned} & ")) {
+            const std::size_t from = std::string_view("  \\end{aligned} & ").size();
+            const std::string where = without_latex(line.substr(from, line.rfind(" \\\\") - from));
+            if (where.empty() || reader(where, names).holds()) return digits(sum);
+            sum = 0;
+        }
+    }
+    return {};
+}
+
 /// What a program of the machine writes; empty where there is none.
 std::string output_of(const std::string& command, const std::filesystem::path& to) {
     if (std::system((command + " > " + to.string() + " 2> /dev/null").c_str()) != 0) return {};
@@ -210,16 +270,48 @@ TEST_CASE("the text's polynomials are what walks count, on both sides of the edg
     }
 }
 
+TEST_CASE("terms by name add up to what walks count") {
+    for (const asked_figure& asked : asked_figures()) {
+        CAPTURE(asked.model + ' ' + asked.words);
+        const std::string line = "formula --terms " + asked.model + ' ' + asked.words;
+        const std::string text = printed(line), latex = printed(line + " --format latex");
+        const bool plain = !has(latex, "tfrac") && !has(latex, "lceil");
+        std::string without;  // what it is without terms, in the same pieces
+        std::istringstream lines(text);
+        for (std::string one; std::getline(lines, one);)
+            if (!one.starts_with("      ")) without += one + '\n';
+        CHECK(without == printed("formula " + asked.model + ' ' + asked.words));
+        for (const counted& row : walked(asked.model, asked.words)) {
+            INFO("B " << row.batch << " S " << row.sequence << " P " << row.past);
+            CHECK(terms_in(text, row) == row.value);
+            if (plain) CHECK(latex_terms_in(latex, row) == row.value);
+        }
+    }
+    const std::string text = printed("formula --terms --model meta-llama/Llama-3.2-1B mult attn");
+    CHECK(has(text, "\n      model.layers.*.self_attn.q_proj ×16: B·4194304·S\n"));
+    CHECK(has(text, "\n      model.layers.*.self_attn.batched_matmul ×16: B·(4096·S² + 4096·S·P)\n"));
+    const auto j =
+        nlohmann::json::parse(printed("formula --terms --format json --model meta-llama/Llama-3.2-1B params attn"));
+    const auto& terms = j["formulas"][0]["pieces"][0]["terms"];
+    CHECK(terms.size() == 4);
+    CHECK(terms[0]["name"] == "model.layers.*.self_attn.q_proj");
+    CHECK(terms[0]["times"] == 16);
+    CHECK(terms[0]["expression"] == "4194304");
+    CHECK(has(refused("formula --terms --dtype int4 --model meta-llama/Llama-3.2-1B weight_bytes"), "--terms:"));
+}
+
 TEST_CASE("the functions in C and Python give what walks count") {
     const temporary_folder folder;
     const auto path = [&](const char* name) { return (folder.path() / name).string(); };
-    for (const asked_figure& asked : asked_figures()) {
-        CAPTURE(asked.model + ' ' + asked.words);
-        std::string c = "#include <stdio.h>\n" + printed("formula --format c " + asked.model + ' ' + asked.words) +
+    for (std::size_t i = 0; i < 2 * asked_figures().size(); ++i) {
+        const asked_figure& asked = asked_figures()[i / 2];
+        const std::string by = i % 2 == 1 ? " --terms" : "";
+        CAPTURE(asked.model + ' ' + asked.words + by);
+        std::string c = "#include <stdio.h>\n" + printed("formula --format c " + asked.model + ' ' + asked.words + by) +
                         "static void show(__int128 n) {\n"
                         "    if (n >= 10) show(n/10);\n    putchar('0' + (int)(n % 10));\n}\n"
                         "int main(void) {\n";
-        std::string python = printed("formula --format python " + asked.model + ' ' + asked.words), expected;
+        std::string python = printed("formula --format python " + asked.model + ' ' + asked.words + by), expected;
         for (const counted& row : walked(asked.model, asked.words)) {
             const std::string call = asked.function + '(' + std::to_string(row.batch) + ", " + std::to_string(row.sequence) +
                                      ", " + std::to_string(row.past) + ')';

@@ -23,6 +23,8 @@ namespace option {
 
 inline constexpr option_row formula_format{"--format", value_kind::choice, "text|latex|c|python|json",
                                            "functions of B, S and P"};
+inline constexpr option_row formula_terms{"--terms", value_kind::none, "",
+                                          "as a sum over modules, like ones of layers together"};
 
 }  // namespace option
 
@@ -50,8 +52,17 @@ inline void put_interval(json_writer& json, std::string_view name, const region:
     json.end_array();
 }
 
+inline void put_terms(json_writer& json, const formula_piece& piece) {
+    json.key("terms").array();
+    for (const formula_term& term : piece.terms) {
+        json.object().member("name", printable(term.name)).member("times", count(term.times)).key("expression");
+        json.value(expression_in(term.sum, piece.where.chunk != 0, formula_language::python)).end_object();
+    }
+    json.end_array();
+}
+
 inline std::string formulas_json(const question& q, const std::vector<std::string>& names,
-                                 const std::vector<std::vector<formula_piece>>& all) {
+                                 const std::vector<std::vector<formula_piece>>& all, bool by_terms) {
     json_writer json;
     json.object().member("model", q.who.name).member("scope", printable(name_of_scope(q))).key("formulas").array();
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -69,12 +80,21 @@ inline std::string formulas_json(const question& q, const std::vector<std::strin
                 json.value(expression_in(p, formula_language::python));
             else
                 json.null();
+            if (by_terms) put_terms(json, p);
             json.end_object();
         }
         json.end_array().end_object();
     }
     json.end_array().end_object();
     return json.text() + "\n";
+}
+
+/// Bytes of less than a byte each are rounded up, so that those of parts are more than those of the whole.
+inline void check_terms(const metric& m, const question& q) {
+    const storage_types types = types_of(q.subject, q.work.base);
+    const dtype type = m.name == "weight_bytes" ? types.weights : m.name == "cache_bytes" ? types.cache : dtype::float32;
+    if (bits_of(type) % 8 != 0)
+        refuse(option::formula_terms.name, std::string(m.name) + " are rounded to whole bytes once, not term by term");
 }
 
 }  // namespace detail
@@ -87,6 +107,7 @@ inline std::string formulas_json(const question& q, const std::vector<std::strin
     const scope_word scope = q.asked.scope.value_or(scope_word{});
     std::vector<const metric*> list = q.asked.asked;
     if (list.empty()) list.push_back(find_metric(scope.kind == scope_kind::parameter ? "params" : "flops"));
+    const bool by_terms = given.has(option::formula_terms);
     std::vector<std::string> names;
     std::vector<std::vector<formula_piece>> all;
     for (const metric* m : list) {
@@ -94,10 +115,13 @@ inline std::string formulas_json(const question& q, const std::vector<std::strin
         if (m->name == "weight_bytes" && q.stored.applied)
             refuse("weight_bytes", "is one number, whatever the work is: ask llmcost");
         names.emplace_back(m->name);
-        all.push_back(formula_pieces(q.subject, q.work.base, scope_query(scope.kind, scope.word), m->of));
+        const scope_query part(scope.kind, scope.word);
+        term_samples terms(q.subject, part, m->of);
+        if (by_terms) detail::check_terms(*m, q);
+        all.push_back(formula_pieces(q.subject, q.work.base, part, m->of, by_terms ? &terms : nullptr));
     }
     const int format = given.choice(option::formula_format);
-    if (format == 4) return detail::formulas_json(q, names, all);
+    if (format == 4) return detail::formulas_json(q, names, all, by_terms);
     const auto as = static_cast<formula_language>(format);
     std::string out;
     if (as == formula_language::text) out = "B sequences of S new tokens, P tokens of each in the cache already\n";
@@ -121,13 +145,14 @@ inline std::string formulas_json(const question& q, const std::vector<std::strin
 
 inline constexpr std::array formula_options =
     joined(model_options,
-           titled("Workload",
-                  std::array{option::encoder_sequence, option::image, option::logits, option::attention, option::dtype,
-                             option::quantization, option::activation_dtype, option::cache_dtype, option::formula_format}),
+           titled("Workload", std::array{option::encoder_sequence, option::image, option::logits, option::attention,
+                                         option::dtype, option::quantization, option::activation_dtype, option::cache_dtype,
+                                         option::formula_terms, option::formula_format}),
            help_option);
 
-inline constexpr std::array<example_row, 3> formula_examples{{
+inline constexpr std::array<example_row, 4> formula_examples{{
     {"llmcost formula --model meta-llama/Llama-3.2-1B add attn", "additions of attention"},
+    {"llmcost formula --model meta-llama/Llama-3.2-1B mult attn --terms", "module by module"},
     {"llmcost formula --model google/gemma-2-2b mult flops --format c", "functions for a program"},
     {"llmcost formula --model Qwen/Qwen3-Next-80B-A3B-Instruct cache --format latex", "for a paper"},
 }};

@@ -84,16 +84,15 @@ inline constexpr std::array<formula_signs, 4> signs_of_formula{{
 
 }  // namespace detail
 
-/// A piece's polynomial as an expression.
-[[nodiscard]] inline std::string expression_in(const formula_piece& piece, formula_language as) {
+/// A polynomial as an expression; of chunks where a piece has any.
+[[nodiscard]] inline std::string expression_in(const polynomial& sum, bool chunks, formula_language as) {
     const detail::formula_signs& signs = detail::signs_of(as);
     bool halves = false;
-    for (const auto& part : piece.sum.twice)
+    for (const auto& part : sum.twice)
         for (const polynomial::wide n : part) halves = halves || n % 2 != 0;
-    const bool chunks = piece.where.chunk != 0;
     bool several = false, ignored = false;
-    const std::string each = detail::sum_in(piece.sum.twice[1], halves, chunks, as, several);
-    const std::string once = detail::sum_in(piece.sum.twice[0], halves, chunks, as, ignored);
+    const std::string each = detail::sum_in(sum.twice[1], halves, chunks, as, several);
+    const std::string once = detail::sum_in(sum.twice[0], halves, chunks, as, ignored);
     std::string out;
     if (!each.empty()) out = "B" + std::string(signs.times) + (several || each.starts_with('-') ? "(" + each + ")" : each);
     if (!once.empty() && !out.empty()) out += once.starts_with('-') ? " - " + once.substr(1) : " + " + once;
@@ -102,6 +101,54 @@ inline constexpr std::array<formula_signs, 4> signs_of_formula{{
     return as == formula_language::latex ? "\\tfrac{1}{2}\\left(" + out + "\\right)"
                                          : "(" + out + (as == formula_language::python ? ")//2" : ")/2");
 }
+
+/// A piece's polynomial as an expression.
+[[nodiscard]] inline std::string expression_in(const formula_piece& piece, formula_language as) {
+    return expression_in(piece.sum, piece.where.chunk != 0, as);
+}
+
+namespace detail {
+
+/// A name in what languages take for a comment, or LaTeX for text.
+[[nodiscard]] inline std::string term_name_in(const std::string& name, formula_language as) {
+    std::string out;
+    for (std::size_t i = 0; i < name.size(); ++i) {
+        const char letter = name[i];
+        if (as == formula_language::latex && std::string_view("_#$%&{}").find(letter) != std::string_view::npos) out += '\\';
+        if (as == formula_language::c && letter == '/' && i > 0 && name[i - 1] == '*')
+            out += '.';
+        else
+            out += as == formula_language::latex && (letter == '\\' || letter == '^' || letter == '~') ? '.' : letter;
+    }
+    return out;
+}
+
+/// The terms of a piece as a sum over several lines, each with its name.
+[[nodiscard]] inline std::string terms_in(const formula_piece& piece, formula_language as) {
+    std::string out;
+    for (std::size_t i = 0; i < piece.terms.size(); ++i) {
+        const formula_term& term = piece.terms[i];
+        const std::string name = term_name_in(term.name, as), times = std::to_string(term.times);
+        const std::string sum = expression_in(term.sum, piece.where.chunk != 0, as);
+        const bool last = i + 1 == piece.terms.size(), once = term.times == 1;
+        switch (as) {
+            case formula_language::text: out += "      " + name + (once ? "" : " ×" + times) + ": " + sum + '\n'; break;
+            case formula_language::latex:
+                out += std::string(i == 0 ? "    & " : "    + {} & ") + (once ? "" : times + " \\cdot \\left(") + sum +
+                       (once ? "" : "\\right)") + " && \\texttt{" + name + '}' + (last ? "\n" : " \\\\\n");
+                break;
+            case formula_language::c:
+                out += "        /* " + name + " */ (__int128)" + times + "*(" + sum + (last ? ");\n" : ") +\n");
+                break;
+            case formula_language::python:
+                out += std::string(i == 0 ? "            " : "            + ") + times + "*(" + sum + ")  # " + name + '\n';
+                break;
+        }
+    }
+    return out;
+}
+
+}  // namespace detail
 
 /// Where a piece holds; empty where it does everywhere.
 [[nodiscard]] inline std::string condition_in(const formula_piece& piece, formula_language as) {
@@ -173,12 +220,21 @@ inline constexpr std::array<formula_signs, 4> signs_of_formula{{
     for (const formula_piece& p : pieces) {
         if (!p.known && as != formula_language::text) continue;
         const std::string where = condition_in(p, as), sum = p.known ? expression_in(p, as) : "no polynomial is known";
+        const bool named = !p.terms.empty();
+        const std::string terms = detail::terms_in(p, as);
         switch (as) {
-            case formula_language::text: out += (where.empty() ? "" : "  " + where + ":\n") + "    " + sum + '\n'; break;
-            case formula_language::latex: out += "  " + sum + " & " + where + " \\\\\n"; break;
-            case formula_language::c: out += "    if (" + (where.empty() ? "1" : where) + ") return " + sum + ";\n"; break;
+            case formula_language::text:
+                out += (where.empty() ? "" : "  " + where + ":\n") + "    " + sum + '\n' + terms;
+                break;
+            case formula_language::latex:
+                out += "  " + (named ? "\\begin{aligned}\n" + terms + "  \\end{aligned}" : sum) + " & " + where + " \\\\\n";
+                break;
+            case formula_language::c:
+                out += "    if (" + (where.empty() ? "1" : where) + ") return" + (named ? "\n" + terms : " " + sum + ";\n");
+                break;
             case formula_language::python:
-                out += "    if " + (where.empty() ? "True" : where) + ":\n        return " + sum + "\n";
+                out += "    if " + (where.empty() ? "True" : where) + ":\n        return " +
+                       (named ? "(\n" + terms + "        )" : sum) + "\n";
                 break;
         }
     }
