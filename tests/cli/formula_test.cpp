@@ -26,23 +26,28 @@ struct counted {
     std::string value;
 };
 
-/// What walks count at workloads on both sides of what may be an edge; those that a model has no room for left out.
-std::vector<counted> walked(const std::string& model, const std::string& asked) {
-    const outcome got = llmcost_line(model +
-                                     " --batch 1,2,5 --sequence 1,2,3,4,63,64,65,66,127,128,300,511,512,4095,4096,4097 "
-                                     "--past 0,1,5,447,448,511,4094,4095,4096,9000 --format csv " +
-                                     asked);
+/// Rows of a table whose last column but one is a figure; those that a model has no room for left out.
+std::vector<counted> rows_of(const std::string& line) {
+    const outcome got = llmcost_line(line);
     std::istringstream lines(got.out);
-    std::string line;
-    std::getline(lines, line);
+    std::string row;
+    std::getline(lines, row);
     std::vector<counted> out;
-    while (std::getline(lines, line)) {
+    while (std::getline(lines, row)) {
         std::vector<std::string> cells(1);
-        for (const char c : line) c == ',' ? (void)cells.emplace_back() : (void)(cells.back() += c);
+        for (const char c : row) c == ',' ? (void)cells.emplace_back() : (void)(cells.back() += c);
         if (cells.at(6).empty()) continue;
         out.push_back({std::stoll(cells.at(3)), std::stoll(cells.at(4)), std::stoll(cells.at(5)), cells.at(6)});
     }
     return out;
+}
+
+/// What walks count at workloads on both sides of what may be an edge.
+std::vector<counted> walked(const std::string& model, const std::string& asked) {
+    return rows_of(model +
+                   " --batch 1,2,5 --sequence 1,2,3,4,63,64,65,66,127,128,300,511,512,4095,4096,4097 "
+                   "--past 0,1,5,447,448,511,4094,4095,4096,9000 --format csv " +
+                   asked);
 }
 
 /// Reads what the text says: sums of products of numbers and names, squares, halves, conditions.
@@ -143,6 +148,7 @@ std::string value_in(const std::string& text, const counted& at) {
     bool here = true;
     std::string found;
     for (std::string line; std::getline(lines, line);) {
+        if (line.starts_with("      ")) continue;  // a term
         if (line.starts_with("    ")) {
             if (here) {
                 CHECK(found == "");  // no two pieces meet
@@ -328,10 +334,54 @@ TEST_CASE("the functions in C and Python give what walks count") {
     }
 }
 
+TEST_CASE("figures of images are polynomials in their number, and in tokens of text beside them") {
+    const temporary_folder folder;
+    const auto path = [&](const char* name) { return (folder.path() / name).string(); };
+    struct image_model {
+        std::string model, size, tokens;
+    };
+    const std::vector<image_model> all{{"--model google/vit-base-patch16-224", "224 × 224", ""},
+                                       {"--config " + config_of("microsoft__resnet-101"), "224 × 224", ""},
+                                       {"--config " + config_of("facebook__convnext-base-224"), "224 × 224", ""},
+                                       {"--model torchvision/resnet18 --image 320x256", "256 × 320", ""},
+                                       {"--model torchvision/swin_t", "224 × 224", ""},
+                                       {"--model timm/vit_tiny_patch16_224", "224 × 224", ""},
+                                       {"--model facebook/DiT-XL-2-256", "256 × 256", ""},
+                                       {"--model stabilityai/stable-diffusion-3-medium", "1,024 × 1,024", "1,2,77,333"},
+                                       {"--model stable-diffusion-v1-5/stable-diffusion-v1-5", "512 × 512", "1,2,77,154"},
+                                       {"--config " LLMCOST_TEST_DIR "/../configs/models/unet.json", "", ""}};
+    for (const image_model& m : all)
+        for (const char* const figure : {"flops", "written", "exp", "params"}) {
+            CAPTURE(m.model + ' ' + figure);
+            const std::string text = printed("formula " + m.model + " --terms " + figure);
+            const bool grows = !m.tokens.empty() && figure != std::string("params");
+            if (!m.size.empty())
+                CHECK(text.starts_with("B images of " + m.size + (grows ? ", S tokens of text beside each" : "") +
+                                       "; height and width are fixed\n"));
+            CHECK_FALSE(has(text, "logits"));
+            const std::string work = " --batch 1,2,3,17" + (m.tokens.empty() ? "" : " --sequence " + m.tokens);
+            std::string python = printed("formula " + m.model + " --format python " + figure), expected;
+            for (const counted& row : rows_of(m.model + work + " --format csv " + figure)) {
+                INFO("B " << row.batch << " S " << row.sequence);
+                CHECK(value_in(text, row) == row.value);
+                if (row.value != "0") CHECK(terms_in(text, row) == row.value);
+                python += "print(" + std::string(figure) + "_all(" + std::to_string(row.batch) +
+                          (grows ? ", " + std::to_string(row.sequence) : "") + "))\n";
+                expected += row.value + '\n';
+            }
+            CHECK(!expected.empty());
+            write_file(path("f.py"), python);
+            if (std::system("python3 --version > /dev/null 2>&1") == 0)
+                CHECK(output_of("python3 " + path("f.py"), path("python.txt")) == expected);
+        }
+    const auto j = nlohmann::json::parse(printed("formula --format json --model torchvision/resnet18 --image 320x256"));
+    CHECK(j["image"]["height"] == 256);
+    CHECK(j["image"]["width"] == 320);
+}
+
 TEST_CASE("what is no polynomial is refused") {
     const std::string model = "formula --model meta-llama/Llama-3.2-1B ";
     CHECK(refused(model + "saved_bytes") == "llmcost: saved_bytes: is no polynomial: storages are shared\n");
     CHECK(has(refused(model + "paramz"), "no metric or scope 'paramz'"));
     CHECK(has(refused(model + "--sequence 8 add"), "no option '--sequence'"));
-    CHECK(has(refused("formula --model google/vit-base-patch16-224 flops"), "formula: is of texts"));
 }

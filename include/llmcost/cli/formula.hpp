@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <llmcost/cli/answers.hpp>
@@ -30,17 +32,41 @@ inline constexpr option_row formula_terms{"--terms", value_kind::none, "",
 
 namespace detail {
 
+/// Height and width of the images that a formula is of.
+inline std::pair<std::int64_t, std::int64_t> image_of(const question& q) {
+    const workload& load = q.work.base;
+    const auto& own = q.subject.dims.vision;
+    if (load.image_height > 0) return {load.image_height, load.image_width};
+    return {own.image_height, own.image_width};
+}
+/// `224 × 224`.
+inline std::string image_words(const question& q) {
+    const auto [height, width] = image_of(q);
+    return grouped(count(height)) + " × " + grouped(count(width));
+}
+
 /// What a formula is of: `attn in meta-llama/Llama-3.2-1B, all logits`.
 inline std::string formula_words(const question& q) {
     std::string out = name_of_scope(q) + " in " + q.who.name;
     for (const std::string& set : q.overrides) out += " with " + set;
     const workload& load = q.work.base;
+    if (reads_pixels(q.subject)) return out + ", images of " + image_words(q);
+    if (reads_samples(q)) return out;
     if (load.attention == attention_scores::causal) out += ", visible scores";
     out += load.head == logits::all    ? ", all logits"
            : load.head == logits::last ? ", logits of the last position"
                                        : ", no logits";
     if (load.encoder_sequence > 0) out += ", encoder reads " + std::to_string(load.encoder_sequence);
     return out;
+}
+
+/// What the names in formulas mean.
+inline std::string input_meanings(const question& q, formula_inputs inputs) {
+    const std::string tokens = inputs == formula_inputs::batch ? "" : ", S tokens of text beside each";
+    const std::string past = inputs == formula_inputs::all ? ", P before them" : "";
+    if (reads_pixels(q.subject)) return "B images of " + image_words(q) + tokens + past + "; height and width are fixed\n";
+    if (inputs == formula_inputs::batch) return "B samples\n";
+    return "B sequences of S new tokens, P tokens of each in the cache already\n";
 }
 
 inline void put_interval(json_writer& json, std::string_view name, const region::interval& in, std::int64_t most) {
@@ -64,7 +90,12 @@ inline void put_terms(json_writer& json, const formula_piece& piece) {
 inline std::string formulas_json(const question& q, const std::vector<std::string>& names,
                                  const std::vector<std::vector<formula_piece>>& all, bool by_terms) {
     json_writer json;
-    json.object().member("model", q.who.name).member("scope", printable(name_of_scope(q))).key("formulas").array();
+    json.object().member("model", q.who.name).member("scope", printable(name_of_scope(q)));
+    if (reads_pixels(q.subject)) {
+        const auto [height, width] = image_of(q);
+        json.key("image").object().member("height", height).member("width", width).end_object();
+    }
+    json.key("formulas").array();
     for (std::size_t i = 0; i < all.size(); ++i) {
         json.object().member("figure", names[i]).key("pieces").array();
         for (const formula_piece& p : all[i]) {
@@ -103,7 +134,6 @@ inline void check_terms(const metric& m, const question& q) {
 [[nodiscard]] inline answered formula_answer(const arguments& given, const program& io) {
     const read_subject read = io.read(given, io);
     const question q = understand(given, read, io.commands);
-    if (reads_pixels(q.subject)) refuse("formula", "is of texts: an image classifier's figures are so many times its batch");
     const scope_word scope = q.asked.scope.value_or(scope_word{});
     std::vector<const metric*> list = q.asked.asked;
     if (list.empty()) list.push_back(find_metric(scope.kind == scope_kind::parameter ? "params" : "flops"));
@@ -124,12 +154,17 @@ inline void check_terms(const metric& m, const question& q) {
     if (format == 4) return detail::formulas_json(q, names, all, by_terms);
     const auto as = static_cast<formula_language>(format);
     std::string out;
-    if (as == formula_language::text) out = "B sequences of S new tokens, P tokens of each in the cache already\n";
+    formula_inputs inputs = formula_inputs::all;
+    if (reads_pixels(q.subject) || reads_samples(q)) {
+        inputs = formula_inputs::batch;
+        for (const auto& pieces : all) inputs = std::max(inputs, inputs_of(pieces));
+    }
+    if (as == formula_language::text) out = detail::input_meanings(q, inputs);
     for (std::size_t i = 0; i < all.size(); ++i) {
         const std::string name = as == formula_language::text ? names[i] : names[i] + "_" + detail::name_of_scope(q);
         const std::string about =
             as == formula_language::text ? detail::formula_words(q) : names[i] + " of " + detail::formula_words(q);
-        out += (out.empty() ? "" : "\n") + formula_in(as, name, printable(about), all[i]);
+        out += (out.empty() ? "" : "\n") + formula_in(as, name, printable(about), all[i], inputs);
     }
     return out;
 }
@@ -162,7 +197,8 @@ inline constexpr command formula_command{
     .meaning = "figures as polynomials in batch, sequence, past",
     .usage = "(--model NAME | --config FILE) [option]... [metric]... [scope]",
     .about =
-        "A figure as a function of B sequences with S new tokens after P in the cache:\n"
+        "A figure as a function of B sequences with S new tokens after P in the cache, or of\n"
+        "B images whose height and width are fixed:\n"
         "polynomials and where each of them holds, interpolated from walks in integers\n"
         "and held against further walks. Without a metric: flops.\n",
     .options = formula_options,

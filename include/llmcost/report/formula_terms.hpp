@@ -130,6 +130,7 @@ private:
                                                             const std::vector<polynomial>& parts) {
     struct group {
         formula_term term;
+        std::string first;                   ///< path of the first of them
         std::vector<std::string> numbers{};  ///< of their layers, where a path has one number
     };
     const auto number_in = [](const std::string& path, const std::string& folded) {
@@ -147,7 +148,7 @@ private:
         while (k < same.size() && !(groups[same[k]].term.sum == parts[i])) ++k;
         if (k == same.size()) {
             same.push_back(groups.size());
-            groups.push_back({{folded, 0, parts[i]}});
+            groups.push_back({{folded, 0, parts[i]}, names[i]});
         }
         group& into = groups[same[k]];
         ++into.term.times;
@@ -155,8 +156,9 @@ private:
     }
     std::vector<formula_term> out;
     for (group& g : groups) {
-        const bool several = alike[g.term.name].size() > 1 || g.term.times == 1;
-        if (several && !g.numbers.empty()) g.term.name.replace(g.term.name.find('*'), 1, number_ranges(g.numbers));
+        const bool differ = alike[g.term.name].size() > 1;
+        if (differ && !g.numbers.empty()) g.term.name.replace(g.term.name.find('*'), 1, number_ranges(g.numbers));
+        if (g.term.times == 1) g.term.name = g.first;
         out.push_back(std::move(g.term));
     }
     return out;

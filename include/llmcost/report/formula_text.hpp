@@ -190,9 +190,37 @@ namespace detail {
     return out.empty() || (out.front() >= '0' && out.front() <= '9') ? "f" + out : out;
 }
 
+/// What figures are functions of: batch, new tokens, past; of what reads no tokens fewer.
+enum class formula_inputs : std::uint8_t { batch, batch_and_tokens, all };
+
+/// The fewest that pieces need.
+[[nodiscard]] inline formula_inputs inputs_of(const std::vector<formula_piece>& pieces) {
+    bool tokens = false, past = false;
+    const auto bounds = [](const region::interval& in, std::int64_t least, std::int64_t most) {
+        return in.low > least || in.high < most;
+    };
+    for (const formula_piece& p : pieces) {
+        past = past || bounds(p.where.past, 0, largest_input) || bounds(p.where.total, 0, 2 * largest_input);
+        tokens = tokens || bounds(p.where.sequence, 1, largest_input) || p.where.chunk != 0;
+        for (const auto& part : p.sum.twice)
+            for (std::size_t k = 0; k < polynomial::monomials; ++k) {
+                const auto& [of_tokens, of_rest, of_past] = polynomial::exponents[k];
+                if (part[k] != 0) tokens = tokens || of_tokens + of_rest > 0, past = past || of_past > 0;
+            }
+    }
+    return past ? formula_inputs::all : tokens ? formula_inputs::batch_and_tokens : formula_inputs::batch;
+}
+
 /// A figure in a language; `name` is what it is called, `about` what it is of, in words.
 [[nodiscard]] inline std::string formula_in(formula_language as, const std::string& name, const std::string& about,
-                                            const std::vector<formula_piece>& pieces) {
+                                            const std::vector<formula_piece>& pieces,
+                                            formula_inputs inputs = formula_inputs::all) {
+    constexpr std::array<std::string_view, 3> lists{"B", "B, S", "B, S, P"},
+        typed{"__int128 B", "__int128 B, __int128 S", "__int128 B, __int128 S, __int128 P"},
+        unused{"(void)B", "(void)B, (void)S", "(void)B, (void)S, (void)P"};
+    const auto of = [&](const std::array<std::string_view, 3>& words) {
+        return std::string(words[static_cast<std::size_t>(inputs)]);
+    };
     const std::int64_t chunk = chunk_of(pieces);
     const std::string c = std::to_string(chunk), id = identifier_of(name);
     std::string out;
@@ -202,20 +230,21 @@ namespace detail {
         for (const char letter : about) said += letter == '*' ? '.' : letter;
         out = "/* " + said +
               ".\n   -1 where no polynomial is known. __int128 is GCC's and Clang's. */\nstatic inline __int128 " + id +
-              "(__int128 B, __int128 S, __int128 P) {\n";
+              '(' + of(typed) + ") {\n";
         if (chunk != 0)
             out += "    const __int128 N = (S + " + std::to_string(chunk - 1) + ")/" + c + ", R = S - (N - 1)*" + c + ";\n";
-        out += "    (void)B, (void)S, (void)P" + std::string(chunk != 0 ? ", (void)R" : "") + ";\n";
+        out += "    " + of(unused) + std::string(chunk != 0 ? ", (void)R" : "") + ";\n";
     }
     if (as == formula_language::python) {
         std::string said;
         for (const char letter : about) said += letter == '"' || letter == '\\' ? '\'' : letter;
-        out = "def " + id + "(B, S, P):\n    \"\"\"" + said + ".\"\"\"\n";
+        out = "def " + id + '(' + of(lists) + "):\n    \"\"\"" + said + ".\"\"\"\n";
         if (chunk != 0) out += "    N = (S + " + std::to_string(chunk - 1) + ")//" + c + "\n    R = S - (N - 1)*" + c + "\n";
     }
     std::string escaped;
     for (const char letter : id) escaped += letter == '_' ? std::string("\\_") : std::string(1, letter);
-    if (as == formula_language::latex) out = "% " + about + "\n\\[ \\mathrm{" + escaped + "}(B, S, P) = \\begin{cases}\n";
+    if (as == formula_language::latex)
+        out = "% " + about + "\n\\[ \\mathrm{" + escaped + "}(" + of(lists) + ") = \\begin{cases}\n";
     if (as == formula_language::text) out = name + " of " + about + "\n";
     for (const formula_piece& p : pieces) {
         if (!p.known && as != formula_language::text) continue;
