@@ -33,15 +33,6 @@ inline std::string table_line(std::string_view name, const std::vector<std::stri
     return out + '\n';
 }
 
-/// Whether a description reads something else than tokens or images: nothing of it grows with their number.
-inline bool reads_samples(const question& q) {
-    if (q.described == nullptr || reads_pixels(q.subject)) return false;
-    workload one = q.work.base, two = one;
-    one.sequence = 1, two.sequence = 2;
-    const figures few = count_model(q.subject, one), more = count_model(q.subject, two);
-    return few.flops() == more.flops() && few.written == more.written;
-}
-
 /// What a sequence shows, a line for each kind: what was given, what a tower reads of it, how many tokens it became.
 inline std::vector<std::string> media_lines(const question& q) {
     const workload& load = q.work.base;
@@ -249,9 +240,9 @@ inline std::string provenance(const question& q, const roles_read& read) {
 
     const std::string title = detail::work_title(q, all);
     const count tokens = detail::tokens_of(q);
-    const std::string each = (reads_pixels(q.subject)          ? "FLOPs per image "
-                              : detail::reads_samples(q) ? "FLOPs per sample "
-                                                         : "FLOPs per token ") +
+    const std::string each = (reads_pixels(q.subject) ? "FLOPs per image "
+                              : reads_samples(q)      ? "FLOPs per sample "
+                                                      : "FLOPs per token ") +
                              scaled((all.flops() + tokens / count(2)) / tokens);
     const std::size_t used = width_of(title) + width_of(each);
     out += detail::bold(q, title) + std::string(used + 2 <= detail::page_width ? detail::page_width - used : 2, ' ') + each +

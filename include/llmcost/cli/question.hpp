@@ -46,6 +46,15 @@ struct question {
     return m.dims.vision.image_height > 0 && m.dims.vocab_size == 0;
 }
 
+/// Whether a description reads something else than tokens or images: nothing of it grows with their number.
+[[nodiscard]] inline bool reads_samples(const question& q) {
+    if (q.described == nullptr || reads_pixels(q.subject)) return false;
+    workload one = q.work.base, two = one;
+    one.sequence = 1, two.sequence = 2;
+    const figures few = count_model(q.subject, one), more = count_model(q.subject, two);
+    return few.flops() == more.flops() && few.written == more.written;
+}
+
 /// Tokens of the longest sequence at the end of a job, the last one that it writes among them.
 [[nodiscard]] inline std::int64_t longest_of(const job& work, const std::vector<phase>& phases) {
     std::int64_t most = 0;
