@@ -19,7 +19,7 @@ inline constexpr own_key keys[]{
 };
 
 /// The other name of the number of mel bins wins, as `attribute_map` has it.
-constexpr void read_encoder(config_view config, sizes& s) {
+constexpr void read_speech_encoder(config_view config, sizes& s) {
     s.own[mels] = config.positive("num_mel_bins", s.own[mels]);
     if (s.own[block] > s.own[reach]) fail_value(config, "context_size", "at most max_pos_emb");
     plan_one_mask(config, s);
@@ -293,7 +293,7 @@ constexpr void check(config_view config, model& m) {
 
 /// Layers whose states are joined with the last ones'.
 constexpr void read_plus_encoder(config_view config, sizes& s) {
-    read_encoder(config, s);
+    read_speech_encoder(config, s);
     const auto layers = config.optional_array("cat_hidden_layers");
     if (!layers) return;
     if (layers->size() + 1 > trace::most_joined)
@@ -310,7 +310,7 @@ inline constexpr architecture granite_speech_encoder{
     .model_type = "granite_speech_encoder",
     .prefix = "GraniteSpeech",
     .base = granite_speech_detail::hear,
-    .read = granite_speech_detail::read_encoder,
+    .read = granite_speech_detail::read_speech_encoder,
     .own = granite_speech_detail::keys,
     .rotated = rotation::none,
     .names = {.model_type = "CTCEncoder"},
