@@ -24,6 +24,7 @@
 #include <llmcost/arch/bit.hpp>
 #include <llmcost/arch/bitnet.hpp>
 #include <llmcost/arch/blenderbot.hpp>
+#include <llmcost/arch/blip_2.hpp>
 #include <llmcost/arch/bloom.hpp>
 #include <llmcost/arch/chatglm.hpp>
 #include <llmcost/arch/clip.hpp>
@@ -118,6 +119,7 @@
 #include <llmcost/arch/ijepa.hpp>
 #include <llmcost/arch/inkling.hpp>
 #include <llmcost/arch/inkling2.hpp>
+#include <llmcost/arch/instructblip.hpp>
 #include <llmcost/arch/internlm.hpp>
 #include <llmcost/arch/internlm3.hpp>
 #include <llmcost/arch/jais2.hpp>
