@@ -161,6 +161,7 @@ inline constexpr const architecture* architectures[]{
     &arch::inkling2_text,
     &arch::inkling_text,
     &arch::instructblip,
+    &arch::instructblipvideo,
     &arch::internlm,
     &arch::internlm2,
     &arch::internlm3,

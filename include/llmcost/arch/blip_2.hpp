@@ -215,14 +215,14 @@ constexpr value describe_t5(const site& text, trace& t, const Place& place) {
 }
 
 /// A tower, queries that look at it, and a text; of OPT or T5, as the configuration has it.
-template <value (*Query)(const site&, trace&, const value&)>
+template <value (*Query)(const site&, trace&, const value&), std::int64_t Frames = 1>
 constexpr value describe(const site& here, trace& t) {
     const module_info whole{.type = here.type(name_of(here.dims.head))};
     const site text = here.text();
     t.enter(whole);
     const auto place = [&](const value& x) {
         const recorder::idle_guard no_pixels{t, !sees_images(t)};
-        const recorder::workload_guard shown{t, pictures(t.load(), images_in(t), 0, 0)};
+        const recorder::workload_guard shown{t, pictures(t.load(), images_in(t) * Frames, 0, 0)};
         const value seen = describe_tower(here, t, 0, "vision_model", role::vision);
         const value found = Query(here, t, seen);
         const linear projection{here.component(1).dims.hidden_size, here.dims.hidden_size, true};
@@ -243,7 +243,7 @@ inline constexpr architecture blip_2 = [](architecture a) {
     a.model_type = "blip-2", a.prefix = "Blip2", a.describe = blip_2_detail::describe<blip_2_detail::query>;
     a.own = blip_2_detail::keys, a.media = blip_2_detail::show, a.reads.images = a.shows_encoder = true;
     a.read_whole = blip_2_detail::read, a.heads = {head_kind::conditional_generation};
-    a.text = {.key = "text_config", .otherwise = &opt, .ties = true};
+    a.text = {.key = "text_config", .otherwise = &opt, .ties = true, .second = &t5};
     a.beside[0] = {.key = "vision_config", .otherwise = &blip_2_detail::tower, .always = true};
     a.beside[1] = {.key = "qformer_config", .otherwise = &blip_2_detail::former, .always = true};
     a.keys[0] = {"tie_word_embeddings", "", key_rule::absent};

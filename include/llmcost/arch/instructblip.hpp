@@ -11,21 +11,33 @@ namespace instructblip_detail {
 /// Words of an instruction that queries read beside an image, where nothing says how many there are.
 inline constexpr std::int64_t instruction = 32;
 
+/// Frames that the processor shows of whatever it is given.
+///
+/// Source: transformers/models/instructblipvideo/video_processing_instructblipvideo.py, processing_instructblipvideo.py.
+inline constexpr std::int64_t frames = 4;
+
+constexpr media_shapes show_frames(const model& m, const workload& load) {
+    media_shapes shown = blip_2_detail::show(m, load);
+    shown.image.tokens *= frames;
+    return shown;
+}
+
 /// Words behind learned queries, a norm over both; queries leave the layers, words do not.
 
 constexpr value query(const site& here, trace& t, const value& seen) {
     const site there = here.component(1);
     const own_sizes& own = there.dims.own;
     const std::int64_t n = here.whole.own[blip_2_detail::queries], width = there.dims.hidden_size, pictures = seen.dim(0);
-    if (instruction > own[blip_2_detail::positions]) report_description("an instruction has more words than there are positions");
+    if (instruction > own[blip_2_detail::positions])
+        report_description("an instruction has more words than there are positions");
     const value learned = t.param("query_tokens", {1, n, width}).expand({pictures, n, width});
     const module_info model{.name = "qformer", .type = there.type("QFormerModel")};
-    const module_info embeddings{
-        .name = "embeddings", .type = there.type("QFormerEmbeddings"), .what = role::embedding};
+    const module_info embeddings{.name = "embeddings", .type = there.type("QFormerEmbeddings"), .what = role::embedding};
     t.enter(model), t.enter(embeddings);
     const value words =
         t.call("word_embeddings", embedding{own[blip_2_detail::words], width}, extents{pictures, instruction});
-    const value places = t.call("position_embeddings", embedding{own[blip_2_detail::positions], width}, extents{1, instruction});
+    const value places =
+        t.call("position_embeddings", embedding{own[blip_2_detail::positions], width}, extents{1, instruction});
     const value all = t.cat({learned, t.add(words, places)}, 1);
     const value first = dropout(t, "dropout", t.call("layernorm", norm<norm_kind::layer>{width}, all));
     const value out = blip_2_detail::ask(there, t, t.leave(embeddings, first), seen, n);
@@ -60,5 +72,14 @@ inline constexpr architecture instructblip = [](architecture a) {
     a.beside[0].otherwise = &instructblip_detail::tower, a.beside[1].otherwise = &instructblip_detail::former;
     return a;
 }(blip_2);
+
+// transformers/models/instructblipvideo: the same for four frames of a clip
+inline constexpr architecture instructblipvideo = [](architecture a) {
+    a.model_type = "instructblipvideo", a.prefix = "InstructBlipVideo", a.media = instructblip_detail::show_frames;
+    a.describe = blip_2_detail::describe<instructblip_detail::query, instructblip_detail::frames>;
+    a.beside[0].otherwise = &instructblip_detail::video_tower;
+    a.beside[1].otherwise = &instructblip_detail::video_former;
+    return a;
+}(instructblip);
 
 }  // namespace llmcost::arch

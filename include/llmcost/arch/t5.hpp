@@ -130,8 +130,12 @@ struct block {
 constexpr value describe_stack(const site& here, trace& t, std::int64_t layers, std::int64_t length, stack_values& stack,
                                const value* given = nullptr) {
     const embedding words{here.dims.vocab_size, here.dims.hidden_size, false, {"", "Embedding"}, true};
-    if (given != nullptr) words.declare(t, "embed_tokens");
-    value x = given != nullptr ? *given : t.call("embed_tokens", words, extents{t.load().batch, length});
+    value x;
+    {
+        const recorder::idle_guard looked_up{t, given != nullptr};
+        x = t.call("embed_tokens", words, extents{t.load().batch, length});
+    }
+    if (given != nullptr) x = *given;
     if (stack.decodes) stack.mask = eager_mask(t, stack.where, t.load().batch);
     x = dropout(t, "dropout", x);
     if (layers > 0) x = t.call({"block", 0}, block{here.dims, here.row.prefix, stack}, x);

@@ -141,6 +141,7 @@ struct component_row {
     bool ties = false;                        ///< ties its embeddings to the head where its own configuration says so, too
     bool flat = false;                        ///< without the key, what it would hold stands beside it (older files)
     literal also = "";                        ///< another `model_type` that means `otherwise`
+    const architecture* second = nullptr;     ///< a further row that the whole describes by itself, for a part of its type
 };
 
 /// How many others a model may hold beside its text model: towers for images and sound, a model that drafts.
