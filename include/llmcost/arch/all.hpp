@@ -30,6 +30,7 @@
 #include <llmcost/arch/bitnet.hpp>
 #include <llmcost/arch/blenderbot.hpp>
 #include <llmcost/arch/blip.hpp>
+#include <llmcost/arch/blip_2.hpp>
 #include <llmcost/arch/bloom.hpp>
 #include <llmcost/arch/chatglm.hpp>
 #include <llmcost/arch/chinese_clip.hpp>
@@ -139,6 +140,7 @@
 #include <llmcost/arch/inkling.hpp>
 #include <llmcost/arch/inkling2.hpp>
 #include <llmcost/arch/inkling_mm_model.hpp>
+#include <llmcost/arch/instructblip.hpp>
 #include <llmcost/arch/internlm.hpp>
 #include <llmcost/arch/internlm3.hpp>
 #include <llmcost/arch/internvl.hpp>

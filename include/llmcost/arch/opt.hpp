@@ -55,12 +55,14 @@ constexpr value layer(const site& here, trace& t, const value& x) {
     return after ? call_layer_norm(here, t, "final_layer_norm", h) : h;
 }
 
-/// A mask of ones makes the positions; the table has two rows more.
-constexpr value positions(const site& here, trace& t) {
+/// A mask of ones makes the positions, in floats unless a caller has made it of integers; the table has two rows more.
+constexpr value positions(const site& here, trace& t, bool has_mask) {
     const workload& load = t.load();
     const std::int64_t held = here.dims.max_position_embeddings;
-    const value ones = t.constant({load.batch, load.past + load.sequence});
-    (void)t.add(t.mul(t.cumsum(ones, 1), ones));
+    if (!has_mask) {
+        const value ones = t.constant({load.batch, load.past + load.sequence});
+        (void)t.add(t.mul(t.cumsum(ones, 1), ones));
+    }
     t.positions(held, load.past + load.sequence);
     const embedding table{.rows = held + 2,
                           .width = here.dims.hidden_size,
@@ -69,18 +71,25 @@ constexpr value positions(const site& here, trace& t) {
     return t.call("embed_positions", table, extents{load.batch, load.sequence});
 }
 
-constexpr value decoder(const site& here, trace& t) {
-    const sizes& dims = here.dims;
+constexpr value look_up_words(const site& here, trace& t) {
     const workload& load = t.load();
-    value x = t.call("embed_tokens", embedding{dims.vocab_size, dims.embedding_size}, extents{load.batch, load.sequence});
+    return t.call("embed_tokens", embedding{here.dims.vocab_size, here.dims.embedding_size},
+                  extents{load.batch, load.sequence});
+}
+
+/// The decoder over words that may have been replaced.
+constexpr value decode(const site& here, trace& t, value x, bool has_mask = false) {
+    const sizes& dims = here.dims;
     const decoder_context shared = masks_and_tables(here, t);
-    const value places = positions(here, t);
+    const value places = positions(here, t, has_mask);
     const bool projects = dims.embedding_size != dims.hidden_size;
     if (projects) x = t.call("project_in", linear{dims.embedding_size, dims.hidden_size}, x);
     x = describe_layers(here, t, shared, t.add(x, places));
     if (dims.own[final_norm]) x = call_layer_norm(here, t, "final_layer_norm", x);
     return projects ? t.call("project_out", linear{dims.hidden_size, dims.embedding_size}, x) : x;
 }
+
+constexpr value decoder(const site& here, trace& t) { return decode(here, t, look_up_words(here, t)); }
 
 constexpr value base(const site& here, trace& t) {
     return describe_within({.name = "decoder", .type = here.type("Decoder")}, decoder, here, t);

@@ -126,10 +126,16 @@ struct block {
     }
 };
 
-/// Embedding, blocks (the first one makes the biases), last norm, dropout around them.
-constexpr value describe_stack(const site& here, trace& t, std::int64_t layers, std::int64_t length, stack_values& stack) {
+/// Embedding, unless words are given, blocks (the first one makes the biases), last norm, dropout around them.
+constexpr value describe_stack(const site& here, trace& t, std::int64_t layers, std::int64_t length, stack_values& stack,
+                               const value* given = nullptr) {
     const embedding words{here.dims.vocab_size, here.dims.hidden_size, false, {"", "Embedding"}, true};
-    value x = t.call("embed_tokens", words, extents{t.load().batch, length});
+    value x;
+    {
+        const recorder::idle_guard looked_up{t, given != nullptr};
+        x = t.call("embed_tokens", words, extents{t.load().batch, length});
+    }
+    if (given != nullptr) x = *given;
     if (stack.decodes) stack.mask = eager_mask(t, stack.where, t.load().batch);
     x = dropout(t, "dropout", x);
     if (layers > 0) x = t.call({"block", 0}, block{here.dims, here.row.prefix, stack}, x);
@@ -143,23 +149,23 @@ constexpr void declare_words(const sizes& dims, trace& t) {
     embedding{dims.vocab_size, dims.hidden_size}.declare(t, "shared");
 }
 
-/// Words and the encoder: all that an encoder's model has.
-constexpr value describe_encoder(const site& here, trace& t, std::int64_t length) {
-    declare_words(here.dims, t);
+/// Words and the encoder: all that an encoder's model has; words that are given were looked up in the shared table.
+constexpr value describe_encoder(const site& here, trace& t, std::int64_t length, const value* given = nullptr) {
+    if (given == nullptr) declare_words(here.dims, t);
     const module_info encoder{.name = "encoder", .type = here.type("Stack"), .what = role::encoder};
     t.enter(encoder);
     stack_values stack{.decodes = false, .where = {.sequence = length, .causal = false}};
-    return t.leave(encoder, describe_stack(here, t, here.dims.encoder.num_hidden_layers, length, stack));
+    return t.leave(encoder, describe_stack(here, t, here.dims.encoder.num_hidden_layers, length, stack, given));
 }
 
 /// Words, encoder and decoder; the encoder's output is given where a past says that it has run.
-constexpr value describe_both(const site& here, trace& t) {
+constexpr value describe_both_over(const site& here, trace& t, const value* given) {
     const workload& load = t.load();
     const std::int64_t length = encoder_length(load);
     stack_values stack{.decodes = true};
     {
         const recorder::idle_guard done{t, encoder_is_done(load)};
-        stack.encoded = describe_encoder(here, t, length);
+        stack.encoded = describe_encoder(here, t, length, given);
     }
     if (encoder_is_done(load)) stack.encoded = t.input({load.batch, length, here.dims.hidden_size});
     stack.where = context_of(t, 0);
@@ -168,6 +174,7 @@ constexpr value describe_both(const site& here, trace& t) {
     t.enter(decoder);
     return t.leave(decoder, describe_stack(here, t, here.dims.num_hidden_layers, load.sequence, stack));
 }
+constexpr value describe_both(const site& here, trace& t) { return describe_both_over(here, t, nullptr); }
 
 constexpr value describe_encoder_alone(const site& here, trace& t) { return describe_encoder(here, t, t.load().sequence); }
 

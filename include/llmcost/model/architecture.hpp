@@ -141,6 +141,7 @@ struct component_row {
     bool ties = false;                        ///< ties its embeddings to the head where its own configuration says so, too
     bool flat = false;                        ///< without the key, what it would hold stands beside it (older files)
     literal also = "";                        ///< another `model_type` that means `otherwise`
+    const architecture* second = nullptr;     ///< a further row that the whole describes by itself, for a part of its type
 };
 
 /// How many others a model may hold beside its text model: towers for images and sound, a model that drafts.
@@ -179,7 +180,7 @@ struct architecture {
     component_row beside[most_components]{};            ///< what else it holds
     media_part media = nullptr;                         ///< what it sees and hears beside a text; none: nothing
     senses reads{};                                     ///< which of them
-    bool shows_encoder = false;                         ///< what stands for it is read by an encoder, not by its decoder
+    bool shows_encoder = false;                         ///< what stands for it is read by the text's encoder, where it has one
     std::uint8_t tokens_ahead = 0;                      ///< of a tower's states: in front of patches, as a class token is
     understood_kinds kinds{};                           ///< of layers, which the walk tells apart
     // choices that many families share
@@ -287,7 +288,7 @@ constexpr value describe_within(const module_info& m, source_part part, const si
 /// The same workload as a model reads it: tokens that stand for images, videos and sound among those of a first pass, or
 /// among those that an encoder has read, whose states later passes see, too.
 constexpr workload shown_to(const model& m, workload load) {
-    const bool encoded = m.kind->shows_encoder;
+    const bool encoded = m.kind->shows_encoder && m.dims.encoder.num_hidden_layers > 0;
     if (m.kind->media == nullptr || !load.has_media() || (load.past > 0 && !encoded)) return load;
     std::int64_t& length = encoded ? load.encoder_sequence : load.sequence;
     if (encoded && length == 0) length = load.past + load.sequence;

@@ -23,9 +23,10 @@ constexpr component read_component(const component_row& part, config_view config
         if (!given) (void)config.object(part.key);
         const string_ref type = place.string("model_type");
         const bool same = kind != nullptr && (type == kind->model_type || (!is_empty(part.also) && type == part.also));
-        if (!same) kind = known.find(type);  // else the row with this type's own defaults
-        if (kind == nullptr || kind->base == nullptr || !is_empty(kind->text.key))
-            fail_unsupported(place, "model_type", "no row describes this type as a part of another");
+        const bool second = part.second != nullptr && type == part.second->model_type;
+        if (!same) kind = second ? part.second : known.find(type);  // else the row with this type's own defaults
+        const bool held = second || (kind != nullptr && kind->base != nullptr && is_empty(kind->text.key));
+        if (!held) fail_unsupported(place, "model_type", "no row describes this type as a part of another");
     }
     return {kind, read_sizes(*kind, place, true)};
 }
