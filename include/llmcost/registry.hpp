@@ -214,6 +214,7 @@ inline constexpr const architecture* architectures[]{
     &arch::mimo_v2_flash,
     &arch::minicpm,
     &arch::minicpm3,
+    &arch::minicpm_ocr,
     &arch::minicpmv4_6,
     &arch::minimax,
     &arch::minimax_m2,

@@ -167,6 +167,7 @@
 #include <llmcost/arch/mimo_v2.hpp>
 #include <llmcost/arch/minicpm.hpp>
 #include <llmcost/arch/minicpm3.hpp>
+#include <llmcost/arch/minicpm_ocr.hpp>
 #include <llmcost/arch/minicpmv4_6.hpp>
 #include <llmcost/arch/minimax.hpp>
 #include <llmcost/arch/minimax_m2.hpp>
