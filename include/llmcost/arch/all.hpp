@@ -122,6 +122,7 @@
 #include <llmcost/arch/hy_v4.hpp>
 #include <llmcost/arch/hyperclovax.hpp>
 #include <llmcost/arch/ibert.hpp>
+#include <llmcost/arch/idefics2.hpp>
 #include <llmcost/arch/idefics3.hpp>
 #include <llmcost/arch/ijepa.hpp>
 #include <llmcost/arch/imagegpt.hpp>
@@ -169,6 +170,7 @@
 #include <llmcost/arch/minicpm3.hpp>
 #include <llmcost/arch/minicpm_ocr.hpp>
 #include <llmcost/arch/minicpmv4_6.hpp>
+#include <llmcost/arch/minicpmv4_7.hpp>
 #include <llmcost/arch/minimax.hpp>
 #include <llmcost/arch/minimax_m2.hpp>
 #include <llmcost/arch/minimax_m3.hpp>
