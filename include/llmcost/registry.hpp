@@ -23,6 +23,7 @@ inline constexpr const architecture* architectures[]{
     &arch::apertus,
     &arch::aquila,
     &arch::arcee,
+    &arch::aria,
     &arch::aria_text,
     &arch::audioflamingo3,
     &arch::axk1,

@@ -68,10 +68,10 @@ inline constexpr std::int64_t resolution = 448, most_slices = 9;
 /// The grid of slices whose shape is closest to a large image's, of about as many as its area asks for; none: 0
 /// (`get_sliced_grid`).
 [[nodiscard]] constexpr tile_grid sliced(std::int64_t height, std::int64_t width) {
-    const double shape = __builtin_log(static_cast<double>(width) / static_cast<double>(height));
     const std::int64_t area = height * width, of_slice = resolution * resolution;
     const std::int64_t asked = (area + of_slice - 1) / of_slice, multiple = asked < most_slices ? asked : most_slices;
     if (multiple <= 1) return {0, 0};
+    const double shape = __builtin_log(static_cast<double>(width) / static_cast<double>(height));
     tile_grid best;
     double least = -1;  // none yet
     for (std::int64_t n = multiple - 1; n <= multiple + 1; ++n) {
@@ -179,8 +179,7 @@ constexpr value embed(const site& here, trace& t, const pictures_of& all) {
     const value patches = embed_patches(here, t, "patch_embedding", true, pixels);
     {
         const recorder::no_grad_guard constants{t};
-        const double side = static_cast<double>(image.image_height / image.patch_size);
-        (void)t.constant({static_cast<std::int64_t>(__builtin_ceil((1.0 - 1.0 / side) / (1.0 / side)))});
+        (void)t.constant({boundaries_between(image.image_height / image.patch_size)});
         for (const picture_group& each : {all.wholes, all.slices})
             (void)t.div(trace::buffer({each.how_many, each.rows + each.columns}));
     }
