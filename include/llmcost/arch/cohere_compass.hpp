@@ -59,12 +59,16 @@ constexpr void read(config_view config, sizes& s) {
         fail_unsupported(config, "pooling", "no row describes a classifier over another token than the last");
 }
 
-enum whole : std::uint8_t { scales };
-inline constexpr own_key whole_keys[]{{.value = own_value::computed}};
+// behind Qwen3-VL's bounds of pixels
+enum whole : std::uint8_t { scales = 4 };
+inline constexpr own_key whole_keys[]{qwen3_vl_detail::bound_keys[0], qwen3_vl_detail::bound_keys[1],
+                                      qwen3_vl_detail::bound_keys[2], qwen3_vl_detail::bound_keys[3],
+                                      {.value = own_value::computed}};
 
 /// Logits are scaled where the text model's part says by how much.
 constexpr void read_whole(config_view config, model& m) {
     const auto text = config.optional_object(m.kind->text.key);
+    qwen3_vl_detail::read_whole(config, m);
     m.own[scales] = text && text->optional_real("logit_scale") ? 1 : 0;
 }
 constexpr value finish(const site& here, trace& t, const value& logits) {
@@ -76,6 +80,7 @@ constexpr value finish(const site& here, trace& t, const value& logits) {
 // transformers/models/cohere_compass: Cohere with positions of three axes, tables per kind of layer, some without
 inline constexpr architecture cohere_compass_text = [](architecture a) {
     a.model_type = "cohere_compass_text", a.prefix = "CohereCompass", a.read = cohere_compass_detail::read;
+    a.base = qwen3_vl_detail::read_base, a.kinds.own = qwen3_vl_detail::deep_layer;
     a.describe = describe_text_decoder, a.own = cohere_compass_detail::keys, a.prepare = cohere_compass_detail::prepare;
     a.attend = cohere_compass_detail::attend, a.rotated = rotation::half, a.axes = rotary_axes::interleaved;
     a.masks = mask_rule::full_and_sliding, a.heads = classifying_decoder_heads;

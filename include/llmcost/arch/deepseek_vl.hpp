@@ -5,7 +5,7 @@
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/arch/sam.hpp>
 #include <llmcost/arch/siglip.hpp>
-#include <llmcost/walks/composite.hpp>
+#include <llmcost/walks/media.hpp>
 
 namespace llmcost::arch {
 
@@ -25,11 +25,12 @@ struct aligner {
 };
 
 constexpr value base(const site& here, trace& t) {
-    {
-        const recorder::idle_guard no_pixels{t};
-        (void)t.call("aligner", aligner{here}, describe_tower(here, t, 0, "vision_model", role::vision));
-    }
-    return describe_text(here, t, "language_model");
+    return describe_text_after(here, t, "language_model", [&](const value& words) {
+        const recorder::idle_guard no_pixels{t, !sees_images(t)};
+        const recorder::workload_guard shown{t, pictures(t.load(), images_in(t), 0, 0)};
+        const value states = describe_tower(here, t, 0, "vision_model", role::vision);
+        return t.masked_scatter(words, t.call("aligner", aligner{here}, states));
+    });
 }
 
 /// Both towers' states, projected to half of the width each.
@@ -48,29 +49,46 @@ struct hybrid_aligner {
     }
 };
 
-/// SAM's states of its first layer that sees everything and of its last one, each through necks, and SigLIP's.
-constexpr value base_hybrid(const site& here, trace& t) {
-    {
-        const recorder::idle_guard no_pixels{t};
-        const value alpha = t.param("high_res_vision_alpha", {1});
-        const sizes& sam = here.whole.beside[1].dims;
-        const std::int64_t channels = sam.own[sam_detail::output_channels];
-        const value last = describe_tower(here, t, 1, "high_res_vision_model", role::vision);
-        const value inner = t.constant({last.dim(0), last.dim(2), last.dim(3), sam.hidden_size}, last.type);
-        const value first = sam_detail::describe_neck(t, "high_res_vision_neck", {"DeepseekVL", "SamVisionNeck"},
-                                                      here.type("LayerNorm"), channels, inner);
-        (void)t.add(last, t.mul(first, alpha));
-        const value plain = describe_tower(here, t, 0, "vision_model", role::vision);
-        const vision_sizes& image = here.whole.beside[0].dims.vision;
-        const std::int64_t side = 4 * (image.image_height / image.patch_size);
-        const module_info narrowing{.name = "high_res_vision_proj", .type = {"DeepseekVL", "SamVisionProj"}};
-        t.enter(narrowing);
-        value h = t.constant({last.dim(0), channels, side, side}, last.type);  // resized to SigLIP's grid
-        h = t.call("conv1", convolution_2d{channels, 2 * channels, 3, 2, 1, 1, false}, h);
-        h = t.leave(narrowing, t.call("conv2", convolution_2d{2 * channels, 4 * channels, 3, 2, 1, 1, false}, h));
-        (void)t.call("aligner", hybrid_aligner{here}, plain, as_tokens(h));
+/// SAM's states resized to four times SigLIP's grid, which two convolutions halve again; they are called twice.
+struct narrowing {
+    std::int64_t side;
+
+    static constexpr role what = role::none;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return {"DeepseekVL", "SamVisionProj"}; }
+    constexpr value describe(trace& t, const value& x) const {
+        const std::int64_t channels = x.dim(1);
+        const value resized = t.bilinear(x, 4 * side, 4 * side);
+        const value h = t.call("conv1", convolution_2d{channels, 2 * channels, 3, 2, 1, 1, false}, resized);
+        return t.call("conv2", convolution_2d{2 * channels, 4 * channels, 3, 2, 1, 1, false}, h);
     }
-    return describe_text(here, t, "language_model");
+};
+
+/// SAM's states of its last layer and of its first one that sees everything, each through necks: (B, patches, width).
+constexpr value sharp_states(const site& here, trace& t) {
+    const sizes& sam = here.whole.beside[1].dims;
+    const vision_sizes& image = here.whole.beside[0].dims.vision;
+    const narrowing narrow{image.image_height / image.patch_size};
+    const value alpha = t.param("high_res_vision_alpha", {1});
+    const value last = describe_tower(here, t, 1, "high_res_vision_model", role::vision);
+    const value high = t.call("high_res_vision_proj", narrow, last);
+    value inner = trace::buffer({last.dim(0), last.dim(2), last.dim(3), sam.hidden_size});
+    inner.type = last.type, inner.requires_grad = last.requires_grad;
+    const value first = sam_detail::describe_neck(t, "high_res_vision_neck", {"DeepseekVL", "SamVisionNeck"},
+                                                  here.type("LayerNorm"), sam.own[sam_detail::output_channels], inner);
+    const recorder::called_again_guard again{t};
+    const value both = t.add(high, t.mul(t.call("high_res_vision_proj", narrow, first), alpha));
+    return t.reshape(both.permute({0, 2, 3, 1}), {both.dim(0), -1, both.dim(1)});
+}
+
+constexpr value base_hybrid(const site& here, trace& t) {
+    return describe_text_after(here, t, "language_model", [&](const value& words) {
+        const recorder::idle_guard no_pixels{t, !sees_images(t)};
+        const recorder::workload_guard shown{t, pictures(t.load(), images_in(t), 0, 0)};
+        const value plain = describe_tower(here, t, 0, "vision_model", role::vision);
+        const value sharp = sharp_states(here, t);
+        return t.masked_scatter(words, t.call("aligner", hybrid_aligner{here}, plain, sharp));
+    });
 }
 
 /// The two halves of the width are put together for a projection of the whole.
@@ -83,6 +101,7 @@ constexpr void read_hybrid(config_view config, model& m) {
 // transformers/models/deepseek_vl: SigLIP in front of Llama
 inline constexpr architecture deepseek_vl = [](architecture a) {
     a.model_type = "deepseek_vl", a.prefix = "DeepseekVL", a.base = deepseek_vl_detail::base;
+    a.media = patches_as_tokens, a.reads.images = true;
     a.text = {.key = "text_config", .otherwise = &llama};
     a.beside[0] = {.key = "vision_config", .otherwise = &siglip_vision_model};
     a.defaults.tie_word_embeddings = true;

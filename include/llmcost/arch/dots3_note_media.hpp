@@ -3,8 +3,8 @@
 #pragma once
 
 #include <llmcost/arch/dots3_note.hpp>
-#include <llmcost/walks/composite.hpp>
 #include <llmcost/walks/idle.hpp>
+#include <llmcost/walks/native_patches.hpp>
 
 namespace llmcost::arch {
 
@@ -12,81 +12,119 @@ namespace dots3_note_media_detail {
 
 // ---- the tower for images: the later a layer, the more experts
 
-enum vision_own : std::uint8_t { patch_side, image_channels, merged_side, expert_width, seen_width };
+enum vision_own : std::uint8_t { patch_side, image_channels, merged_side, expert_width, seen_width, picked, uneven };
 inline constexpr own_key vision_keys[]{
-    {"patch_size", 14},        {"num_channels", 3}, {"spatial_merge_size", 2}, {"moe_intermediate_size", 2112},
+    {"patch_size", 14},
+    {"num_channels", 3},
+    {"spatial_merge_size", 2},
+    {"moe_intermediate_size", 2112},
     {"adapter_out_dim", 5120},
+    {"num_experts_per_tok", 2},
+    {.value = own_value::computed},  // layers that pick other numbers of experts
 };
 
-constexpr void vision_experts(const site& here, idle_modules& m, std::int64_t experts) {
-    const std::int64_t width = here.dims.hidden_size, inner = here.dims.own[expert_width];
-    m.within(
-        {"mlp"}, here.type("VisionMoE"),
-        [&] {
-            m.within(
-                {"experts"}, here.type("Experts"),
-                [&] {
-                    m.tensor("gate_up_proj", {experts, 2 * inner, width});
-                    m.tensor("down_proj", {experts, width, inner});
-                    m.act({"act_fn"}, here.dims.hidden_act);
-                },
-                role::experts);
-            m.weighted({"gate"}, here.type("VisionTopKRouter"), {experts, width}, false);
-        },
-        role::mlp);
-}
+/// Sigmoids of scores, the largest picked behind a bias and scaled to sum up to a constant.
+struct vision_router {
+    site here;
 
-constexpr void vision_feed_forward(const site& here, idle_modules& m) {
-    const std::int64_t width = here.dims.hidden_size, inner = here.dims.intermediate_size;
-    m.within(
-        {"mlp"}, here.type("VisionMLP"),
-        [&] {
-            m.linear({"gate_proj"}, width, inner, here.dims.mlp_bias),
-                m.linear({"up_proj"}, width, inner, here.dims.mlp_bias);
-            m.linear({"down_proj"}, inner, width, here.dims.mlp_bias);
-            m.act({"act_fn"}, here.dims.hidden_act);
-        },
-        role::mlp);
-}
+    static constexpr role what = role::router;
+    static constexpr bool leaf = true;
+    [[nodiscard]] constexpr class_name type() const { return here.type("VisionTopKRouter"); }
+    constexpr two_values describe(trace& t, const value& x) const {
+        const std::int64_t experts = here.kind.inner, k = here.dims.own[picked], n = x.dim(0);
+        const value weight = t.param("weight", {experts, here.dims.hidden_size});
+        const value logits = t.linear(t.to(x, dtype::float32), t.to(weight, dtype::float32));
+        const value scores = t.sigmoid(logits);
+        {
+            const recorder::off_loss_guard indices{t};
+            (void)t.top_k(t.add(scores, trace::buffer({experts})), k);
+        }
+        const value weights = t.gather_along(scores, {n, k});
+        return {logits, t.mul(t.div(weights, t.add(t.sum(weights, -1, true))))};
+    }
+};
 
-constexpr void vision_layer(const site& here, idle_modules& m, std::int64_t i) {
-    const std::int64_t width = here.dims.hidden_size;
-    const class_name rms = here.type("RMSNorm");
-    const layer_kind& kind = here.dims.layers[i];
-    m.within({"blocks", i}, here.type("VisionBlock"), [&] {
-        m.norm({"norm1"}, width, rms), m.norm({"norm2"}, width, rms);
-        m.within(
-            {"attn"}, here.type("VisionAttention"),
-            [&] {
-                m.linear({"qkv"}, width, 3 * width, here.dims.attention_bias);
-                m.linear({"proj"}, width, width, here.dims.attention_bias);
-                m.norm({"q_norm"}, here.dims.head_dim, rms), m.norm({"k_norm"}, here.dims.head_dim, rms);
-            },
-            role::attn);
-        kind.experts ? vision_experts(here, m, kind.inner) : vision_feed_forward(here, m);
-    });
-}
+struct vision_mixture {
+    site here;
 
+    static constexpr role what = role::mlp;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return here.type("VisionMoE"); }
+    constexpr value describe(trace& t, const value& x) const {
+        const routed_rows all{here.dims.hidden_size, here.dims.own[expert_width], here.kind.inner,
+                              here.dims.own[picked], here.dims.hidden_act,        here.type("Experts")};
+        const value weights = t.call("gate", vision_router{here}, x).second;
+        return t.call("experts", experts<expert_kind::gated>{all}, x, weights);
+    }
+};
+
+/// Queries and keys normed and turned, attention within images: (patches, width) -> the same.
+struct vision_attention {
+    site here;
+
+    static constexpr role what = role::attn;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return here.type("VisionAttention"); }
+    constexpr value describe(trace& t, const value& x) const {
+        const std::int64_t width = here.dims.hidden_size, n = x.dim(0), heads = here.dims.num_attention_heads;
+        const bool bias = here.dims.attention_bias;
+        const value all = t.call("qkv", linear{width, 3 * width, bias}, x).view({n, 3, heads, -1}).permute({1, 0, 2, 3});
+        const norm<norm_kind::rms> scale{width / heads, here.type("RMSNorm")};
+        const value q = t.call("q_norm", scale, all.select(0)), k = t.call("k_norm", scale, all.select(0));
+        const auto turned = [&](const value& of) {
+            const value wide = t.to(of, dtype::float32);
+            return t.to(rotate<rotation::half>(t, wide, here.shared->cos, here.shared->sin), of.type);
+        };
+        const value first = turned(q);
+        const packed_runs each = packed_images(t.load(), here.dims.own[patch_side]).whole();
+        return t.call("proj", linear{width, width, bias}, attend_packed(t, first, turned(k), all.select(0), each));
+    }
+};
+
+struct vision_layer {
+    site here;
+
+    static constexpr role what = role::none;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return here.type("VisionBlock"); }
+    constexpr value describe(trace& t, const value& x) const {
+        const norm<norm_kind::rms> scale{here.dims.hidden_size, here.type("RMSNorm")};
+        const value middle = t.add(x, t.call("attn", vision_attention{here}, t.call("norm1", scale, x)));
+        const value even = t.call("norm2", scale, middle);
+        if (here.kind.experts) return t.add(middle, t.call("mlp", vision_mixture{here}, even));
+        const mlp<mlp_kind::gated> block{here.dims.hidden_size, here.dims.intermediate_size, here.dims.hidden_act,
+                                         here.type("VisionMLP"), here.dims.mlp_bias};
+        return t.add(middle, t.call("mlp", block, even));
+    }
+};
+
+/// Patches, layers, a norm, and squares of patches as tokens of the text: (tokens, width of the text).
 constexpr value vision_base(const site& here, trace& t) {
-    idle_modules m{t};
-    const std::int64_t width = here.dims.hidden_size, side = here.dims.own[patch_side], merged = here.dims.own[merged_side];
-    m.within({"patch_embed"}, here.type("VisionPatchEmbed"), [&] {
-        m.weighted({"proj"}, {"", "Conv2d"}, {width, here.dims.own[image_channels], side, side});
-        m.norm({"norm"}, width, here.type("RMSNorm"));
-    });
-    m.plain({"rotary_pos_emb"}, here.type("VisionRotaryEmbedding"));
-    for (std::int64_t i = 0; i < here.dims.num_hidden_layers; ++i) vision_layer(here, m, i);
-    m.within({"merger"}, here.type("VisionMerger"), [&] {
-        const std::int64_t wide = width * merged * merged;
-        m.layer_norm({"ln_q"}, width);
-        m.within({"mlp"}, {"", "Sequential"}, [&] {
-            m.linear(module_place::item(0), wide, wide);
-            m.plain(module_place::item(1), {"", "GELU"});
-            m.linear(module_place::item(2), wide, here.dims.own[seen_width]);
-        });
-    });
-    m.norm({"norm"}, width, here.type("RMSNorm"));
-    return trace::buffer({1});
+    const own_sizes& own = here.dims.own;
+    const std::int64_t width = here.dims.hidden_size, side = own[patch_side];
+    const std::int64_t n = packed_images(t.load(), side).patches();
+    const norm<norm_kind::rms> scale{width, here.type("RMSNorm")};
+    if (own[uneven] != 0 && !t.idle()) report_description("no row describes layers that pick numbers of experts of their own");
+    const module_info patch_embed{.name = "patch_embed", .type = here.type("VisionPatchEmbed"), .what = role::embedding};
+    t.enter(patch_embed);
+    const value pixels = t.input({n, own[image_channels], side, side});
+    const convolution_2d projection{own[image_channels], width, side, side};
+    value x = t.leave(patch_embed, t.call("norm", scale, t.call("proj", projection, pixels).view({n, width})));
+    shared_values made;
+    const packed_table angles{width / here.dims.num_attention_heads, here.type("VisionRotaryEmbedding")};
+    const two_values tables = t.call("rotary_pos_emb", angles, n);
+    made.cos = tables.first, made.sin = tables.second;
+    for (repetition each = t.repeat(here.dims.num_hidden_layers, here.dims.layers, x); each.next();)
+        x = t.call({"blocks", each.index()}, vision_layer{here.at(each, made)}, x);
+    x = t.call("norm", scale, x);
+    const std::int64_t wide = width * own[merged_side] * own[merged_side];
+    const module_info merger{.name = "merger", .type = here.type("VisionMerger")};
+    const module_info both{.name = "mlp", .type = {"", "Sequential"}};
+    t.enter(merger);
+    const value rows = t.call("ln_q", norm<norm_kind::layer>{width}, x).view({-1, wide});
+    t.enter(both);
+    const value h = t.call(module_place::item(1), gelu_module{}, t.call(module_place::item(0), linear{wide, wide, true}, rows));
+    return t.leave(merger, t.leave(both, t.call(module_place::item(2), linear{wide, own[seen_width], true}, h)));
 }
 
 // ---- the tower for sound
@@ -140,9 +178,22 @@ constexpr value audio_base(const site& here, trace& t) {
     return trace::buffer({1});
 }
 
+constexpr media_shapes show(const model& m, const workload& load) {
+    if (load.images == 0) return {};
+    const own_sizes& own = m.beside[0].dims.own;
+    return {.image = resized_to_patches(load, own[patch_side], own[merged_side], 56 * 56, 28 * 28 * 1280)};
+}
+
 constexpr value base(const site& here, trace& t) {
-    const value x = describe_text(here, t, "language_model");
-    (void)describe_tower(here, t, 0, "vision_tower", role::vision);
+    const value x = describe_text_after(here, t, "language_model", [&](const value& words) {
+        const bool sees = sees_images(t);
+        const recorder::idle_guard no_pixels{t, !sees};
+        const own_sizes& own = here.whole.beside[0].dims.own;
+        const media_shape each = sees ? show(here.whole, t.load()).image : media_shape{};
+        const recorder::workload_guard shown{t, packed_workload(t, each, own[patch_side] * own[merged_side])};
+        const value features = describe_tower(here, t, 0, "vision_tower", role::vision);
+        return scatter_counted(t, words, features);
+    });
     (void)describe_tower(here, t, 1, "audio_tower", role::audio);
     return x;
 }
@@ -227,6 +278,9 @@ constexpr void read_vision(config_view config, sizes& s) {
     const auto rope = config.optional_object("rope_parameters");
     const string_ref type = rope ? rope->string("rope_type", "axial") : string_ref("axial");
     if (type != "axial" && type != "default") fail_value(*rope, "rope_type", "\"axial\"");
+    if (const auto single = config.optional_object("per_layer_config"))
+        for (const config_view entry : *single)
+            if (entry.positive("num_experts_per_tok", s.own[picked]) != s.own[picked]) s.own[uneven] = 1;
     const expert_numbers experts(config, s);
     plan_layers(config, s, [&](std::int64_t i) {
         const std::int64_t n = experts.of(i);
@@ -291,6 +345,7 @@ inline constexpr architecture audio = [](architecture a) {
 // transformers/models/dots3_note: towers for images and sound beside the text model
 inline constexpr architecture dots3_note = [](architecture a) {
     a.model_type = "dots3_note", a.prefix = "Dots3Note", a.base = dots3_note_media_detail::base;
+    a.media = dots3_note_media_detail::show, a.reads.images = true;
     a.read_whole = dots3_note_media_detail::read;
     a.text = {.key = "text_config", .otherwise = &dots3_note_text, .always = true, .flat = true};
     a.beside[0] = {.key = "vision_config", .otherwise = &dots3_note_media_detail::vision, .always = true};

@@ -273,6 +273,7 @@ inline constexpr architecture efficientnet{
     .read = read_efficientnet,
     .own = efficientnet_detail::keys,
     .rotated = rotation::none,
+    .any_image = true,
     .heads = {head_kind::none, head_kind::image_classification},
     .defaults = image_defaults(activation::swish),
 };

@@ -4,7 +4,7 @@
 
 #include <llmcost/arch/gemma.hpp>
 #include <llmcost/arch/siglip.hpp>
-#include <llmcost/walks/composite.hpp>
+#include <llmcost/walks/media.hpp>
 
 namespace llmcost::arch {
 
@@ -12,20 +12,6 @@ namespace gemma3_detail {
 
 enum own : std::uint8_t { tokens_per_image };
 inline constexpr own_key keys[]{{"mm_tokens_per_image", 256}};
-
-/// `nn.AvgPool2d` over kernels that do not meet: (batch, channels, side, side) -> (batch, channels, out, out).
-struct average_pool {
-    std::int64_t kernel;
-
-    static constexpr role what = role::none;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return {"", "AvgPool2d"}; }
-    constexpr value describe(trace& t, const value& x) const {
-        const std::int64_t out = x.dim(2) / kernel;
-        const value windows = trace::buffer({x.dim(0), x.dim(1), out, out, kernel * kernel});
-        return t.mean(windows, -1);
-    }
-};
 
 /// Patches averaged to fewer tokens, normed, brought to the width of the text.
 struct projector_of_pools {
@@ -38,11 +24,11 @@ struct projector_of_pools {
         const sizes& tower = here.whole.beside[0].dims;
         const std::int64_t side = tower.vision.image_height / tower.vision.patch_size, width = tower.hidden_size;
         const value weight = t.param("mm_input_projection_weight", {width, here.dims.hidden_size});
-        const value grid = t.gather(x.transpose(1, 2), {x.dim(0), width, side, side});
+        const value grid = t.contiguous(x.transpose(1, 2)).view({x.dim(0), width, side, side});
         const std::int64_t tokens = root(here.whole.own[tokens_per_image]);
         if (tokens > side && !t.idle()) report_description("an image has fewer patches than tokens");
         const std::int64_t kernel = tokens > side ? 1 : side / tokens;
-        const value pooled = as_tokens(t.call("avg_pool", average_pool{kernel}, grid));
+        const value pooled = as_tokens(t.call("avg_pool", average_pool_2d{kernel, kernel}, grid));
         const norm<norm_kind::rms_plus_one> scale{width, here.type("RMSNorm")};
         return t.matmul(t.call("mm_soft_emb_norm", scale, pooled), weight);
     }
@@ -54,13 +40,21 @@ struct projector_of_pools {
     }
 };
 
+/// Every image is made as large as the tower's own, and its patches to as many tokens.
+constexpr media_shapes show(const model& m, const workload&) {
+    const vision_sizes& image = m.beside[0].dims.vision;
+    const std::int64_t wanted = projector_of_pools::root(m.own[tokens_per_image]), side = image.image_height / image.patch_size;
+    const std::int64_t tokens = wanted > side ? wanted : side / (side / wanted);
+    return {.image = {.tokens = tokens * tokens, .height = image.image_height, .width = image.image_width}};
+}
+
 constexpr value base(const site& here, trace& t) {
-    {
-        const recorder::idle_guard no_pixels{t};
-        (void)t.call("multi_modal_projector", projector_of_pools{here},
-                     describe_tower(here, t, 0, "vision_tower", role::vision));
-    }
-    return describe_masked_text(here, t, "language_model");
+    return describe_masked_text_after(here, t, "language_model", [&](const value& words) {
+        const recorder::idle_guard no_pixels{t, !sees_images(t)};
+        const recorder::workload_guard shown{t, pictures(t.load(), images_in(t), 0, 0)};
+        const value states = describe_tower(here, t, 0, "vision_tower", role::vision);
+        return t.masked_scatter(words, t.call("multi_modal_projector", projector_of_pools{here}, states));
+    });
 }
 
 /// Inside of a model with a tower, which makes the masks of those kinds of layers that there are.
@@ -75,6 +69,7 @@ inline constexpr architecture text = [](architecture a) {
 inline constexpr architecture gemma3 = [](architecture a) {
     a.model_type = "gemma3", a.prefix = "Gemma3", a.base = gemma3_detail::base, a.own = gemma3_detail::keys;
     a.heads = {head_kind::none, head_kind::conditional_generation, head_kind::sequence_classification};
+    a.media = gemma3_detail::show, a.reads.images = true;
     a.text = {.key = "text_config", .otherwise = &gemma3_detail::text, .always = true};
     a.beside[0] = {.key = "vision_config", .otherwise = &siglip_vision_model};
     a.defaults.tie_word_embeddings = true;

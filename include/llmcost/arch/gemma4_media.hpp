@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/arch/gemma4.hpp>
+#include <llmcost/arch/gemma4_vision.hpp>
 #include <llmcost/walks/composite.hpp>
 #include <llmcost/walks/idle.hpp>
 
@@ -10,10 +11,7 @@ namespace llmcost::arch {
 
 namespace gemma4_media_detail {
 
-// ---- towers: what a text does not call, by names and classes
-
-enum vision_own : std::uint8_t { patch_side, places };
-inline constexpr own_key vision_keys[]{{"patch_size", 16}, {"position_embedding_size", 10240}};
+// ---- the tower for sound: what a text does not call, by names and classes
 
 enum audio_own : std::uint8_t { first_channels, second_channels, kernel, out_width };
 inline constexpr own_key audio_keys[]{
@@ -26,48 +24,6 @@ inline constexpr own_key audio_keys[]{
 /// A projection in a module that may clip what goes in and out.
 constexpr void clippable(const site& here, idle_modules& m, literal name, std::int64_t in, std::int64_t out) {
     m.within({name}, here.type("ClippableLinear"), [&] { m.linear({"linear"}, in, out, false); });
-}
-
-constexpr void vision_layer(const site& here, idle_modules& m) {
-    const sizes& dims = here.dims;
-    const std::int64_t width = dims.hidden_size, d = dims.head_dim, inner = dims.intermediate_size;
-    const class_name rms = here.type("RMSNorm");
-    m.within(
-        {"self_attn"}, here.type("VisionAttention"),
-        [&] {
-            clippable(here, m, "q_proj", width, dims.num_attention_heads * d);
-            clippable(here, m, "k_proj", width, dims.num_key_value_heads * d);
-            clippable(here, m, "v_proj", width, dims.num_key_value_heads * d);
-            clippable(here, m, "o_proj", dims.num_attention_heads * d, width);
-            m.norm({"q_norm"}, d, rms), m.norm({"k_norm"}, d, rms), m.plain({"v_norm"}, rms);
-        },
-        role::attn);
-    m.within(
-        {"mlp"}, here.type("VisionMLP"),
-        [&] {
-            clippable(here, m, "gate_proj", width, inner), clippable(here, m, "up_proj", width, inner);
-            clippable(here, m, "down_proj", inner, width);
-            m.act({"act_fn"}, dims.hidden_act);
-        },
-        role::mlp);
-    for (const literal name :
-         {"input_layernorm", "post_attention_layernorm", "pre_feedforward_layernorm", "post_feedforward_layernorm"})
-        m.norm({name}, width, rms);
-}
-
-constexpr value vision_base(const site& here, trace& t) {
-    idle_modules m{t};
-    const std::int64_t width = here.dims.hidden_size, side = here.dims.own[patch_side];
-    m.within({"patch_embedder"}, here.type("VisionPatchEmbedder"), [&] {
-        m.tensor("position_embedding_table", {2, here.dims.own[places], width});
-        m.linear({"input_proj"}, 3 * side * side, width, false);
-    });
-    m.within({"encoder"}, here.type("VisionEncoder"), [&] {
-        m.plain({"rotary_emb"}, here.type("VisionRotaryEmbedding"));
-        m.list("layers", here.dims.num_hidden_layers, here.type("VisionEncoderLayer"), [&] { vision_layer(here, m); });
-    });
-    m.plain({"pooler"}, here.type("VisionPooler"));
-    return trace::buffer({1});
 }
 
 constexpr void audio_feed_forward(const site& here, idle_modules& m, literal name) {
@@ -126,12 +82,10 @@ constexpr value audio_base(const site& here, trace& t) {
     return trace::buffer({1});
 }
 
-/// A norm without a weight, and a projection to the width of the text.
-constexpr void media_embedder(const site& here, idle_modules& m, literal name, std::int64_t in) {
-    m.within({name}, here.type("MultimodalEmbedder"), [&] {
-        m.linear({"embedding_projection"}, in, here.dims.hidden_size, false);
-        m.plain({"embedding_pre_projection_norm"}, here.type("RMSNorm"));
-    });
+/// What brings the states of a tower that does not run to the width of the text.
+constexpr void declare_embedder(const site& here, trace& t, literal name, std::int64_t in) {
+    const recorder::idle_guard silent{t};
+    (void)t.call(name, media_embedder{here}, trace::buffer({1, in}));
 }
 
 // ---- the whole
@@ -139,12 +93,14 @@ constexpr void media_embedder(const site& here, idle_modules& m, literal name, s
 /// The text model in parts, as the whole calls them: words and inputs of layers by themselves, then masks, then the rest.
 ///
 /// Source: `Gemma4Model.forward`; embeddings without images' tokens are made beside the inputs of layers, and not read.
-constexpr value language_model(const site& here, trace& t) {
+/// `place` puts media into the words.
+template <class Place>
+constexpr value language_model(const site& here, trace& t, const Place& place) {
     const site text = here.text();
     const module_info m{.name = "language_model", .type = text.type(text.row.names.model_type)};
     const std::int64_t narrow = text.dims.own[gemma4_detail::input_width];
     t.enter(m);
-    const value x = text.row.embed(text, t);
+    value x = text.row.embed(text, t);
     value given;
     if (narrow != 0) given = gemma3n_detail::looked_up_inputs(text, t, text.dims.own[gemma4_detail::input_rows], narrow);
     t.leave(m);
@@ -152,6 +108,7 @@ constexpr value language_model(const site& here, trace& t) {
         const recorder::off_loss_guard unread{t};
         (void)t.where(x, trace::buffer({1, 1, text.dims.hidden_size}));
     }
+    x = place(x);
     const decoder_context made = gemma4_detail::make_masks(text, t);
     t.enter(m);
     const value inputs = narrow != 0 ? gemma3n_detail::projected_inputs(text, t, x, given, false) : value{};
@@ -162,42 +119,99 @@ constexpr value language_model(const site& here, trace& t) {
 enum own : std::uint8_t { seen_width, heard_width };
 inline constexpr own_key keys[]{{.value = own_value::computed}, {.value = own_value::computed}};
 
+constexpr media_shapes show(const model& m, const workload& load) {
+    if (load.images == 0) return {};
+    if (m.own[seen_width] == 0) report_description("this configuration has no tower for images");
+    const own_sizes& own = m.beside[0].dims.own;
+    const std::int64_t step = own[patch_side] * own[pooled_side], side = load.image_height;
+    if (side == 0) report_description("this model reads images of any size: say --image WIDTHxHEIGHT");
+    const image_sides to =
+        within_tokens({side, load.image_width}, own[patch_side], own[pooled_side], own[soft_tokens]);
+    const std::int64_t longest = to.height > to.width ? to.height : to.width;
+    if (longest / own[patch_side] > own[places]) report_description("an image has more rows or columns than places");
+    return {.image = {.tokens = (to.height / step) * (to.width / step), .height = to.height, .width = to.width}};
+}
+
 /// Towers that the configuration has, around the text.
 constexpr value base(const site& here, trace& t) {
-    const bool sees = here.whole.own[seen_width] != 0, hears = here.whole.own[heard_width] != 0;
-    if (sees) (void)describe_tower(here, t, 0, "vision_tower", role::vision);
-    const value x = language_model(here, t);
+    const bool has_eyes = here.whole.own[seen_width] != 0, hears = here.whole.own[heard_width] != 0;
+    const value x = language_model(here, t, [&](const value& words) {
+        if (!has_eyes) return words;
+        const bool sees = sees_images(t);
+        const recorder::idle_guard no_pixels{t, !sees};
+        const media_shape each = sees ? show(here.whole, t.load()).image : media_shape{};
+        const recorder::workload_guard shown{t, pictures(t.load(), sees ? images_in(t) : 1, each.height, each.width)};
+        const value states = describe_tower(here, t, 0, "vision_tower", role::vision);
+        return scatter_counted(t, words, t.call("embed_vision", media_embedder{here}, states));
+    });
     if (hears) (void)describe_tower(here, t, 1, "audio_tower", role::audio);
-    idle_modules m{t};
-    if (sees) media_embedder(here, m, "embed_vision", here.whole.own[seen_width]);
-    if (hears) media_embedder(here, m, "embed_audio", here.whole.own[heard_width]);
+    if (hears) declare_embedder(here, t, "embed_audio", here.whole.own[heard_width]);
     return x;
 }
 
-enum unified_own : std::uint8_t { patch_values, embedded_width, unified_places, unified_seen, unified_heard };
+enum unified_own : std::uint8_t {
+    patch_values,
+    embedded_width,
+    unified_places,
+    unified_seen,
+    unified_heard,
+    unified_patch,
+    unified_pooled,
+    unified_tokens
+};
 inline constexpr own_key unified_keys[]{
     {.value = own_value::computed}, {.value = own_value::computed}, {.value = own_value::computed},
-    {.value = own_value::computed}, {.value = own_value::computed},
+    {.value = own_value::computed}, {.value = own_value::computed}, {.value = own_value::computed},
+    {.value = own_value::computed}, {.otherwise = 280, .value = own_value::computed},
 };
+
+/// Patches as they are, normed and projected, with a learned place for each column and row.
+struct patch_embedder {
+    site here;
+
+    static constexpr role what = role::vision;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return here.type("VisionEmbedder"); }
+    constexpr value describe(trace& t, const value& pixels) const {
+        const own_sizes& of = here.whole.own;
+        const std::int64_t width = of[embedded_width], images = pixels.dim(0), patches = pixels.dim(1);
+        const value table = t.param("pos_embedding", {of[unified_places], 2, width});
+        const norm<norm_kind::layer> scale{width};
+        const value even = t.call("patch_ln1", norm<norm_kind::layer>{of[patch_values]}, pixels);
+        const value x = t.call("patch_ln2", scale, t.call("patch_dense", linear{of[patch_values], width, true}, even));
+        const value valid = t.constant({images, patches, 2, 1}, t.activation_type());
+        const value place = t.sum(t.mul(t.gather(table, {images, patches, 2, width}), valid), -2);
+        const value h = t.call("pos_norm", scale, t.add(x, place));
+        return t.call("multimodal_embedder", media_embedder{here}, h);
+    }
+};
+
+constexpr media_shapes show_unified(const model& m, const workload& load) {
+    if (load.images == 0) return {};
+    if (m.own[unified_seen] == 0) report_description("this configuration has no sizes of images");
+    if (load.image_height == 0) report_description("this model reads images of any size: say --image WIDTHxHEIGHT");
+    const std::int64_t patch = m.own[unified_patch], pooled = m.own[unified_pooled], step = patch * pooled;
+    const image_sides to = within_tokens({load.image_height, load.image_width}, patch, pooled, m.own[unified_tokens]);
+    const std::int64_t rows = to.height / step, columns = to.width / step;
+    if ((rows > columns ? rows : columns) > m.own[unified_places])
+        report_description("an image has more rows or columns than places");
+    return {.image = {.tokens = rows * columns, .height = to.height, .width = to.width}};
+}
 
 /// The same without towers: patches and sounds are projected as they are.
 constexpr value unified_base(const site& here, trace& t) {
-    const value x = language_model(here, t);
-    idle_modules m{t};
     const own_sizes& of = here.whole.own;
-    if (of[unified_seen] != 0)
-        m.within(
-            {"embed_vision"}, here.type("VisionEmbedder"),
-            [&] {
-                const std::int64_t width = of[embedded_width];
-                m.tensor("pos_embedding", {of[unified_places], 2, width});
-                m.layer_norm({"patch_ln1"}, of[patch_values]);
-                m.linear({"patch_dense"}, of[patch_values], width);
-                m.layer_norm({"patch_ln2"}, width), m.layer_norm({"pos_norm"}, width);
-                media_embedder(here, m, "multimodal_embedder", of[unified_seen]);
-            },
-            role::vision);
-    if (of[unified_heard] != 0) media_embedder(here, m, "embed_audio", of[unified_heard]);
+    const value x = language_model(here, t, [&](const value& words) {
+        if (of[unified_seen] == 0) return words;
+        const bool sees = sees_images(t);
+        const recorder::idle_guard no_pixels{t, !sees};
+        const std::int64_t images = sees ? images_in(t) : 1;
+        const std::int64_t tokens = sees ? show_unified(here.whole, t.load()).image.tokens : 1;
+        const value pixels = t.input({images, of[unified_tokens], of[patch_values]});
+        const value states = t.call("embed_vision", patch_embedder{here}, pixels);
+        return scatter_counted(t, words, t.gather(states, {images * tokens, here.dims.hidden_size}));
+    });
+    if (of[unified_heard] != 0) declare_embedder(here, t, "embed_audio", of[unified_heard]);
     return x;
 }
 
@@ -250,6 +264,8 @@ constexpr void read(config_view config, model& m) {
     if (const auto given = config.optional_object("vision_config")) {
         m.beside[0] = {&vision, read_sizes(vision, *given, true)};
         m.own[seen_width] = given->positive("output_proj_dims", m.beside[0].dims.hidden_size);
+        m.beside[0].dims.own[soft_tokens] =
+            config.positive("vision_soft_tokens_per_image", m.beside[0].dims.own[soft_tokens]);
     }
     if (const auto given = config.optional_object("audio_config")) {
         m.beside[1] = {&audio, read_sizes(audio, *given, true)};
@@ -267,6 +283,8 @@ constexpr void read_unified(config_view config, model& m) {
         m.own[embedded_width] = given->positive("mm_embed_dim", 3840);
         m.own[unified_places] = given->positive("mm_posemb_size", 1120);
         m.own[unified_seen] = given->positive("output_proj_dims", 3840);
+        m.own[unified_patch] = patch, m.own[unified_pooled] = pool;
+        m.own[unified_tokens] = given->positive("num_soft_tokens", 280);
     }
     if (const auto given = config.optional_object("audio_config"))
         m.own[unified_heard] = given->positive("audio_embed_dim", 640);
@@ -288,6 +306,7 @@ inline constexpr architecture unified_text = [](architecture a) {
 inline constexpr architecture gemma4 = [](architecture a) {
     a.model_type = "gemma4", a.prefix = "Gemma4", a.base = gemma4_media_detail::base;
     a.read_whole = gemma4_media_detail::read, a.own = gemma4_media_detail::keys;
+    a.media = gemma4_media_detail::show, a.reads.images = true;
     a.text = {.key = "text_config", .otherwise = &gemma4_media_detail::text, .always = true};
     a.defaults.tie_word_embeddings = true;
     return a;
@@ -297,6 +316,7 @@ inline constexpr architecture gemma4 = [](architecture a) {
 inline constexpr architecture gemma4_unified = [](architecture a) {
     a.model_type = "gemma4_unified", a.prefix = "Gemma4Unified", a.base = gemma4_media_detail::unified_base;
     a.read_whole = gemma4_media_detail::read_unified, a.own = gemma4_media_detail::unified_keys;
+    a.media = gemma4_media_detail::show_unified;
     a.text.otherwise = &gemma4_media_detail::unified_text;
     return a;
 }(gemma4);

@@ -4,7 +4,7 @@
 
 #include <llmcost/arch/qwen2.hpp>
 #include <llmcost/arch/sam.hpp>
-#include <llmcost/walks/composite.hpp>
+#include <llmcost/walks/media.hpp>
 
 namespace llmcost::arch {
 
@@ -25,13 +25,21 @@ struct convolving_projector {
     }
 };
 
+/// Every image is made as large as the tower's own; two convolutions halve its grid of patches twice.
+constexpr media_shapes show(const model& m, const workload&) {
+    const vision_sizes& image = m.beside[0].dims.vision;
+    const auto halved = [](std::int64_t side) { return (side - 1) / 2 + 1; };
+    const std::int64_t side = halved(halved(image.image_height / image.patch_size));
+    return {.image = {.tokens = side * side, .height = image.image_height, .width = image.image_width}};
+}
+
 constexpr value base(const site& here, trace& t) {
-    {
-        const recorder::idle_guard no_pixels{t};
-        (void)t.call("multi_modal_projector", convolving_projector{here},
-                     describe_tower(here, t, 0, "vision_tower", role::vision));
-    }
-    return describe_text(here, t, "language_model");
+    return describe_text_after(here, t, "language_model", [&](const value& words) {
+        const recorder::idle_guard no_pixels{t, !sees_images(t)};
+        const recorder::workload_guard shown{t, pictures(t.load(), images_in(t), 0, 0)};
+        const value states = describe_tower(here, t, 0, "vision_tower", role::vision);
+        return t.masked_scatter(words, t.call("multi_modal_projector", convolving_projector{here}, states));
+    });
 }
 
 // what it takes where it names no text model (configuration_got_ocr2.py, `sub_configs_defaults`)
@@ -54,6 +62,7 @@ inline constexpr architecture tower = [](architecture a) {
 // transformers/models/got_ocr2: SAM's encoder in front of Qwen2
 inline constexpr architecture got_ocr2 = [](architecture a) {
     a.model_type = "got_ocr2", a.prefix = "GotOcr2", a.base = got_ocr2_detail::base;
+    a.media = got_ocr2_detail::show, a.reads.images = true;
     a.text = {.key = "text_config", .otherwise = &qwen2, .missing = &got_ocr2_detail::text};
     a.beside[0] = {.key = "vision_config", .otherwise = &got_ocr2_detail::tower, .always = true};
     a.defaults.tie_word_embeddings = true;

@@ -5,7 +5,7 @@
 #include <llmcost/arch/janus_vq.hpp>
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/reading/image.hpp>
-#include <llmcost/walks/composite.hpp>
+#include <llmcost/walks/media.hpp>
 #include <llmcost/walks/tower.hpp>
 
 namespace llmcost::arch {
@@ -84,7 +84,12 @@ constexpr value tower_base(const site& here, trace& t) {
     t.enter(encoder);
     for (repetition each = t.repeat(here.dims.num_hidden_layers, x); each.next();)
         x = t.call({"layers", each.index()}, layer{here}, x);
-    return t.call("post_layernorm", norm<norm_kind::layer>{width}, t.leave(encoder, x));
+    const norm<norm_kind::layer> last{width};
+    x = t.call("post_layernorm", last, t.leave(encoder, x));
+    const recorder::off_loss_guard unread{t};
+    const recorder::called_again_guard again{t};  // of the first patch, once more
+    (void)t.call("post_layernorm", last, t.select(x, 1));
+    return x;
 }
 
 constexpr void read_tower(config_view config, sizes& s) {
@@ -141,26 +146,31 @@ struct code_head {
     }
 };
 
-/// Images are read by the tower and made by codes; a text does neither.
+/// What makes images by codes, which nothing calls that reads.
+constexpr void declare_making(const site& here, trace& t) {
+    const recorder::idle_guard unused{t};
+    const sizes& codes = here.whole.beside[1].dims;
+    (void)describe_tower(here, t, 1, "vqmodel", role::vision);
+    const extents one{t.load().batch, 1};
+    const value code = t.call("generation_embeddings", embedding{codes.own[num_embeddings], codes.own[embed_dim]}, one);
+    const aligner makes{here.type("VQVAEAlignerMLP"), codes.own[vq_projection_width], codes.num_hidden_layers,
+                        codes.hidden_act};
+    (void)t.call("generation_aligner", makes, code);
+    const value state = t.constant({t.load().batch, codes.own[token_width]}, code.type);
+    (void)t.call("generation_head", code_head{codes}, state);
+}
+
 constexpr value base(const site& here, trace& t) {
-    {
-        const recorder::idle_guard no_pixels{t};
+    return describe_text_after(here, t, "language_model", [&](const value& words) {
+        declare_making(here, t);
+        const recorder::idle_guard no_pixels{t, !sees_images(t)};
+        const recorder::workload_guard shown{t, pictures(t.load(), images_in(t), 0, 0)};
         const sizes& vision = here.whole.beside[0].dims;
-        const sizes& codes = here.whole.beside[1].dims;
-        const value x = describe_tower(here, t, 0, "vision_model", role::vision);
         const aligner reads{here.type("VisionAlignerMLP"), vision.own[projection_width], vision.own[depth],
                             vision.hidden_act};
-        (void)t.call("aligner", reads, x);
-        (void)describe_tower(here, t, 1, "vqmodel", role::vision);
-        const extents one{t.load().batch, 1};
-        const value code = t.call("generation_embeddings", embedding{codes.own[num_embeddings], codes.own[embed_dim]}, one);
-        const aligner makes{here.type("VQVAEAlignerMLP"), codes.own[vq_projection_width], codes.num_hidden_layers,
-                            codes.hidden_act};
-        (void)t.call("generation_aligner", makes, code);
-        const value state = t.constant({t.load().batch, codes.own[token_width]}, code.type);
-        (void)t.call("generation_head", code_head{codes}, state);
-    }
-    return describe_text(here, t, "language_model");
+        const value states = describe_tower(here, t, 0, "vision_model", role::vision);
+        return t.masked_scatter(words, t.call("aligner", reads, states));
+    });
 }
 
 }  // namespace janus_detail
@@ -168,6 +178,7 @@ constexpr value base(const site& here, trace& t) {
 // transformers/models/janus: SigLIP in front of Llama, an autoencoder of images behind it
 inline constexpr architecture janus = [](architecture a) {
     a.model_type = "janus", a.prefix = "Janus", a.base = janus_detail::base;
+    a.media = patches_as_tokens, a.reads.images = true;
     a.text = {.key = "text_config", .otherwise = &llama};
     a.beside[0] = {.key = "vision_config", .otherwise = &janus_detail::tower, .always = true};
     a.beside[1] = {.key = "vq_config", .otherwise = &janus_detail::vq, .always = true};

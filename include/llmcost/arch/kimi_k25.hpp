@@ -3,7 +3,7 @@
 #pragma once
 
 #include <llmcost/arch/deepseek.hpp>
-#include <llmcost/walks/composite.hpp>
+#include <llmcost/walks/native_patches.hpp>
 #include <llmcost/walks/tower.hpp>
 
 namespace llmcost::arch {
@@ -21,8 +21,26 @@ inline constexpr own_key tower_keys[]{
     {.otherwise = 2, .value = own_value::computed},
 };
 
-/// Images of any shape come as patches; this many stand for one.
-inline constexpr std::int64_t nominal_patches = 16;
+/// Sides of at most 512 patches, 16384 patches in all, padded to whole squares of patches that become one.
+///
+/// Source: transformers/models/kimi_k25/image_processing_kimi_k25.py, `navit_resize`.
+[[nodiscard]] constexpr image_sides padded(image_sides shown, std::int64_t patch, std::int64_t merged) {
+    constexpr std::int64_t most_patches = 16384, longest = 512;
+    const auto real = [](std::int64_t n) { return static_cast<double>(n); };
+    const auto count_along = [&](std::int64_t side) { return side < patch ? 1 : side / patch; };
+    const double found = real(count_along(shown.height) * count_along(shown.width));
+    double scale = 1.0;
+    for (const double other : {__builtin_sqrt(real(most_patches) / found), real(longest * patch) / real(shown.height),
+                               real(longest * patch) / real(shown.width)})
+        scale = other < scale ? other : scale;
+    const std::int64_t step = merged * patch;
+    const auto whole = [&](std::int64_t side) {
+        auto to = static_cast<std::int64_t>(real(side) * scale);
+        to = to < 1 ? 1 : to > longest * patch ? longest * patch : to;
+        return (to + step - 1) / step * step;
+    };
+    return {whole(shown.height), whole(shown.width)};
+}
 
 /// A layer of the tower: norms, attention whose queries and keys are turned, two projections.
 struct layer {
@@ -44,28 +62,67 @@ struct layer {
     }
 };
 
-/// Patches with positions that are resized from a table; layers; a norm.
+/// Angles of columns and rows side by side for each frequency, in float32: (patches, head) twice.
+struct rotary {
+    site here;
+    std::int64_t patches;
+
+    static constexpr role what = role::rotary;
+    static constexpr bool leaf = true;
+    [[nodiscard]] constexpr class_name type() const { return here.type("VisionRotaryEmbedding"); }
+    constexpr two_values describe(trace& t) const {
+        const recorder::no_grad_guard constants{t};
+        const std::int64_t frequencies = (here.dims.head_dim / 2 + 1) / 2;
+        const value angles = t.mul(t.constant({patches, 2, 1}), trace::buffer({frequencies}));
+        const value cos = t.mul(t.unary(op::cos, angles)), sin = t.mul(t.unary(op::sin, angles));
+        const auto table = [&](const value& x) {
+            const value side_by_side = t.reshape(t.clone(x.transpose(1, 2)), {patches, -1});  // `flip` copies
+            return t.cat({side_by_side, side_by_side}, -1);
+        };
+        const value first = table(cos);
+        return {first, table(sin)};
+    }
+};
+
+/// Queries and keys turned in float32 before heads and patches change places: (patches, width) -> the same.
+constexpr value attend(const site& here, trace& t, const value& x) {
+    const std::int64_t n = x.dim(0), width = here.dims.hidden_size, heads = here.dims.num_attention_heads, d = width / heads;
+    const auto split = [&](literal name) { return t.call(name, linear{width, width, true}, x).view({n, heads, d}); };
+    const value q = split("q_proj"), k = split("k_proj"), v = split("v_proj");
+    const auto turned = [&](const value& from) {
+        const value wide = t.to(from, dtype::float32);
+        return t.to(rotate<rotation::half>(t, wide, here.shared->cos, here.shared->sin), from.type);
+    };
+    const value first = turned(q);
+    const packed_runs each = packed_images(t.load(), here.dims.vision.patch_size).whole();
+    return t.call("proj", linear{width, width, true}, attend_packed(t, first, turned(k), v, each));
+}
+
+/// Patches with places that are resampled from a table; layers; a norm; squares side by side: (squares, side², width).
 constexpr value tower_base(const site& here, trace& t) {
     const vision_sizes& image = here.dims.vision;
-    const std::int64_t n = nominal_patches * t.load().batch, width = here.dims.hidden_size;
+    const std::int64_t n = packed_images(t.load(), image.patch_size).patches(), width = here.dims.hidden_size;
     const own_sizes& own = here.dims.own;
     const module_info patch_embed{.name = "patch_embed", .type = here.type("VisionPatchEmbed"), .what = role::embedding};
-    const module_info positions{.name = "pos_emb", .type = here.type("VisionPositionEmbeddings")};
+    const module_info positions{.name = "pos_emb", .type = here.type("VisionPositionEmbeddings"), .leaf = true};
     const convolution_2d patches{3, width, image.patch_size, image.patch_size};
     t.enter(patch_embed);
     const value pixels = t.input({n, 3, image.patch_size, image.patch_size});
-    value x = t.call("proj", patches, pixels).view({1, n, width});
+    value x = t.call("proj", patches, pixels).view({n, width});
     t.enter(positions);
-    (void)t.param("position_embeddings", {own[table_rows], own[table_columns], width});
-    x = t.leave(positions, t.add(x, t.constant({1, n, width}, x.type)));
+    const value table = t.param("position_embeddings", {own[table_rows], own[table_columns], width});
+    const value places = resampled_places(t, table.view({-1, width}), n, place_taps::four, false);
+    const value moments = t.gather(trace::buffer({1, width}), {n, width});  // a still image's is zero, and added
+    x = t.leave(positions, t.add(x, t.to(t.add(places, moments), x.type)));
     x = t.leave(patch_embed, x);
     shared_values made;
-    made.where = {.sequence = n, .causal = false};
-    const two_values tables = t.call("rotary_emb", axial_table{here.dims.head_dim, here.type("VisionRotaryEmbedding")}, n);
+    const two_values tables = t.call("rotary_emb", rotary{here, n});
     made.cos = tables.first, made.sin = tables.second;
     for (repetition each = t.repeat(here.dims.num_hidden_layers, x); each.next();)
         x = t.call({"layers", each.index()}, layer{here.at(each, made)}, x);
-    return t.call("final_layernorm", norm<norm_kind::layer>{width}, x);
+    x = t.call("final_layernorm", norm<norm_kind::layer>{width}, x);
+    const std::int64_t square = own[merged_rows] * own[merged_columns];
+    return t.mean(t.gather(x, {n / square, 1, square, width}), 1);  // over frames
 }
 
 constexpr void read_tower(config_view config, sizes& s) {
@@ -79,7 +136,7 @@ constexpr void read_tower(config_view config, sizes& s) {
 
 inline constexpr architecture tower = [](architecture a) {
     a.prefix = "Kimi_K25", a.base = tower_base, a.read = read_tower, a.own = tower_keys, a.heads = {};
-    a.rotated = rotation::half, a.attend = attend_turned_patches;
+    a.attend = attend;
     a.names.attention_type = "VisionAttention", a.names.o = "proj";
     a.defaults.hidden_size = 1152, a.defaults.intermediate_size = 4304, a.defaults.num_hidden_layers = 27;
     a.defaults.num_attention_heads = 16, a.defaults.hidden_act = activation::gelu_pytorch_tanh;
@@ -94,22 +151,36 @@ struct merging_projector {
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return here.type("MultimodalProjection"); }
     constexpr value describe(trace& t, const value& x) const {
-        const sizes& vision = here.whole.beside[0].dims;
-        const std::int64_t square = vision.own[merged_rows] * vision.own[merged_columns], in = square * vision.hidden_size;
-        const value states = t.constant({x.dim(1), here.whole.own[normed_width]}, x.type);
-        (void)t.call("pre_norm", norm<norm_kind::layer>{here.whole.own[normed_width]}, states);
-        value h = t.call("in_proj", linear{in, in, true}, t.constant({1, (x.dim(1) + square - 1) / square, in}, x.type));
-        h = t.call("act", gelu_module{}, h);
-        return t.call("out_proj", linear{in, here.dims.hidden_size, true}, h);
+        const std::int64_t in = x.dim(1) * x.dim(2);
+        const value even = t.call("pre_norm", norm<norm_kind::layer>{here.whole.own[normed_width]}, x);
+        const value h = t.call("in_proj", linear{in, in, true}, even.view({x.dim(0), -1, in}));
+        return t.call("out_proj", linear{in, here.dims.hidden_size, true}, t.call("act", gelu_module{}, h));
     }
 };
 
+constexpr media_shapes show(const model& m, const workload& load) {
+    if (load.images == 0) return {};
+    if (load.image_height == 0) report_description("this model reads images of any size: say --image WIDTHxHEIGHT");
+    const own_sizes& own = m.beside[0].dims.own;
+    const std::int64_t merged = own[merged_rows], patch = m.beside[0].dims.vision.patch_size;
+    if (merged != own[merged_columns]) report_description("patches become one in squares only");
+    const image_sides to = padded({load.image_height, load.image_width}, patch, merged);
+    const std::int64_t step = merged * patch;
+    return {.image = {.tokens = (to.height / step) * (to.width / step), .height = to.height, .width = to.width}};
+}
+
 constexpr value base(const site& here, trace& t) {
-    {
-        const recorder::idle_guard no_pixels{t};
-        (void)t.call("mm_projector", merging_projector{here}, describe_tower(here, t, 0, "vision_tower", role::vision));
-    }
-    return describe_text(here, t, "language_model");
+    return describe_text_after(here, t, "language_model", [&](const value& words) {
+        const bool sees = sees_images(t);
+        const recorder::idle_guard no_pixels{t, !sees};
+        const sizes& vision = here.whole.beside[0].dims;
+        const media_shape each = sees ? show(here.whole, t.load()).image : media_shape{};
+        const std::int64_t step = vision.own[merged_rows] * vision.own[merged_columns] * vision.vision.patch_size;
+        const recorder::workload_guard shown{t, packed_workload(t, each, step)};
+        const value states = describe_tower(here, t, 0, "vision_tower", role::vision);
+        const value features = t.call("mm_projector", merging_projector{here}, states).squeeze(1);
+        return t.masked_scatter(words, t.cat({features}, 0));
+    });
 }
 
 }  // namespace kimi_k25_detail
@@ -117,6 +188,7 @@ constexpr value base(const site& here, trace& t) {
 // transformers/models/kimi_k25: patches of images and videos in front of DeepSeek-V3
 inline constexpr architecture kimi_k25 = [](architecture a) {
     a.model_type = "kimi_k25", a.prefix = "Kimi_K25", a.base = kimi_k25_detail::base, a.own = kimi_k25_detail::keys;
+    a.media = kimi_k25_detail::show, a.reads.images = true;
     a.text = {.key = "text_config", .otherwise = &deepseek_v3, .also = "kimi_k2"};
     a.beside[0] = {.key = "vision_config", .otherwise = &kimi_k25_detail::tower, .always = true};
     a.defaults.tie_word_embeddings = true;

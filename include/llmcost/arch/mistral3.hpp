@@ -4,7 +4,7 @@
 
 #include <llmcost/arch/mistral.hpp>
 #include <llmcost/arch/pixtral.hpp>
-#include <llmcost/walks/composite.hpp>
+#include <llmcost/walks/media.hpp>
 
 namespace llmcost::arch {
 
@@ -18,16 +18,19 @@ inline constexpr own_key keys[]{
     {"spatial_merge_size", 2},                       // patches along a side that become one
 };
 
-/// Squares of patches become one.
+/// Squares of patches become one: (patches of all images, width) -> (squares of all images, width).
 struct patch_merger {
     site here;
+    std::int64_t side;
+    std::int64_t images;
 
     static constexpr role what = role::none;
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return here.type("PatchMerger"); }
     constexpr value describe(trace& t, const value& x) const {
-        const std::int64_t side = here.whole.own[merged_side], width = x.dim(-1), n = side * side * width;
-        const value squares = t.constant({x.dim(1) / (side * side), n}, x.type);
+        const std::int64_t width = x.dim(-1), n = side * side * width;
+        const value unfolded = t.gather(x, {images, n, x.dim(0) / (side * side) / images});  // `F.unfold`, image by image
+        const value squares = t.copy(unfolded.transpose(1, 2)).view({-1, n});
         return t.call("merging_layer", linear{n, width}, squares);
     }
 };
@@ -35,6 +38,7 @@ struct patch_merger {
 /// A norm, the merger, two projections.
 struct merging_projector {
     site here;
+    std::int64_t images;
 
     static constexpr role what = role::none;
     static constexpr bool leaf = false;
@@ -42,7 +46,7 @@ struct merging_projector {
     constexpr value describe(trace& t, const value& states) const {
         const own_sizes& own = here.whole.own;
         const norm<norm_kind::rms> scale{states.dim(-1), here.type("RMSNorm")};
-        const value merged = t.call("patch_merger", patch_merger{here}, t.call("norm", scale, states));
+        const value merged = t.call("patch_merger", patch_merger{here, own[merged_side], images}, t.call("norm", scale, states));
         const std::int64_t in = states.dim(-1) * own[feature_layers];
         const projector both{type(),
                              in,
@@ -54,13 +58,34 @@ struct merging_projector {
     }
 };
 
+/// Pixtral's own processor, whose steps are squares of patches.
+constexpr media_shapes show(const model& m, const workload& load) {
+    const vision_sizes& own = m.beside[0].dims.vision;
+    const std::int64_t step = own.patch_size * m.own[merged_side];
+    const image_sides to = pixtral_detail::resized(sides_of_images(load, own), own, step);
+    return {.image = {.tokens = (to.height / step) * (to.width / step), .height = to.height, .width = to.width}};
+}
+
+/// The tower over all images, then what brings their states to the width of the text; each under a name of its own.
+template <class Projector>
+constexpr value base_with(const site& here, trace& t, literal tower, literal name) {
+    return describe_text_after(here, t, "language_model", [&](const value& words) {
+        const bool sees = sees_images(t);
+        const recorder::idle_guard no_pixels{t, !sees};
+        const std::int64_t images = sees ? images_in(t) : 1, step = here.whole.own[merged_side];
+        const vision_sizes& own = here.whole.beside[0].dims.vision;
+        const media_shape each = sees ? here.row.media(here.whole, t.load()).image
+                                      : media_shape{.height = step * own.patch_size, .width = step * own.patch_size};
+        const recorder::workload_guard shown{t, pictures(t.load(), images, each.height, each.width)};
+        const value states = describe_tower(here, t, 0, tower, role::vision);
+        const value features = t.call(name, Projector{here, images}, states.squeeze(0));
+        return t.masked_scatter(words, t.cat({features}, 0));
+    });
+}
 constexpr value base(const site& here, trace& t) {
-    {
-        const recorder::idle_guard no_pixels{t};
-        (void)t.call("multi_modal_projector", merging_projector{here},
-                     describe_tower(here, t, 0, "vision_tower", role::vision));
-    }
-    return describe_text(here, t, "language_model");
+    if (here.whole.own[feature_layers] != 1 && sees_images(t))
+        report_description("the norm in front of the merger is as wide as the states of one layer");
+    return base_with<merging_projector>(here, t, "vision_tower", "multi_modal_projector");
 }
 
 /// The norm and the merger are as wide as one layer's states, so that the reference cannot run several, only hold them.
@@ -90,6 +115,7 @@ inline constexpr architecture tower = [](architecture a) {
 inline constexpr architecture mistral3 = [](architecture a) {
     a.model_type = "mistral3", a.prefix = "Mistral3", a.base = mistral3_detail::base;
     a.read_whole = mistral3_detail::read_whole, a.own = mistral3_detail::keys;
+    a.media = mistral3_detail::show, a.reads.images = true;
     a.text = {.key = "text_config", .otherwise = &mistral, .missing = &mistral3_detail::text};
     a.beside[0] = {.key = "vision_config", .otherwise = &pixtral, .missing = &mistral3_detail::tower};
     a.defaults.tie_word_embeddings = true;

@@ -6,16 +6,32 @@
 #include <llmcost/reading/reader.hpp>
 #include <llmcost/walks/decoder.hpp>
 #include <llmcost/walks/images.hpp>
+#include <llmcost/walks/media.hpp>
 #include <llmcost/walks/tower.hpp>
 
 namespace llmcost::arch {
 
 namespace pixtral_detail {
 
+/// The longest side at most the configuration's, both a whole number of steps, rounded up.
+///
+/// Source: transformers/models/pixtral/image_processing_pixtral.py, `get_resize_output_image_size`.
+[[nodiscard]] constexpr image_sides resized(image_sides shown, const vision_sizes& own, std::int64_t step) {
+    const auto share = [](std::int64_t side, std::int64_t most) { return static_cast<double>(side) / static_cast<double>(most); };
+    const double by_height = share(shown.height, own.image_height), by_width = share(shown.width, own.image_width);
+    const double ratio = by_height > by_width ? by_height : by_width;
+    const auto whole = [&](std::int64_t side) {
+        const auto scaled = ratio > 1 ? static_cast<std::int64_t>(static_cast<double>(side) / ratio) : side;
+        if (scaled < 1) report_description("an image of these sides has no height or no width left when it is made smaller");
+        return (scaled - 1) / step * step + step;
+    };
+    return {whole(shown.height), whole(shown.width)};
+}
+
 /// Patches of all images in one sequence behind a mask that keeps images apart.
 constexpr value base(const site& here, trace& t) {
     const value patches = embed_patches(here, t, "patch_conv", false, images_of(here, t));
-    const std::int64_t n = patches.dim(0) * patches.dim(1), width = here.dims.hidden_size;
+    const std::int64_t images = patches.dim(0), each = patches.dim(1), n = images * each, width = here.dims.hidden_size;
     const norm<norm_kind::rms> before{width, here.type("RMSNorm")};
     const value x = t.call("ln_pre", before, t.copy(patches).view({1, n, width}));
     const two_values tables =
@@ -36,10 +52,10 @@ constexpr void read(config_view config, sizes& s) {
 
 }  // namespace pixtral_detail
 
-// transformers/models/pixtral: Mistral's layers over the patches of all images in one sequence
+// transformers/models/pixtral: Mistral's layers over patches of all images at once
 inline constexpr architecture pixtral = [](architecture a) {
     a.model_type = "pixtral", a.prefix = "Pixtral", a.base = pixtral_detail::base, a.read = pixtral_detail::read;
-    a.any_image = true, a.rotated = rotation::half;
+    a.rotated = rotation::half, a.any_image = true;
     a.layer = layer_normed_before, a.mix = mix_by_attention, a.attend = attend_turned_patches, a.feed = feed_forward;
     a.residual = add_residual;
     a.names.layer_type = "AttentionLayer", a.names.attention = "attention", a.names.feed_forward = "feed_forward";

@@ -3,8 +3,7 @@
 #pragma once
 
 #include <llmcost/arch/qwen2.hpp>
-#include <llmcost/walks/composite.hpp>
-#include <llmcost/walks/idle.hpp>
+#include <llmcost/walks/packed.hpp>
 
 namespace llmcost::arch {
 
@@ -22,91 +21,236 @@ constexpr void read_qwen2_vl(config_view config, sizes& s) {
 
 namespace qwen2_vl_detail {
 
-enum own : std::uint8_t { patch, frames, channels, merge, width, mlp_ratio };
+enum own : std::uint8_t { patch, frames, channels, merge, width, mlp_ratio, window };
 inline constexpr own_key keys[]{
     {"patch_size", 14},        {"temporal_patch_size", 2}, {"in_channels", 3},
     {"spatial_merge_size", 2}, {"embed_dim", 1280},        {"mlp_ratio", 4},
 };
 // 2.5: as wide as `hidden_size`, onto `out_hidden_size`
 inline constexpr own_key keys_2_5[]{
-    {"patch_size", 14}, {"temporal_patch_size", 2}, {"in_channels", 3}, {"spatial_merge_size", 2}, {"out_hidden_size", 3584},
+    {"patch_size", 14},          {"temporal_patch_size", 2}, {"in_channels", 3}, {"spatial_merge_size", 2},
+    {"out_hidden_size", 3584},   {.value = own_value::computed}, {"window_size", 112},
 };
 constexpr std::uint8_t out_width = width;
 
-/// Several patches as one: a norm, two layers with an activation.
-constexpr void describe_merger(idle_modules& held, class_name type, std::int64_t in, std::int64_t many, std::int64_t out,
-                               const char* norm_type) {
-    held.within("merger", type, [&] {
-        if (is_empty(norm_type))
-            held.layer_norm("ln_q", in);
-        else
-            held.norm("ln_q", in, {"", norm_type});
-        held.within("mlp", {"", "Sequential"}, [&] {
-            held.linear("0", many * in, many * in);
-            held.plain("1", {"", "GELU"});
-            held.linear("2", many * in, out);
-        });
-    });
+inline constexpr own_key bound_keys[]{
+    {.otherwise = 56 * 56, .value = own_value::computed},
+    {.otherwise = 28 * 28 * 1280, .value = own_value::computed},
+    {.value = own_value::computed},  // frames that are small are fed as they are
+    {.otherwise = 28 * 28 * 768, .value = own_value::computed},
+};
+
+/// The grid of patches of all pictures that a tower is shown: images, or frames of a video in pairs.
+[[nodiscard]] constexpr packed_pictures grid_of(const site& here, const trace& t) {
+    const workload& load = t.load();
+    const std::int64_t side = here.dims.own[patch];
+    if (load.image_height == 0) return {1, here.dims.own[merge], here.dims.own[merge]};  // a tower that is declared only
+    return {load.batch, load.image_height / side, load.image_width / side};
 }
+
+/// `nn.Conv3d` over patches that lie in rows: (S, channels · frames · side²) -> (S, width).
+struct patch_embed {
+    site here;
+    class_name named;
+    std::int64_t out;
+    bool bias = false;
+
+    static constexpr role what = role::embedding;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return named; }
+    constexpr value describe(trace& t, const value& pixels) const {
+        const own_sizes& own = here.dims.own;
+        const extents kernel{own[frames], own[patch], own[patch]};
+        const value patches = pixels.view({-1, own[channels], own[frames], own[patch], own[patch]});
+        return t.call("proj", convolution_3d{own[channels], out, kernel, kernel, bias}, patches).view({-1, out});
+    }
+};
+
+/// Several patches as one: a norm, two layers with an activation; (S, in) -> (S / many, out).
+struct patch_merger {
+    class_name named;
+    std::int64_t in;
+    std::int64_t many;
+    std::int64_t out;
+    const char* norm_type;  ///< empty: `nn.LayerNorm`
+
+    static constexpr role what = role::projector;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return named; }
+    constexpr value describe(trace& t, const value& x) const {
+        const value normed = is_empty(norm_type) ? t.call("ln_q", norm<norm_kind::layer>{in}, x)
+                                                 : t.call("ln_q", norm<norm_kind::rms>{in, {"", norm_type}}, x);
+        const module_info layers{.name = "mlp", .type = {"", "Sequential"}};
+        t.enter(layers);
+        value h = t.call("0", linear{many * in, many * in, true}, normed.view({-1, many * in}));
+        h = t.call("1", gelu_module{}, h);
+        return t.leave(layers, t.call("2", linear{many * in, out, true}, h));
+    }
+};
+
+/// Patches that a processor hands on, in rows of channels · frames · side² values.
+constexpr value patches_in(const site& here, trace& t, const packed_pictures& pictures) {
+    const own_sizes& own = here.dims.own;
+    return t.input({pictures.patches(), own[channels] * own[frames] * own[patch] * own[patch]});
+}
+
+/// A block: norm, attention, residual; norm, feed-forward, residual.
+struct tower_block {
+    site here;
+    const packed_context& made;
+
+    static constexpr role what = role::none;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return {"Qwen2VL", "VisionBlock"}; }
+    constexpr value describe(trace& t, const value& x) const {
+        const std::int64_t in = here.dims.own[width];
+        const norm<norm_kind::layer> layer_norm{in};
+        const packed_attention attention{
+            {"", "VisionAttention"}, here.dims.num_attention_heads, made, made.pictures.whole()};
+        const value middle = t.add(x, t.call("attn", attention, t.call("norm1", layer_norm, x)));
+        const mlp<mlp_kind::plain> feed{in,   in * here.dims.own[mlp_ratio], here.dims.hidden_act, {"", "VisionMlp"},
+                                        true, {.up = "fc1", .down = "fc2", .act = "act"}};
+        return t.add(middle, t.call("mlp", feed, t.call("norm2", layer_norm, middle)));
+    }
+};
 
 /// Patches of several frames, layers with rotary positions, a merger.
 constexpr value see(const site& here, trace& t) {
     const own_sizes& own = here.dims.own;
-    const std::int64_t in = own[width], inner = in * own[mlp_ratio];
-    idle_modules held{t};
-    held.within("patch_embed", {"", "PatchEmbed"}, [&] {
-        held.weighted("proj", {"", "Conv3d"}, {in, own[channels], own[frames], own[patch], own[patch]}, false);
-    });
-    held.plain("rotary_pos_emb", {"Qwen2VL", "VisionRotaryEmbedding"});
-    held.list("blocks", here.dims.num_hidden_layers, {"Qwen2VL", "VisionBlock"}, [&] {
-        held.layer_norm("norm1", in);
-        held.layer_norm("norm2", in);
-        held.within("attn", {"", "VisionAttention"}, [&] {
-            held.linear("qkv", in, 3 * in);
-            held.linear("proj", in, in);
-        });
-        held.within("mlp", {"", "VisionMlp"}, [&] {
-            held.linear("fc1", in, inner);
-            held.act("act", here.dims.hidden_act);
-            held.linear("fc2", inner, in);
-        });
-    });
-    describe_merger(held, {"", "PatchMerger"}, in, own[merge] * own[merge], here.dims.hidden_size, "");
-    return {};
+    const std::int64_t in = own[width];
+    packed_context made{.pictures = grid_of(here, t)};
+    value x = t.call("patch_embed", patch_embed{here, {"", "PatchEmbed"}, in}, patches_in(here, t, made.pictures));
+    const packed_table table{in / here.dims.num_attention_heads, {"Qwen2VL", "VisionRotaryEmbedding"}};
+    const two_values turns = t.call("rotary_pos_emb", table, made.pictures.patches());
+    made.cos = turns.first, made.sin = turns.second;
+    for (repetition each = t.repeat(here.dims.num_hidden_layers, x); each.next();)
+        x = t.call({"blocks", each.index()}, tower_block{here, made}, x);
+    const patch_merger merger{{"", "PatchMerger"}, in, own[merge] * own[merge], here.dims.hidden_size, ""};
+    return t.call("merger", merger, x);
 }
 
-/// The same with RMS norms and gated feed-forward blocks.
+/// What a layer's kind says of itself: it attends within windows.
+constexpr std::uint8_t within_windows = 1;
+
+/// The same with RMS norms and gated feed-forward blocks, most of them with attention within windows.
+struct windowed_block {
+    site here;
+    const packed_context& made;
+
+    static constexpr role what = role::none;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return {"Qwen2_5_VL", "VisionBlock"}; }
+    constexpr value describe(trace& t, const value& x) const {
+        const own_sizes& own = here.dims.own;
+        const std::int64_t in = here.dims.hidden_size;
+        const norm<norm_kind::rms> rms_norm{in, {"Qwen2_5_VL", "RMSNorm"}};
+        const bool all = here.kind.own != within_windows;
+        const packed_runs runs =
+            all ? made.pictures.whole() : made.pictures.windows(own[merge], own[window] / own[merge] / own[patch]);
+        const packed_attention attention{{"Qwen2_5_VL", "VisionAttention"}, here.dims.num_attention_heads, made, runs};
+        const value middle = t.add(x, t.call("attn", attention, t.call("norm1", rms_norm, x)));
+        const mlp<mlp_kind::gated> feed{
+            in, here.dims.intermediate_size, here.dims.hidden_act, {"Qwen2_5_VL", "MLP"}, true, {.act = "act_fn"}};
+        return t.add(middle, t.call("mlp", feed, t.call("norm2", rms_norm, middle)));
+    }
+};
+
+/// Patches of several frames in the order of their windows, layers, a merger, and back to their own order.
 constexpr value see_2_5(const site& here, trace& t) {
     const own_sizes& own = here.dims.own;
-    const std::int64_t in = here.dims.hidden_size, inner = here.dims.intermediate_size;
-    const class_name norm{"Qwen2_5_VL", "RMSNorm"};
-    idle_modules held{t};
-    held.within("patch_embed", {"Qwen2_5_", "VisionPatchEmbed"}, [&] {
-        held.weighted("proj", {"", "Conv3d"}, {in, own[channels], own[frames], own[patch], own[patch]}, false);
-    });
-    held.plain("rotary_pos_emb", {"Qwen2_5_VL", "VisionRotaryEmbedding"});
-    held.list("blocks", here.dims.num_hidden_layers, {"Qwen2_5_VL", "VisionBlock"}, [&] {
-        held.norm("norm1", in, norm);
-        held.norm("norm2", in, norm);
-        held.within("attn", {"Qwen2_5_VL", "VisionAttention"}, [&] {
-            held.linear("qkv", in, 3 * in);
-            held.linear("proj", in, in);
-        });
-        held.within("mlp", {"Qwen2_5_VL", "MLP"}, [&] {
-            held.linear("gate_proj", in, inner);
-            held.linear("up_proj", in, inner);
-            held.linear("down_proj", inner, in);
-            held.act("act_fn", here.dims.hidden_act);
-        });
-    });
-    describe_merger(held, {"Qwen2_5_VL", "PatchMerger"}, in, own[merge] * own[merge], own[out_width], "Qwen2_5_VLRMSNorm");
-    return {};
+    const std::int64_t in = here.dims.hidden_size, unit = own[merge] * own[merge];
+    packed_context made{.pictures = grid_of(here, t)};
+    const std::int64_t rows = made.pictures.patches();
+    const auto ordered = [&](const value& x) {
+        return t.gather(x.view({rows / unit, unit, -1}), {rows / unit, unit, x.dim(-1)}).view({rows, -1});
+    };
+    value x = t.call("patch_embed", patch_embed{here, {"Qwen2_5_", "VisionPatchEmbed"}, in}, patches_in(here, t, made.pictures));
+    x = ordered(x);
+    const packed_table table{in / here.dims.num_attention_heads, {"Qwen2_5_VL", "VisionRotaryEmbedding"}};
+    const two_values turns = t.call("rotary_pos_emb", table, rows);
+    made.cos = ordered(turns.first), made.sin = ordered(turns.second);
+    const shared_values none{};
+    for (repetition each = t.repeat(here.dims.num_hidden_layers, here.dims.layers, x); each.next();)
+        x = t.call({"blocks", each.index()}, windowed_block{here.at(each, none), made}, x);
+    const patch_merger merger{{"Qwen2_5_VL", "PatchMerger"}, in, unit, own[out_width], "Qwen2_5_VLRMSNorm"};
+    const value merged = t.call("merger", merger, x);
+    return t.gather(merged, {merged.dim(0), merged.dim(1)});
 }
 
-/// What sees, which a text does not call, and what reads.
+/// Layers of a tower: those that `fullatt_block_indexes` names attend to the whole picture.
+constexpr void read_tower_2_5(config_view config, sizes& s) {
+    const auto whole = config.find("fullatt_block_indexes");
+    const auto is_whole = [&](std::int64_t layer) {
+        if (!whole || whole->is_null()) return layer % 8 == 7 && layer < 32;
+        for (const config_view each : *whole)
+            if (each.as_non_negative() == layer) return true;
+        return false;
+    };
+    for (std::int64_t i = 0; i < s.num_hidden_layers; ++i)
+        (void)s.layers.set(i, {.own = is_whole(i) ? std::uint8_t{0} : within_windows});
+    if (s.own[window] < s.own[merge] * s.own[patch])
+        fail_value(config, "window_size", "at least spatial_merge_size * patch_size");
+}
+
+/// Bounds of an image's pixels: `size`, or the older `min_pixels` and `max_pixels`, which win.
+///
+/// Source: transformers/models/qwen2_vl/image_processing_qwen2_vl.py, `Qwen2VLImageProcessor.__init__`.
+constexpr void read_processor(config_view told, model& m) {
+    if (const auto size = told.optional_object("size")) {
+        m.own[least_pixels] = size->positive("shortest_edge", m.own[least_pixels]);
+        m.own[most_pixels] = size->positive("longest_edge", m.own[most_pixels]);
+    }
+    m.own[least_pixels] = told.positive("min_pixels", m.own[least_pixels]);
+    m.own[most_pixels] = told.positive("max_pixels", m.own[most_pixels]);
+    if (m.own[least_pixels] > m.own[most_pixels]) fail_value(told, "min_pixels", "at most max_pixels");
+}
+
+/// For what bounds of pixels hold.
+struct bounds_rule {
+    bool all_frames = false;  ///< of a video: for its frames together
+    bool of_pairs = false;    ///< of an image, too, which is a video of one pair
+};
+
+/// What a processor makes of images and videos: sides that are multiples of merged patches, pixels within bounds.
+constexpr media_shapes show_within(const model& m, const workload& load, bounds_rule rule) {
+    const own_sizes& tower = m.beside[0].dims.own;
+    const std::int64_t factor = tower[patch] * tower[merge], pair = tower[frames];
+    const auto merged = [&](const resized& size) { return size.height / factor * (size.width / factor); };
+    media_shapes out;
+    if (load.images > 0) {
+        if (load.image_height == 0) report_description("this model reads images of any size: say --image WIDTHxHEIGHT");
+        const resize_bounds to{factor, m.own[least_pixels], m.own[most_pixels], rule.of_pairs ? pair : 1, rule.of_pairs};
+        const resized size = smart_resize(load.image_height, load.image_width, to);
+        out.image = {.tokens = merged(size), .height = size.height, .width = size.width};
+    }
+    if (load.videos > 0) {
+        const std::int64_t together = rule.all_frames ? nearest_multiple(load.video_frames, pair) : 1;
+        const resize_bounds to{factor, m.own[least_video_pixels], m.own[most_video_pixels], together, rule.all_frames};
+        const resized size = smart_resize(load.video_height, load.video_width, to);
+        const std::int64_t grids = (load.video_frames + pair - 1) / pair;
+        out.video = {.tokens = grids * merged(size), .tiles = grids, .height = size.height, .width = size.width};
+    }
+    return out;
+}
+constexpr media_shapes show(const model& m, const workload& load) { return show_within(m, load, {}); }
+
+/// Positions in time are numbers times an interval of 1.0: one for each grid (`get_vision_position_ids`).
+constexpr void place_in_time(const site& here, trace& t) {
+    const workload& load = t.load();
+    if (!sees(t)) return;
+    const recorder::no_grad_guard constants{t};
+    if (load.images > 0) (void)t.mul(trace::buffer({load.batch * load.images}));
+    if (load.videos > 0) (void)t.mul(trace::buffer({load.batch * load.videos * here.row.media(here.whole, load).video.tiles}));
+}
+
+/// What sees, which a text does not call, and what reads; 2.5 takes whole seconds, which are no floating-point numbers.
+template <bool WholeSeconds>
 constexpr value see_and_read(const site& here, trace& t) {
-    (void)describe_tower(here, t, 0, "visual", role::vision);
-    return describe_text(here, t, "language_model");
+    return describe_text_after(here, t, "language_model", [&](value words) {
+        words = place_pictures(here, t, words, [&] { return describe_tower(here, t, 0, "visual", role::vision); });
+        if (!WholeSeconds) place_in_time(here, t);
+        return words;
+    });
 }
 
 }  // namespace qwen2_vl_detail
@@ -135,19 +279,23 @@ inline constexpr architecture qwen2_vl_vision{
     .own = qwen2_vl_detail::keys,
     .rotated = rotation::none,
     .names = {.model_type = "VisionTransformerPretrainedModel"},
-    .keys = {{"num_hidden_layers", "depth", key_rule::standard_first}},
-    .defaults = {.hidden_size = 3584, .num_hidden_layers = 32, .hidden_act = activation::quick_gelu},
+    .keys = {{"num_hidden_layers", "depth", key_rule::standard_first},
+             {"num_attention_heads", "num_heads", key_rule::standard_first}},
+    .defaults = {.hidden_size = 3584, .num_hidden_layers = 32, .num_attention_heads = 16, .hidden_act = activation::quick_gelu},
 };
 inline constexpr architecture qwen2_5_vl_vision = [](architecture a) {
     a.model_type = "qwen2_5_vl_vision", a.prefix = "Qwen2_5_", a.base = qwen2_vl_detail::see_2_5;
-    a.own = qwen2_vl_detail::keys_2_5;
+    a.own = qwen2_vl_detail::keys_2_5, a.read = qwen2_vl_detail::read_tower_2_5;
+    a.kinds.own = qwen2_vl_detail::within_windows;
     a.defaults.intermediate_size = 3420, a.defaults.hidden_act = activation::silu;
     return a;
 }(qwen2_vl_vision);
 
 // transformers/models/qwen2_vl: the text model's keys stand at the root in older files
 inline constexpr architecture qwen2_vl = [](architecture a) {
-    a.model_type = "qwen2_vl", a.prefix = "Qwen2VL", a.base = qwen2_vl_detail::see_and_read;
+    a.model_type = "qwen2_vl", a.prefix = "Qwen2VL", a.base = qwen2_vl_detail::see_and_read<false>;
+    a.media = qwen2_vl_detail::show, a.read_processor = qwen2_vl_detail::read_processor;
+    a.reads.images = a.reads.videos = true, a.own = qwen2_vl_detail::bound_keys;
     a.text = {.key = "text_config", .otherwise = &qwen2_vl_text, .always = true, .ties = true, .flat = true};
     a.beside[0] = {.key = "vision_config", .otherwise = &qwen2_vl_vision, .always = true};
     return a;
@@ -156,6 +304,7 @@ inline constexpr architecture qwen2_vl = [](architecture a) {
 // transformers/models/qwen2_5_vl
 inline constexpr architecture qwen2_5_vl = [](architecture a) {
     a.model_type = "qwen2_5_vl", a.prefix = "Qwen2_5_VL";
+    a.base = qwen2_vl_detail::see_and_read<true>;
     a.text.otherwise = &qwen2_5_vl_text, a.beside[0].otherwise = &qwen2_5_vl_vision;
     return a;
 }(qwen2_vl);

@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <llmcost/layers/einsum.hpp>
 #include <llmcost/reading/image.hpp>
 #include <llmcost/reading/layer_types.hpp>
 #include <llmcost/reading/reader.hpp>
 #include <llmcost/walks/decoder.hpp>
+#include <llmcost/walks/images.hpp>
 #include <llmcost/walks/tower.hpp>
 
 namespace llmcost::arch {
@@ -24,6 +26,16 @@ inline constexpr own_key keys[]{
 /// The word of layers that see windows; the others see the whole image.
 inline constexpr std::uint8_t windowed = 1;
 
+/// A row of a table of distances, resampled to as many as there are, for each query and key: (length, length, d).
+///
+/// Source: `get_rel_pos`, which makes distances in floating-point numbers.
+constexpr value distances(trace& t, const value& table, std::int64_t length) {
+    const value queries = t.mul(trace::buffer({length, 1})), keys = t.mul(trace::buffer({1, length}));
+    (void)t.add(t.sub(queries, keys));
+    const value resized = t.resample(op::linear_1d, table.unsqueeze(0).transpose(1, 2), {2 * length - 1});
+    return t.gather(resized, {length, length, table.dim(1)});
+}
+
 /// Attention over a square of patches, whose scores get what rows and columns are apart: (B, H, W, width) -> the same.
 constexpr value attend(const site& here, trace& t, const value& x) {
     const std::int64_t heads = here.dims.num_attention_heads, width = here.dims.hidden_size, d = width / heads;
@@ -34,11 +46,12 @@ constexpr value attend(const site& here, trace& t, const value& x) {
     const value q = apart.select(0), k = apart.select(0), v = apart.select(0);
     value scores = t.matmul(t.mul(q), k.transpose(1, 2));
     if (here.dims.own[relative_places] != 0) {
-        const value by_row = t.param("rel_pos_h", {2 * rows - 1, d}), by_column = t.param("rel_pos_w", {2 * columns - 1, d});
+        const vision_sizes& image = here.dims.vision;
+        const std::int64_t side = here.kind.own == windowed ? here.dims.own[window] : image.image_height / image.patch_size;
+        const value by_row = t.param("rel_pos_h", {2 * side - 1, d}), by_column = t.param("rel_pos_w", {2 * side - 1, d});
         const value of_queries = t.reshape(q, {batch * heads, rows, columns, d});
-        const auto distances = [&](const value& table, std::int64_t length) { return t.gather(table, {length, length, d}); };
-        const value high = t.matmul(of_queries, distances(by_row, rows).transpose(1, 2));
-        const value wide = t.matmul(of_queries, distances(by_column, columns).transpose(1, 2));
+        const value high = einsum(t, "bhwc,hkc->bhwk", of_queries, distances(t, by_row, rows));
+        const value wide = einsum(t, "bhwc,wkc->bhwk", of_queries, distances(t, by_column, columns));
         const value both = t.add(high.unsqueeze(4), wide.unsqueeze(3));
         scores = t.add(scores, t.reshape(both, {batch * heads, n, n}));
     }
@@ -54,9 +67,7 @@ constexpr value layer(const site& here, trace& t, const value& x) {
     if (here.kind.own == windowed) {
         const std::int64_t side = here.dims.own[window], width = here.dims.hidden_size;
         const std::int64_t rows = (x.dim(1) + side - 1) / side, columns = (x.dim(2) + side - 1) / side;
-        value padded = h;
-        if (rows * side != x.dim(1)) padded = t.pad(padded, 1, rows * side - x.dim(1));
-        if (columns * side != x.dim(2)) padded = t.pad(padded, 2, columns * side - x.dim(2));
+        const value padded = t.pad(h, 1, rows * side - x.dim(1), columns * side - x.dim(2));
         const value cut = padded.view({x.dim(0), rows, side, columns, side, width}).permute({0, 1, 3, 2, 4, 5});
         const value windows = t.contiguous(cut).view({-1, side, side, width});
         h = t.call("attn", attention_module{here}, windows);
@@ -90,16 +101,23 @@ constexpr value describe_neck(trace& t, literal name, class_name type, class_nam
     return t.leave(neck, normed("layer_norm2", h));
 }
 
-/// Patches on a grid with learned places, layers, the neck: (B, out, H, W).
+/// Patches on a grid with learned places, which are resampled to a grid of another side; layers, the neck: (B, out, H, W).
 constexpr value describe_encoder(const site& here, trace& t) {
     const vision_sizes& image = here.dims.vision;
     const std::int64_t side = image.image_height / image.patch_size, width = here.dims.hidden_size;
     const module_info patch_embed{.name = "patch_embed", .type = here.type("PatchEmbeddings"), .what = role::embedding};
     t.enter(patch_embed);
     const convolution_2d projection{image.num_channels, width, image.patch_size, image.patch_size};
-    const value patches = t.call("projection", projection, pixels_of(here, t)).permute({0, 2, 3, 1});
+    const value patches = t.call("projection", projection, images_of(here, t)).permute({0, 2, 3, 1});
     value x = t.leave(patch_embed, patches);
-    if (here.dims.own[learned_places] != 0) x = t.add(x, t.param("pos_embed", {1, side, side, width}));
+    if (here.dims.own[learned_places] != 0) {
+        value places = t.param("pos_embed", {1, side, side, width});
+        if (x.dim(1) != side || x.dim(2) != side) {
+            const value wide = t.to(places.permute({0, 3, 1, 2}), dtype::float32);
+            places = t.to(t.resample(op::bicubic, wide, {x.dim(1), x.dim(2)}), places.type).permute({0, 2, 3, 1});
+        }
+        x = t.add(x, places);
+    }
     x = describe_layers(here, t, {}, x);
     return describe_neck(t, "neck", here.type("VisionNeck"), here.type("LayerNorm"), here.dims.own[output_channels], x);
 }

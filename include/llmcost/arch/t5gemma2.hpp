@@ -2,16 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/gemma.hpp>
-#include <llmcost/arch/siglip.hpp>
-#include <llmcost/walks/composite.hpp>
+#include <llmcost/arch/gemma3.hpp>
 #include <llmcost/walks/encoder_decoder.hpp>
 #include <llmcost/walks/encoder_model.hpp>
-#include <llmcost/walks/idle.hpp>
 
 namespace llmcost::arch {
 
 namespace t5gemma2_detail {
+
+inline constexpr own_key keys[]{{.value = own_value::computed}};  // tokens that an image becomes, as Gemma 3 has them
 
 /// Words times a constant, of which one is a vector of its own, written in place; the decoder's are the encoder's.
 struct words_with_end_of_image {
@@ -101,28 +100,28 @@ constexpr value walk(const site& here, trace& t, decoder_context shared, value x
     return dropout(t, "dropout", normed(here, t, "norm", x));
 }
 
+/// A tower over all images, and what brings its patches to the width of the text.
+constexpr value describe_images(const site& here, trace& t, const value& words) {
+    const recorder::idle_guard no_pixels{t, !sees_images(t)};
+    const recorder::workload_guard shown{t, pictures(t.load(), images_in(t), 0, 0)};
+    const value states = describe_tower(here, t, 0, "vision_tower", role::vision);
+    const value features = t.call("multi_modal_projector", gemma3_detail::projector_of_pools{here}, states);
+    return t.masked_scatter(words, features);
+}
+
 /// Layers that slide read a mask, whether the text is long enough to need one or not.
-constexpr value describe_text_encoder(const site& here, trace& t) {
+constexpr value describe_text_encoder(const site& whole, trace& t) {
+    const site here = whole.component(1);
     const workload& load = t.load();
     const module_info m{.name = "text_model", .type = here.type("TextEncoder")};
     t.enter(m);
-    const value x = t.call("embed_tokens", words_with_end_of_image{here, false}, extents{load.batch, load.sequence});
+    value x = t.call("embed_tokens", words_with_end_of_image{here, false}, extents{load.batch, load.sequence});
+    x = describe_images(whole, t, t.leave(m, x));
+    t.enter(m);
     decoder_context shared;
     shared.full.where = shared.sliding.where = all_positions(load.sequence).where;
     shared.sliding.mask = eager_mask(t, shared.sliding.where, load.batch);
     return t.leave(m, walk(here, t, shared, x));
-}
-
-/// A tower, and what brings its patches to the width of the text, which a text does not call.
-constexpr void declare_images(const site& here, trace& t) {
-    idle_modules m{t};
-    const std::int64_t width = here.component(0).dims.hidden_size;
-    (void)describe_tower(here, t, 0, "vision_tower", role::vision);
-    m.within({"multi_modal_projector"}, here.type("MultiModalProjector"), [&] {
-        m.tensor("mm_input_projection_weight", {width, here.dims.hidden_size});
-        m.norm({"mm_soft_emb_norm"}, width, here.type("RMSNorm"));
-        m.plain({"avg_pool"}, {"", "AvgPool2d"});
-    });
 }
 
 constexpr value describe_encoder(const site& here, trace& t) {
@@ -133,9 +132,8 @@ constexpr value describe_encoder(const site& here, trace& t) {
     {
         const recorder::idle_guard done{t, encoder_is_done(load)};
         const recorder::workload_guard own{t, encoder_load(load)};
-        x = describe_text_encoder(here.component(1), t);
+        x = describe_text_encoder(here, t);
     }
-    declare_images(here, t);
     t.leave(encoder, x);
     return encoder_is_done(load) ? t.input({load.batch, encoder_length(load), here.dims.hidden_size}) : x;
 }
@@ -160,7 +158,17 @@ constexpr value base(const site& here, trace& t) {
     return describe_decoder_of(here.text(), t, source);
 }
 
+/// The same workload with the tokens of images among those that the encoder reads, or has read.
+[[nodiscard]] constexpr workload shown_to_encoder(const model& m, workload load) {
+    if (load.images == 0) return load;
+    const std::int64_t tokens = load.images * gemma3_detail::show(m, load).image.tokens;
+    if (load.past == 0) load.sequence -= tokens;
+    load.encoder_sequence = encoder_length(load) + tokens;
+    return load;
+}
+
 constexpr value describe(const site& here, trace& t) {
+    const recorder::workload_guard shown{t, shown_to_encoder(here.whole, t.load())};
     const class_name type = here.type("Model");
     if (here.dims.head == head_kind::none) return describe_within({.type = type}, base, here, t);
     const module_info whole{.type = here.type(name_of(here.dims.head))};
@@ -206,6 +214,7 @@ constexpr void read_whole(config_view config, model& m) {
         fail_unsupported(tower, "model_type", "no row describes this tower inside of an encoder");
     m.beside[0] = {&siglip_vision_model, read_sizes(siglip_vision_model, tower, true)};
     m.beside[1] = {&text_encoder, read_sizes(text_encoder, text ? *text : nothing, true)};
+    m.own[gemma3_detail::tokens_per_image] = encoder.positive("mm_tokens_per_image", 256);
     if (const auto part = config.optional_object("decoder"))
         m.dims.logits_soft_cap = part->optional_real("final_logit_softcapping").has_value();
     if (m.beside[1].dims.hidden_size != m.dims.hidden_size || m.beside[1].dims.vocab_size != m.dims.vocab_size)
@@ -219,6 +228,7 @@ constexpr void read_whole(config_view config, model& m) {
 inline constexpr architecture t5gemma2 = [](architecture a) {
     a.model_type = "t5gemma2", a.prefix = "T5Gemma2", a.describe = t5gemma2_detail::describe;
     a.read_whole = t5gemma2_detail::read_whole, a.defaults.tie_word_embeddings = true;
+    a.own = t5gemma2_detail::keys, a.media = gemma3_detail::show, a.reads.images = true;
     a.text = {.key = "decoder", .otherwise = &t5gemma2_detail::decoder, .always = true};
     return a;
 }(shared_composite);

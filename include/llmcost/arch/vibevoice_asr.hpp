@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <llmcost/walks/idle.hpp>
 #include <llmcost/arch/qwen2_audio.hpp>
 
 namespace llmcost::arch {

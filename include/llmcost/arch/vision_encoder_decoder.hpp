@@ -11,6 +11,9 @@ namespace llmcost::arch {
 
 namespace vision_encoder_decoder_detail {
 
+enum own : std::uint8_t { in_own_width };
+inline constexpr own_key keys[]{{.value = own_value::computed}};  // states are read as wide as they are
+
 /// A model of texts that reads an image's states, under its scores of words.
 using writer = value (*)(const site&, trace&, const value& states);
 
@@ -30,6 +33,19 @@ constexpr value write_as_bert(const site& here, trace& t, const value& states) {
     return encoder_decoder_detail::describe_written_half(here, t, states);
 }
 
+/// TrOCR's decoder, which reads states in their own width where the configuration says how wide they are.
+constexpr value write_as_trocr(const site& here, trace& t, const value& states) {
+    shared_values read;
+    read.own[0] = states;
+    const site there{here.whole, here.row, here.dims, &read};
+    const module_info decoder{.name = "decoder", .type = here.type(name_of(head_kind::causal_lm)), .what = role::decoder};
+    t.enter(decoder);
+    const value x = describe_within({.name = "model", .type = here.type("DecoderWrapper")}, here.row.base, there, t);
+    const recorder::idle_guard unused{t, t.load().head == logits::none};
+    const literal name = here.row.names.lm_head;
+    return t.leave(decoder, t.returns(x, describe_word_scores(here, t, x, here.dims.vocab_size, false, name)));
+}
+
 /// The types that may write.
 struct writing_type {
     const architecture* row;
@@ -40,6 +56,7 @@ inline constexpr writing_type writing_types[]{
     {&mbart, write_as_stack<bart_detail::mbart_style>},
     {&bert, write_as_bert},
     {&bert_generation, write_as_bert},
+    {&trocr, write_as_trocr},
 };
 constexpr const writing_type* writing_type_of(const architecture& row) {
     for (const writing_type& each : writing_types)
@@ -59,7 +76,8 @@ constexpr value describe(const site& here, trace& t) {
         states = describe_tower(here, t, 0, "encoder", role::vision);
     }
     if (encoder_is_done(t.load())) states = t.input({t.load().batch, states.dim(1), states.dim(2)});
-    if (states.dim(2) != width) states = t.call("enc_to_dec_proj", linear{states.dim(2), width, true}, states);
+    if (states.dim(2) != width && here.whole.own[in_own_width] == 0)
+        states = t.call("enc_to_dec_proj", linear{states.dim(2), width, true}, states);
     sizes dims = here.whole.dims;
     dims.head = head_kind::causal_lm;
     const site text{here.whole, *here.whole.text, dims};
@@ -80,8 +98,13 @@ constexpr void read(config_view config, model& m) {
         fail_unsupported(config, "encoder", "no row describes this type as an encoder of images");
     const auto decoder = config.optional_object("decoder");
     if (!decoder) fail_missing(config, "decoder", "a model of texts");
-    if (const auto width = decoder->find("cross_attention_hidden_size"); width && !width->is_null())
+    const auto said = decoder->find("cross_attention_hidden_size");
+    if (!said || said->is_null()) return;
+    const std::int64_t width = m.beside[0].dims.hidden_size;
+    if (said->as_positive() != width) fail_value(*decoder, "cross_attention_hidden_size", "the width of the encoder");
+    if (writing_type_of(*m.text)->row != &trocr && width != m.dims.hidden_size)
         fail_unsupported(*decoder, "cross_attention_hidden_size", "no row describes states that are read in their own width");
+    m.own[in_own_width] = 1;
 }
 
 }  // namespace vision_encoder_decoder_detail
@@ -90,7 +113,7 @@ constexpr void read(config_view config, model& m) {
 inline constexpr architecture vision_encoder_decoder = [](architecture a) {
     a.model_type = "vision-encoder-decoder", a.prefix = "VisionEncoderDecoder";
     a.describe = vision_encoder_decoder_detail::describe, a.read_whole = vision_encoder_decoder_detail::read;
-    a.heads = {head_kind::none}, a.defaults.head = head_kind::none;
+    a.heads = {head_kind::none}, a.defaults.head = head_kind::none, a.own = vision_encoder_decoder_detail::keys;
     a.media = vision_encoder_decoder_detail::show, a.reads.images = true;
     a.text = {.key = "decoder", .ties = true}, a.beside[0] = {.key = "encoder"};
     a.keys[0] = {"tie_word_embeddings", "", key_rule::absent};

@@ -49,6 +49,24 @@ struct convolution_1d {
     }
 };
 
+/// `nn.Conv3d`: x (batch, in, frames, height, width).
+struct convolution_3d {
+    std::int64_t in;
+    std::int64_t out;
+    extents kernel;
+    extents stride;
+    bool bias = true;
+
+    static constexpr role what = role::none;
+    static constexpr bool leaf = true;
+    [[nodiscard]] constexpr class_name type() const { return {"", "Conv3d"}; }
+    constexpr value describe(trace& t, const value& x) const {
+        const value weight = t.param("weight", {out, in, kernel.size[0], kernel.size[1], kernel.size[2]});
+        if (bias) t.beside(t.param("bias", {out}));
+        return t.convolution(x, weight, bias, {1, stride, 1, 0});
+    }
+};
+
 /// `nn.BatchNorm2d` in evaluation: its statistics are buffers.
 struct batch_norm_2d {
     std::int64_t channels;

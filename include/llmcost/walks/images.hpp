@@ -119,4 +119,16 @@ constexpr value resampled_places(const site& here, trace& t, const value& places
     return ahead > 0 ? t.cat({first, after}, 1) : after;
 }
 
+/// Means of images under `avg_pool` and `flatten`, which `classifier` lists again, and `fc`: a linear layer, or nothing
+/// where there are no labels.
+constexpr value classify_listed(const site& here, trace& t, const value& x) {
+    const module_info again{.name = "classifier", .type = {"", "ModuleList"}};
+    const value flat = t.call("flatten", flatten{}, t.call("avg_pool", global_average_pool{}, x));
+    const std::int64_t labels = here.dims.num_labels;
+    const value out =
+        labels == 0 ? t.call("fc", identity{}, flat) : t.call("fc", head_linear{{x.dim(1), labels, true}}, flat);
+    t.enter(again);
+    return t.leave(again, out);
+}
+
 }  // namespace llmcost

@@ -72,7 +72,7 @@ struct axial_table {
         const value angles = t.mul(t.constant({patches, 2, 1}), trace::buffer({half}));
         const auto table = [&](const value& x) {
             const value both = t.cat({x.select(1).slice(-1, half / 2), x.select(1).slice(-1, half - half / 2)}, -1);
-            return t.cat({both, both}, -1).view({1, patches, 2 * both.dim(-1)});
+            return t.to(t.cat({both, both}, -1), t.activation_type()).view({1, patches, 2 * both.dim(-1)});
         };
         const value cos = t.mul(t.unary(op::cos, angles)), sin = t.mul(t.unary(op::sin, angles));
         return {table(cos), table(sin)};
