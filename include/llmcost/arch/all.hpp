@@ -134,6 +134,7 @@
 #include <llmcost/arch/hyperclovax.hpp>
 #include <llmcost/arch/hyperclovax_vision_v2.hpp>
 #include <llmcost/arch/ibert.hpp>
+#include <llmcost/arch/idefics2.hpp>
 #include <llmcost/arch/idefics3.hpp>
 #include <llmcost/arch/ijepa.hpp>
 #include <llmcost/arch/imagegpt.hpp>
@@ -185,7 +186,9 @@
 #include <llmcost/arch/mimo_v2.hpp>
 #include <llmcost/arch/minicpm.hpp>
 #include <llmcost/arch/minicpm3.hpp>
+#include <llmcost/arch/minicpm_ocr.hpp>
 #include <llmcost/arch/minicpmv4_6.hpp>
+#include <llmcost/arch/minicpmv4_7.hpp>
 #include <llmcost/arch/minimax.hpp>
 #include <llmcost/arch/minimax_m2.hpp>
 #include <llmcost/arch/minimax_m3.hpp>

@@ -19,10 +19,8 @@ inline constexpr own_key keys[]{{"scale_factor", 2}};  // patches along a side t
 /// Where patches stand in a table of positions, by shares of an image's sides: floats, of which integers are made.
 constexpr void find_positions(const site& here, trace& t, std::int64_t images, std::int64_t rows, std::int64_t columns) {
     const vision_sizes& image = here.dims.vision;
-    const double side = static_cast<double>(image.image_height / image.patch_size);
-    const std::int64_t boundaries = static_cast<std::int64_t>(__builtin_ceil((1.0 - 1.0 / side) / (1.0 / side)));
     const recorder::no_grad_guard constants{t};
-    (void)t.constant({boundaries});
+    (void)t.constant({boundaries_between(image.image_height / image.patch_size)});
     const value high = t.mul(t.div(trace::buffer({images}))), wide = t.mul(t.div(trace::buffer({images})));
     const value down = t.constant({rows}), across = t.constant({columns});
     const value h = t.mul(down.view({1, rows}), high.view({images, 1}));
@@ -30,10 +28,9 @@ constexpr void find_positions(const site& here, trace& t, std::int64_t images, s
     (void)t.unary(op::minimum, h), (void)t.unary(op::minimum, w);
 }
 
-/// Patches with learned positions, which are looked up for each image by where its patches stand; layers, a norm.
-constexpr value tower_base(const site& here, trace& t) {
+/// Patches with learned positions, which are looked up for each image by where its patches stand.
+constexpr value embed(const site& here, trace& t, const value& pixels) {
     const vision_sizes& image = here.dims.vision;
-    const value pixels = images_of(here, t);
     const std::int64_t width = here.dims.hidden_size, images = pixels.dim(0);
     const std::int64_t rows = pixels.dim(2) / image.patch_size, columns = pixels.dim(3) / image.patch_size;
     const module_info embeddings{.name = "embeddings", .type = here.type("VisionEmbeddings"), .what = role::embedding};
@@ -41,8 +38,13 @@ constexpr value tower_base(const site& here, trace& t) {
     const value patches = embed_patches(here, t, "patch_embedding", true, pixels);
     find_positions(here, t, images, rows, columns);
     const value places = t.call("position_embedding", embedding{patches_of(image), width}, extents{images, rows * columns});
-    const value x = encode(here, t, t.leave(embeddings, t.add(patches, places)));
-    return t.call("post_layernorm", norm<norm_kind::layer>{width}, x);
+    return t.leave(embeddings, t.add(patches, places));
+}
+
+/// Embedded patches, layers, a norm.
+constexpr value tower_base(const site& here, trace& t) {
+    const value x = encode(here, t, embed(here, t, images_of(here, t)));
+    return t.call("post_layernorm", norm<norm_kind::layer>{here.dims.hidden_size}, x);
 }
 
 constexpr void read_tower(config_view config, sizes& s) {

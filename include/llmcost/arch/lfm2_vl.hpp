@@ -4,7 +4,8 @@
 
 #include <llmcost/arch/lfm2.hpp>
 #include <llmcost/arch/siglip.hpp>
-#include <llmcost/walks/composite.hpp>
+#include <llmcost/walks/media.hpp>
+#include <llmcost/walks/tiles.hpp>
 
 namespace llmcost::arch {
 
@@ -19,17 +20,71 @@ inline constexpr own_key keys[]{
     {.otherwise = static_cast<std::int64_t>(activation::gelu), .value = own_value::computed},
 };
 
-/// Squares of patches side by side, normed, through two projections.
+// what the processor sets (image_processing_lfm2_vl.py)
+inline constexpr std::int64_t fewest_tokens = 64, most_tokens = 256, tile_side = 512, fewest_tiles = 2, most_tiles = 10;
+
+/// An image as it is read: alone, or behind tiles of it.
+struct cut_image {
+    tile_grid tiles{0, 0};  ///< none: alone
+    std::int64_t rows = 0;  ///< of patches of the whole
+    std::int64_t columns = 0;
+};
+
+/// Sides rounded to what becomes whole tokens, scaled into the bounds; more than twice the upper bound is cut into tiles
+/// (`smart_resize`, `resize_and_split`).
+constexpr cut_image cut(const model& m, const workload& load) {
+    const std::int64_t patch = m.beside[0].dims.vision.patch_size, by = m.own[downsample_factor], factor = patch * by;
+    const std::int64_t height = load.image_height > 0 ? load.image_height : tile_side;
+    const std::int64_t width = load.image_width > 0 ? load.image_width : tile_side;
+    const std::int64_t least = fewest_tokens * factor * factor, most = most_tokens * factor * factor;
+    const auto real = [](std::int64_t n) { return static_cast<double>(n); };
+    const auto rounded = [&](std::int64_t n) {  // Python's `round`: halves to the even one
+        const std::int64_t twice = 2 * n / factor, whole = twice / 2 + twice % 2;
+        const bool half = 2 * n % factor == 0 && twice % 2 == 1;
+        return (half && whole % 2 == 1 ? whole - 1 : whole) * factor;
+    };
+    const auto at_least = [](std::int64_t n, std::int64_t bound) { return n < bound ? bound : n; };
+    std::int64_t h = at_least(rounded(height), factor), w = at_least(rounded(width), factor);
+    if (h * w > most) {
+        const double beta = __builtin_sqrt(real(height * width) / real(most));
+        const auto down = [&](std::int64_t n) { return static_cast<std::int64_t>(real(n) / beta / real(factor)) * factor; };
+        h = at_least(down(height), factor), w = at_least(down(width), factor);
+    } else if (h * w < least) {
+        const double beta = __builtin_sqrt(real(least) / real(height * width));
+        const auto up = [&](std::int64_t n) {
+            return static_cast<std::int64_t>(__builtin_ceil(real(n) * beta / real(factor))) * factor;
+        };
+        h = up(height), w = up(width);
+    }
+    const bool large = at_least(rounded(height), patch) * at_least(rounded(width), patch) > 2 * most;
+    return {large ? closest_grid(height, width, tile_side, fewest_tiles, most_tiles) : tile_grid{0, 0}, h / patch, w / patch};
+}
+
+constexpr media_shapes show(const model& m, const workload& load) {
+    if (m.beside[0].kind != &siglip2_vision_model) report_description("only patches of SigLIP 2 are described");
+    const cut_image image = cut(m, load);
+    const vision_sizes& tower = m.beside[0].dims.vision;
+    const std::int64_t by = m.own[downsample_factor], side = tile_side / tower.patch_size;
+    if (side % by != 0) report_description("downsample_factor does not divide the patches along a tile's side");
+    return {.image = {.tokens = image.tiles.tiles() * (side / by) * (side / by) + image.rows / by * (image.columns / by),
+                      .tiles = image.tiles.tiles() + 1,
+                      .height = image.rows * tower.patch_size,
+                      .width = image.columns * tower.patch_size,
+                      .rows = image.tiles.rows,
+                      .columns = image.tiles.columns}};
+}
+
+/// Squares of patches side by side, normed, through two projections: (images, rows · columns, width) -> one sequence.
 struct square_projector {
     site here;
 
     static constexpr role what = role::none;
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return here.type("MultiModalProjector"); }
-    constexpr value describe(trace& t, const value& x) const {
+    constexpr value describe(trace& t, const value& x, std::int64_t rows, std::int64_t columns) const {
         const own_sizes& own = here.whole.own;
-        const std::int64_t square = own[downsample_factor] * own[downsample_factor], in = x.dim(2) * square;
-        value h = t.constant({x.dim(0), x.dim(1) / square, in}, x.type);
+        value h = squares_of_patches(t, x, rows, columns, own[downsample_factor]);
+        const std::int64_t in = h.dim(-1);
         if (own[projector_norm] != 0) h = t.call("layer_norm", norm<norm_kind::layer>{in}, h);
         const projector both{type(),
                              in,
@@ -37,17 +92,70 @@ struct square_projector {
                              here.dims.hidden_size,
                              own[projector_bias] != 0,
                              static_cast<activation>(own[projector_act])};
-        return both.describe(t, h);
+        return both.describe(t, h).view({-1, here.dims.hidden_size});
     }
 };
 
-constexpr value base(const site& here, trace& t) {
-    {
-        const recorder::idle_guard no_pixels{t};
-        (void)t.call("multi_modal_projector", square_projector{here},
-                     describe_tower(here, t, 0, "vision_tower", role::vision));
+/// SigLIP 2 over tiles and wholes, all padded to as many patches as the largest may have; positions are resized to each.
+constexpr value states_of(const site& here, trace& t, const cut_image& image, std::int64_t images, std::int64_t length) {
+    const vision_sizes& sizes_of = here.dims.vision;
+    const std::int64_t width = here.dims.hidden_size, n = here.dims.own[siglip_detail::num_patches];
+    const std::int64_t values = sizes_of.num_channels * sizes_of.patch_size * sizes_of.patch_size;
+    const std::int64_t side = sizes_of.image_height / sizes_of.patch_size, all = images * (image.tiles.tiles() + 1);
+    const module_info embeddings{.name = "embeddings", .type = here.type("VisionEmbeddings"), .what = role::embedding};
+    const embedding places{n, width};
+    const value pixels = t.input({all, length, values});
+    t.enter(embeddings);
+    const value patches = t.call("patch_embedding", linear{values, width, true}, pixels);
+    const module_info table{.name = "position_embedding", .type = places.type(), .what = role::embedding, .leaf = true};
+    t.enter(table);
+    const value weight = t.param("weight", {n, width});
+    t.leave(table);
+    const value grid = weight.view({side, side, width}).permute({2, 0, 1}).unsqueeze(0);
+    value resized = t.constant({all, length, width});
+    const auto resize = [&](std::int64_t how_many, std::int64_t rows, std::int64_t columns) {
+        t.in_place(op::copy, resized, t.bilinear(grid.expand({how_many, width, side, side}), rows, columns));
+    };
+    const std::int64_t of_tile = tile_side / sizes_of.patch_size;
+    if (image.tiles.tiles() > 0) resize(images * image.tiles.tiles(), of_tile, of_tile);
+    resize(images, image.rows, image.columns);
+    const value x = t.leave(embeddings, t.add(patches, resized));
+    const bool padded = image.rows * image.columns < length || (image.tiles.tiles() > 0 && of_tile * of_tile < length);
+    return siglip_detail::finish(here, t, x, false, padded).first;
+}
+
+constexpr value see(const site& here, trace& t, const value& words) {
+    const recorder::idle_guard no_pixels{t, !sees_images(t)};
+    const site tower = here.component(0);
+    const bool fits = tower.dims.vision.patch_size > 0 && here.whole.beside[0].kind == &siglip2_vision_model;
+    const module_info m{.name = "vision_tower", .type = tower.type(tower.row.names.model_type), .what = role::vision};
+    if (!fits) {
+        const value states = describe_tower(here, t, 0, "vision_tower", role::vision);
+        const std::int64_t by = here.whole.own[downsample_factor];
+        const value square = trace::buffer({1, by * by, states.dim(2)});
+        (void)t.call("multi_modal_projector", square_projector{here}, square, by, by);
+        return words;
     }
-    return describe_text(here, t, "language_model");
+    const cut_image image = cut(here.whole, t.load());
+    const std::int64_t images = images_in(t), of_tile = tile_side / tower.dims.vision.patch_size;
+    const std::int64_t by = here.whole.own[downsample_factor], tokens = most_tokens * by * by;
+    const std::int64_t length = tokens > of_tile * of_tile ? tokens : of_tile * of_tile;
+    t.enter(m);
+    const value states = t.leave(m, states_of(tower, t, image, images, length));
+    const std::int64_t n = image.rows * image.columns, tiles = image.tiles.tiles();
+    const auto some = [&](std::int64_t how_many, std::int64_t patches) {
+        return t.slice(t.slice(states, 0, how_many), 1, patches);
+    };
+    value features = t.call("multi_modal_projector", square_projector{here}, some(images, n), image.rows, image.columns);
+    if (tiles == 0) return t.masked_scatter(words, t.cat({features}, 0));
+    const recorder::called_again_guard again{t};
+    const value cut_out = some(images * tiles, of_tile * of_tile);
+    const value of_tiles = t.call("multi_modal_projector", square_projector{here}, cut_out, of_tile, of_tile);
+    return t.masked_scatter(words, t.cat({of_tiles, features}, 0));
+}
+
+constexpr value base(const site& here, trace& t) {
+    return describe_text_after(here, t, "language_model", [&](const value& words) { return see(here, t, words); });
 }
 
 constexpr void read_whole(config_view config, model& m) {
@@ -60,7 +168,7 @@ constexpr void read_whole(config_view config, model& m) {
 // transformers/models/lfm2_vl: SigLIP 2 in front of LFM2, squares of patches merged
 inline constexpr architecture lfm2_vl = [](architecture a) {
     a.model_type = "lfm2_vl", a.prefix = "Lfm2Vl", a.base = lfm2_vl_detail::base, a.own = lfm2_vl_detail::keys;
-    a.read_whole = lfm2_vl_detail::read_whole;
+    a.read_whole = lfm2_vl_detail::read_whole, a.media = lfm2_vl_detail::show, a.reads.images = true;
     a.text = {.key = "text_config", .otherwise = &lfm2};
     a.beside[0] = {.key = "vision_config", .otherwise = &siglip2_vision_model};
     a.keys[0] = {"tie_word_embeddings", "tie_embedding"}, a.defaults.tie_word_embeddings = true;

@@ -117,8 +117,9 @@ constexpr void read_patches(config_view config, sizes& s) {
 
 /// A side after scaling, rounded up to whole patches.
 [[nodiscard]] constexpr std::int64_t scaled_side(double scale, std::int64_t size, std::int64_t patch) noexcept {
-    const double wide = __builtin_ceil(static_cast<double>(size) * scale / static_cast<double>(patch));
-    const std::int64_t sides = static_cast<std::int64_t>(wide) * patch;
+    const double exact = static_cast<double>(size) * scale / static_cast<double>(patch);
+    const std::int64_t whole = static_cast<std::int64_t>(exact);
+    const std::int64_t sides = (static_cast<double>(whole) < exact ? whole + 1 : whole) * patch;
     return sides < patch ? patch : sides;
 }
 

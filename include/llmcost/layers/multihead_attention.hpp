@@ -30,6 +30,17 @@ struct multihead_attention {
         const value apart = t.copy(kv.view({others, batch, 2, width}).permute({2, 0, 1, 3}));
         return attend(t, q, t.select(apart, 0), t.select(apart, 0), mask);
     }
+    /// Of queries over keys and values of their own: a product for each, behind a mask that is made of booleans.
+    constexpr value describe(trace& t, const value& queries, const value& keys, const value& values) const {
+        const value mask = t.constant({queries.dim(0) * heads, queries.dim(1), keys.dim(1)}, queries.type);
+        const value weight = t.param("in_proj_weight", {3 * width, width}), bias = t.param("in_proj_bias", {3 * width});
+        const auto project = [&](const value& x) {
+            const value of_one = t.slice(bias, 0, width);
+            return t.linear(x.transpose(0, 1), t.slice(weight, 0, width), &of_one);
+        };
+        const value q = project(queries), k = project(keys);
+        return attend(t, q, k, project(values), &mask);
+    }
     /// Of a sequence over itself: one product makes queries, keys and values.
     constexpr value describe(trace& t, const value& x) const {
         const std::int64_t batch = x.dim(0), length = x.dim(1);

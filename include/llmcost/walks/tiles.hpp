@@ -71,4 +71,13 @@ constexpr value squares_of_patches(trace& t, const value& x, std::int64_t rows, 
     return squares.permute({0, 2, 1, 3});
 }
 
+/// Shares of a side where one of `n` patches ends and the next begins: `len(torch.arange(1 / n, 1.0, 1 / n))`.
+///
+/// Source: transformers/models/idefics3/modeling_idefics3.py, `Idefics3VisionEmbeddings`.
+[[nodiscard]] constexpr std::int64_t boundaries_between(std::int64_t n) noexcept {
+    const double step = 1.0 / static_cast<double>(n), exact = (1.0 - step) / step;
+    const std::int64_t whole = static_cast<std::int64_t>(exact);
+    return static_cast<double>(whole) < exact ? whole + 1 : whole;
+}
+
 }  // namespace llmcost

@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <llmcost/arch/idefics3.hpp>
+#include <llmcost/arch/mistral.hpp>
+
+namespace llmcost::arch {
+
+namespace idefics2_detail {
+
+enum resampler_own : std::uint8_t { latents };
+inline constexpr own_key resampler_keys[]{{"resampler_n_latents", 64}};
+
+/// A gated block (`Idefics2MLP`).
+[[nodiscard]] constexpr mlp<mlp_kind::gated> gated_block(std::int64_t in, std::int64_t inner, activation act) {
+    return {in, inner, act, {"Idefics2", "MLP"}};
+}
+
+/// Latents attend to an image's states and to themselves: (images, latents, width) -> the same.
+struct perceiver_attention {
+    const site& here;
+
+    static constexpr role what = role::attn;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return {"Idefics2", "PerceiverAttention"}; }
+    constexpr value describe(trace& t, const value& x, const value& states) const {
+        const std::int64_t width = here.dims.hidden_size, heads = here.dims.num_attention_heads;
+        const std::int64_t few = here.dims.num_key_value_heads, d = here.dims.head_dim;
+        const value all = t.cat({states, x}, 1);
+        const auto split = [&](literal name, std::int64_t n, const value& of) {
+            return t.call(name, linear{width, n * d}, of).view({of.dim(0), of.dim(1), n, d}).transpose(1, 2);
+        };
+        const value q = split("q_proj", heads, x), k = split("k_proj", few, all), v = split("v_proj", few, all);
+        const context where{.sequence = x.dim(1), .past = states.dim(1), .causal = false};
+        const value mixed = eager_attention(t, q, k, v, where, {}).view({x.dim(0), x.dim(1), heads * d});
+        return t.call("o_proj", linear{heads * d, width}, mixed);
+    }
+};
+
+struct perceiver_layer {
+    const site& here;
+
+    static constexpr role what = role::none;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return {"Idefics2", "PerceiverLayer"}; }
+    constexpr value describe(trace& t, const value& x, const value& states) const {
+        const std::int64_t width = here.dims.hidden_size;
+        const norm<norm_kind::rms> rms_norm{width, {"Idefics2", "RMSNorm"}};
+        const value queries = t.call("input_latents_norm", rms_norm, x);
+        const value keys = t.call("input_context_norm", rms_norm, states);
+        const value middle = t.add(x, t.call("self_attn", perceiver_attention{here}, queries, keys));
+        const value normed = t.call("post_attention_layernorm", rms_norm, middle);
+        return t.add(middle, t.call("mlp", gated_block(width, 4 * width, here.dims.hidden_act), normed));
+    }
+};
+
+/// Learned latents read an image's states in some layers.
+constexpr value resample(const site& here, trace& t, const value& states) {
+    const std::int64_t width = here.dims.hidden_size, n = here.dims.own[latents];
+    value x = t.param("latents", {n, width}).unsqueeze(0).expand({states.dim(0), n, width});
+    for (repetition each = t.repeat(here.dims.num_hidden_layers, x); each.next();)
+        x = t.call({"layers", each.index()}, perceiver_layer{here}, x, states);
+    return t.call("norm", norm<norm_kind::rms>{width, {"Idefics2", "RMSNorm"}}, x);
+}
+
+/// States brought to the width of the text, then resampled.
+constexpr value connect(const site& here, trace& t, const value& states) {
+    const module_info connector{.name = "connector", .type = here.type("Connector")};
+    const module_info resampler{.name = "perceiver_resampler", .type = here.type("PerceiverResampler")};
+    const sizes& text = here.whole.dims;
+    t.enter(connector);
+    const module_info block{.name = "modality_projection", .type = here.type("MLP"), .what = role::mlp};
+    const std::int64_t in = states.dim(2), inner = text.intermediate_size;
+    t.enter(block);
+    const value gate = t.call("act_fn", activation_module{text.hidden_act}, t.call("gate_proj", linear{in, inner}, states));
+    const value up = t.mul(gate, t.call("up_proj", linear{in, inner}, states));
+    const value wide = t.leave(block, t.call("down_proj", linear{inner, text.hidden_size}, up));
+    t.enter(resampler);
+    return t.leave(connector, t.leave(resampler, resample(here.component(1), t, wide)));
+}
+
+/// Sides within 378 and 980 pixels, the longest made no longer (`get_resize_output_image_size`).
+constexpr media_shapes show(const model& m, const workload& load) {
+    constexpr std::int64_t least = 378, most = 980;
+    const vision_sizes& image = m.beside[0].dims.vision;
+    std::int64_t height = load.image_height > 0 ? load.image_height : image.image_height;
+    std::int64_t width = load.image_width > 0 ? load.image_width : image.image_width;
+    const double ratio = static_cast<double>(width) / static_cast<double>(height);
+    if (width >= height && width > most)
+        width = most, height = static_cast<std::int64_t>(static_cast<double>(width) / ratio);
+    else if (height > width && height > most)
+        height = most, width = static_cast<std::int64_t>(static_cast<double>(height) * ratio);
+    height = height < least ? least : height, width = width < least ? least : width;
+    return {.image = {.tokens = m.beside[1].dims.own[latents], .height = height, .width = width}};
+}
+
+constexpr value base(const site& here, trace& t) {
+    return describe_text_after(here, t, "text_model", [&](const value& words) {
+        const recorder::idle_guard no_pixels{t, !sees_images(t)};
+        const media_shape shape = show(here.whole, t.load()).image;
+        const extents pixels{images_in(t), here.whole.beside[0].dims.vision.num_channels, shape.height, shape.width};
+        (void)t.gather(t.input(pixels), pixels);  // `pixel_values[real_images_inds]`
+        const recorder::workload_guard shown{t, pictures(t.load(), images_in(t), shape.height, shape.width)};
+        const value features = connect(here, t, describe_tower(here, t, 0, "vision_model", role::vision));
+        return t.masked_scatter(words, t.cat({features.view({-1, here.dims.hidden_size})}, 0));
+    });
+}
+
+inline constexpr architecture tower = [](architecture a) {
+    a.prefix = "Idefics2", a.defaults.hidden_size = 768, a.defaults.num_attention_heads = 12;
+    return a;
+}(idefics3_detail::tower);
+
+inline constexpr architecture resampler = [](architecture a) {
+    a.model_type = "idefics2_perceiver", a.prefix = "Idefics2", a.own = resampler_keys, a.rotated = rotation::none;
+    a.read = [](config_view config, sizes& s) {
+        s.num_key_value_heads = config.positive("num_key_value_heads", 4);
+        s.head_dim = config.positive("resampler_head_dim", 96);
+        if (s.num_attention_heads % s.num_key_value_heads != 0)
+            fail_value(config, "num_key_value_heads", "a divisor of resampler_n_heads");
+    };
+    a.keys[0] = {"num_hidden_layers", "resampler_depth", key_rule::written_only};
+    a.keys[1] = {"num_attention_heads", "resampler_n_heads", key_rule::written_only};
+    a.keys[2] = {"head_dim", "", key_rule::absent};
+    a.heads = {};
+    a.defaults.hidden_size = 4096, a.defaults.num_hidden_layers = 3, a.defaults.num_attention_heads = 16;
+    a.defaults.intermediate_size = 16384;
+    return a;
+}(architecture{});
+
+constexpr void read(config_view config, model& m) {
+    if (m.beside[1].dims.hidden_size != m.dims.hidden_size)
+        fail_value(config, "perceiver_config", "a hidden_size as large as the text model's");
+}
+
+}  // namespace idefics2_detail
+
+// transformers/models/idefics2: Idefics 3's tower over images of any shape, resampled by latents in front of Mistral
+inline constexpr architecture idefics2 = [](architecture a) {
+    a.model_type = "idefics2", a.prefix = "Idefics2", a.base = idefics2_detail::base, a.read_whole = idefics2_detail::read;
+    a.media = idefics2_detail::show, a.reads.images = true;
+    a.text = {.key = "text_config", .otherwise = &mistral};
+    a.beside[0] = {.key = "vision_config", .otherwise = &idefics2_detail::tower, .always = true};
+    a.beside[1] = {.key = "perceiver_config", .otherwise = &idefics2_detail::resampler, .always = true};
+    return a;
+}(shared_composite);
+
+}  // namespace llmcost::arch
