@@ -122,6 +122,7 @@
 #include <llmcost/arch/ijepa.hpp>
 #include <llmcost/arch/inkling.hpp>
 #include <llmcost/arch/inkling2.hpp>
+#include <llmcost/arch/inkling2_vision.hpp>
 #include <llmcost/arch/inkling_mm_model.hpp>
 #include <llmcost/arch/internlm.hpp>
 #include <llmcost/arch/internlm3.hpp>
