@@ -5,9 +5,11 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <string_view>
 
 // `--adapter`: files and folders of PEFT, words in their place, what is noted and what is refused.
 namespace llmcost::testing {
@@ -128,6 +130,56 @@ TEST_CASE("what no adapter can be is refused, and what is likely a mistake is to
     const adapter_folder bad(R"({"peft_type": "LORA", "rank": 8})");
     CHECK(has(refused(train + bad.file(), {}, 3), "/rank: no key of this kind of adapter"));
     CHECK(has(refused("--config " + bad.file(), {}, 3), "this is the configuration of an adapter (PEFT)"));
+}
+
+// 28 layers, queries 1,024 x 2,048, values 1,024 x 1,024
+TEST_CASE("an unmerged adapter runs in a step and on a server") {
+    const auto step = [](const std::string& more) {
+        return nlohmann::json::parse(
+            printed("latency --model Qwen/Qwen3-0.6B --device h200 --calibration none --format json" + more));
+    };
+    const auto runs = [](const nlohmann::json& j, std::string_view end) {
+        std::int64_t times = 0;
+        for (const auto& op : j["ops"])
+            if (std::string(op["name"]).ends_with(end)) times += op["times"].get<std::int64_t>();
+        return times;
+    };
+    const double bytes = 2.0 * 28 * 16 * (1024 + 2048 + 1024 + 1024);  // in 16 bits
+    const nlohmann::json plain = step(" --batch 4"), adapted = step(" --batch 4 --adapter lora:r=16");
+    CHECK(adapted["adapter"] == "lora:r=16");
+    CHECK_FALSE(plain.contains("adapter"));
+    CHECK(adapted["weight_bytes"].get<double>() == plain["weight_bytes"].get<double>() + bytes);
+    CHECK(adapted["flops"].get<double>() == plain["flops"].get<double>() + 2 * 4 * bytes / 2);
+    CHECK(adapted["seconds"].get<double>() > plain["seconds"].get<double>());
+    CHECK(runs(adapted, "q_proj.lora_A") == 28);
+    CHECK(runs(adapted, "v_proj.lora_B") == 28);
+    CHECK(runs(adapted, "k_proj.lora_A") == 0);
+    CHECK(runs(adapted, "q_proj+k_proj+v_proj") == 28);  // what it stands beside is merged all the same
+    const std::string some = " --adapter lora:r=16,targets=q_proj,layers=0-3";
+    CHECK(runs(step(some), "q_proj.lora_A") == 4);
+    CHECK(runs(step(some + " --execution eager"), "q_proj.lora_A") == 4);
+    const nlohmann::json fp8 = step(" --dtype fp8"), in_16 = step(" --dtype fp8 --adapter lora:r=16");
+    CHECK(in_16["weight_bytes"].get<double>() == fp8["weight_bytes"].get<double>() + bytes);
+    // two devices: the first product whole where the second is divided
+    const nlohmann::json half = step(" --tp 2"), shared = step(" --tp 2 --adapter lora:r=16");
+    CHECK(shared["weight_bytes"].get<double>() ==
+          half["weight_bytes"].get<double>() + 2.0 * 28 * 16 * (1024 + 1024 + 1024 + 512));
+
+    // 20 tokens of its own are in the cache already, or in front of a prompt
+    CHECK(step(" --past 100 --adapter prompt:n=20")["flops"] == step(" --past 120")["flops"]);
+    CHECK(step(" --adapter prompt:n=20 --sequence 30")["flops"] == step(" --sequence 50")["flops"]);
+
+    const std::string server = "serve --model Qwen/Qwen3-0.6B --device h200 --calibration none --format json --input 500 --output 50";
+    const auto served = nlohmann::json::parse(printed(server + " --adapter lora:r=64,targets=all-linear"));
+    CHECK(served["tpot_seconds"].get<double>() > nlohmann::json::parse(printed(server))["tpot_seconds"].get<double>());
+    CHECK(served["adapter"] == "lora:r=64,targets=all-linear");
+
+    const std::string asked = "latency --model Qwen/Qwen3-0.6B --device h200 --adapter ";
+    CHECK(has(refused(asked + "lora:r=8 --training"), "llmcost train"));
+    CHECK(has(refused(asked + "dora:r=8 --engine vllm"), "engines serve LoRA beside layers alone"));
+    CHECK(has(refused(asked + "prompt:n=20 --tp 2"), "--tp 1"));
+    CHECK(has(refused(asked + "qlora:r=8"), "--quantization nf4"));
+    CHECK(has(refused(asked + "lora:r=8,targets=q_prjo"), "q_proj"));
 }
 
 }  // namespace llmcost::testing

@@ -26,23 +26,28 @@ struct counted {
     std::string value;
 };
 
-/// What walks count at workloads on both sides of what may be an edge; those that a model has no room for left out.
-std::vector<counted> walked(const std::string& model, const std::string& asked) {
-    const outcome got = llmcost_line(model +
-                                     " --batch 1,2,5 --sequence 1,2,3,4,63,64,65,66,127,128,300,511,512,4095,4096,4097 "
-                                     "--past 0,1,5,447,448,511,4094,4095,4096,9000 --format csv " +
-                                     asked);
+/// Rows of a table whose last column but one is a figure; those that a model has no room for left out.
+std::vector<counted> rows_of(const std::string& line) {
+    const outcome got = llmcost_line(line);
     std::istringstream lines(got.out);
-    std::string line;
-    std::getline(lines, line);
+    std::string row;
+    std::getline(lines, row);
     std::vector<counted> out;
-    while (std::getline(lines, line)) {
+    while (std::getline(lines, row)) {
         std::vector<std::string> cells(1);
-        for (const char c : line) c == ',' ? (void)cells.emplace_back() : (void)(cells.back() += c);
+        for (const char c : row) c == ',' ? (void)cells.emplace_back() : (void)(cells.back() += c);
         if (cells.at(6).empty()) continue;
         out.push_back({std::stoll(cells.at(3)), std::stoll(cells.at(4)), std::stoll(cells.at(5)), cells.at(6)});
     }
     return out;
+}
+
+/// What walks count at workloads on both sides of what may be an edge.
+std::vector<counted> walked(const std::string& model, const std::string& asked) {
+    return rows_of(model +
+                   " --batch 1,2,5 --sequence 1,2,3,4,63,64,65,66,127,128,300,511,512,4095,4096,4097 "
+                   "--past 0,1,5,447,448,511,4094,4095,4096,9000 --format csv " +
+                   asked);
 }
 
 /// Reads what the text says: sums of products of numbers and names, squares, halves, conditions.
@@ -143,6 +148,7 @@ std::string value_in(const std::string& text, const counted& at) {
     bool here = true;
     std::string found;
     for (std::string line; std::getline(lines, line);) {
+        if (line.starts_with("      ")) continue;  // a term
         if (line.starts_with("    ")) {
             if (here) {
                 CHECK(found == "");  // no two pieces meet
@@ -154,6 +160,66 @@ std::string value_in(const std::string& text, const counted& at) {
         }
     }
     return found;
+}
+
+/// What the text's terms add up to at a workload; empty where no piece holds.
+std::string terms_in(const std::string& text, const counted& at) {
+    std::int64_t chunk = 0;
+    const std::size_t says = text.find("N = ⌈S / ");
+    if (says != std::string::npos) chunk = std::stoll(text.substr(says + std::string_view("N = ⌈S / ").size()));
+    std::map<char, std::int64_t> names{{'B', at.batch}, {'S', at.sequence}, {'P', at.past}};
+    if (chunk > 0) names['N'] = (at.sequence + chunk - 1) / chunk, names['R'] = at.sequence - (names['N'] - 1) * chunk;
+    std::istringstream lines(text);
+    bool here = true, before_terms = true, found = false;
+    reader::wide sum = 0;
+    for (std::string line; std::getline(lines, line);) {
+        if (line.starts_with("      ")) {
+            const std::size_t colon = line.find(": "), cross = line.find(" ×");
+            REQUIRE(colon != std::string::npos);
+            const std::int64_t times =
+                cross < colon ? std::stoll(line.substr(cross + std::string_view(" ×").size())) : std::int64_t{1};
+            if (here) sum += times * reader(std::string_view(line).substr(colon + 2), names).sum();
+        } else if (line.starts_with("    ")) {
+            if (before_terms) here = true;  // holds everywhere
+            before_terms = true;
+            found = found || here;
+        } else if (line.starts_with("  ") && line.ends_with(":")) {
+            here = reader(std::string_view(line).substr(2, line.size() - 3), names).holds();
+            before_terms = false;
+        }
+    }
+    return found ? digits(sum) : std::string();
+}
+
+/// LaTeX in the words of the text.
+std::string without_latex(std::string text) {
+    const auto put = [&](std::string_view from, std::string_view to) {
+        for (std::size_t i = text.find(from); i != std::string::npos; i = text.find(from, i + to.size()))
+            text.replace(i, from.size(), to);
+    };
+    put("\\left(", "("), put("\\right)", ")"), put("\\cdot ", "·"), put(" ·", "·"), put("^2", "²");
+    put(" + ", "+"), put(" - ", "-"), put(" \\ge ", "≥"), put(" \\le ", "≤"), put(",\\ ", ","), put(" = ", "="),
+        put(" ", "·");
+    return text;
+}
+/// What the terms of a LaTeX formula without halves and chunks add up to.
+std::string latex_terms_in(const std::string& text, const counted& at) {
+    const std::map<char, std::int64_t> names{{'B', at.batch}, {'S', at.sequence}, {'P', at.past}};
+    std::istringstream lines(text);
+    reader::wide sum = 0;
+    for (std::string line; std::getline(lines, line);) {
+        if (line.starts_with("    ")) {
+            const std::size_t from = line.find("& ") + 2;
+            const std::string term = without_latex(line.substr(from, line.find(" && ") - from));
+            sum += reader(term, names).sum();
+        } else if (line.starts_with("  \\end{aligned} & ")) {
+            const std::size_t from = std::string_view("  \\end{aligned} & ").size();
+            const std::string where = without_latex(line.substr(from, line.rfind(" \\\\") - from));
+            if (where.empty() || reader(where, names).holds()) return digits(sum);
+            sum = 0;
+        }
+    }
+    return {};
 }
 
 /// What a program of the machine writes; empty where there is none.
@@ -210,16 +276,48 @@ TEST_CASE("the text's polynomials are what walks count, on both sides of the edg
     }
 }
 
+TEST_CASE("terms by name add up to what walks count") {
+    for (const asked_figure& asked : asked_figures()) {
+        CAPTURE(asked.model + ' ' + asked.words);
+        const std::string line = "formula --terms " + asked.model + ' ' + asked.words;
+        const std::string text = printed(line), latex = printed(line + " --format latex");
+        const bool plain = !has(latex, "tfrac") && !has(latex, "lceil");
+        std::string without;  // what it is without terms, in the same pieces
+        std::istringstream lines(text);
+        for (std::string one; std::getline(lines, one);)
+            if (!one.starts_with("      ")) without += one + '\n';
+        CHECK(without == printed("formula " + asked.model + ' ' + asked.words));
+        for (const counted& row : walked(asked.model, asked.words)) {
+            INFO("B " << row.batch << " S " << row.sequence << " P " << row.past);
+            CHECK(terms_in(text, row) == row.value);
+            if (plain) CHECK(latex_terms_in(latex, row) == row.value);
+        }
+    }
+    const std::string text = printed("formula --terms --model meta-llama/Llama-3.2-1B mult attn");
+    CHECK(has(text, "\n      model.layers.*.self_attn.q_proj ×16: B·4194304·S\n"));
+    CHECK(has(text, "\n      model.layers.*.self_attn.batched_matmul ×16: B·(4096·S² + 4096·S·P)\n"));
+    const auto j =
+        nlohmann::json::parse(printed("formula --terms --format json --model meta-llama/Llama-3.2-1B params attn"));
+    const auto& terms = j["formulas"][0]["pieces"][0]["terms"];
+    CHECK(terms.size() == 4);
+    CHECK(terms[0]["name"] == "model.layers.*.self_attn.q_proj");
+    CHECK(terms[0]["times"] == 16);
+    CHECK(terms[0]["expression"] == "4194304");
+    CHECK(has(refused("formula --terms --dtype int4 --model meta-llama/Llama-3.2-1B weight_bytes"), "--terms:"));
+}
+
 TEST_CASE("the functions in C and Python give what walks count") {
     const temporary_folder folder;
     const auto path = [&](const char* name) { return (folder.path() / name).string(); };
-    for (const asked_figure& asked : asked_figures()) {
-        CAPTURE(asked.model + ' ' + asked.words);
-        std::string c = "#include <stdio.h>\n" + printed("formula --format c " + asked.model + ' ' + asked.words) +
+    for (std::size_t i = 0; i < 2 * asked_figures().size(); ++i) {
+        const asked_figure& asked = asked_figures()[i / 2];
+        const std::string by = i % 2 == 1 ? " --terms" : "";
+        CAPTURE(asked.model + ' ' + asked.words + by);
+        std::string c = "#include <stdio.h>\n" + printed("formula --format c " + asked.model + ' ' + asked.words + by) +
                         "static void show(__int128 n) {\n"
                         "    if (n >= 10) show(n/10);\n    putchar('0' + (int)(n % 10));\n}\n"
                         "int main(void) {\n";
-        std::string python = printed("formula --format python " + asked.model + ' ' + asked.words), expected;
+        std::string python = printed("formula --format python " + asked.model + ' ' + asked.words + by), expected;
         for (const counted& row : walked(asked.model, asked.words)) {
             const std::string call = asked.function + '(' + std::to_string(row.batch) + ", " + std::to_string(row.sequence) +
                                      ", " + std::to_string(row.past) + ')';
@@ -236,10 +334,54 @@ TEST_CASE("the functions in C and Python give what walks count") {
     }
 }
 
+TEST_CASE("figures of images are polynomials in their number, and in tokens of text beside them") {
+    const temporary_folder folder;
+    const auto path = [&](const char* name) { return (folder.path() / name).string(); };
+    struct image_model {
+        std::string model, size, tokens;
+    };
+    const std::vector<image_model> all{{"--model google/vit-base-patch16-224", "224 × 224", ""},
+                                       {"--config " + config_of("microsoft__resnet-101"), "224 × 224", ""},
+                                       {"--config " + config_of("facebook__convnext-base-224"), "224 × 224", ""},
+                                       {"--model torchvision/resnet18 --image 320x256", "256 × 320", ""},
+                                       {"--model torchvision/swin_t", "224 × 224", ""},
+                                       {"--model timm/vit_tiny_patch16_224", "224 × 224", ""},
+                                       {"--model facebook/DiT-XL-2-256", "256 × 256", ""},
+                                       {"--model stabilityai/stable-diffusion-3-medium", "1,024 × 1,024", "1,2,77,333"},
+                                       {"--model stable-diffusion-v1-5/stable-diffusion-v1-5", "512 × 512", "1,2,77,154"},
+                                       {"--config " LLMCOST_TEST_DIR "/../configs/models/unet.json", "", ""}};
+    for (const image_model& m : all)
+        for (const char* const figure : {"flops", "written", "exp", "params"}) {
+            CAPTURE(m.model + ' ' + figure);
+            const std::string text = printed("formula " + m.model + " --terms " + figure);
+            const bool grows = !m.tokens.empty() && figure != std::string("params");
+            if (!m.size.empty())
+                CHECK(text.starts_with("B images of " + m.size + (grows ? ", S tokens of text beside each" : "") +
+                                       "; height and width are fixed\n"));
+            CHECK_FALSE(has(text, "logits"));
+            const std::string work = " --batch 1,2,3,17" + (m.tokens.empty() ? "" : " --sequence " + m.tokens);
+            std::string python = printed("formula " + m.model + " --format python " + figure), expected;
+            for (const counted& row : rows_of(m.model + work + " --format csv " + figure)) {
+                INFO("B " << row.batch << " S " << row.sequence);
+                CHECK(value_in(text, row) == row.value);
+                if (row.value != "0") CHECK(terms_in(text, row) == row.value);
+                python += "print(" + std::string(figure) + "_all(" + std::to_string(row.batch) +
+                          (grows ? ", " + std::to_string(row.sequence) : "") + "))\n";
+                expected += row.value + '\n';
+            }
+            CHECK(!expected.empty());
+            write_file(path("f.py"), python);
+            if (std::system("python3 --version > /dev/null 2>&1") == 0)
+                CHECK(output_of("python3 " + path("f.py"), path("python.txt")) == expected);
+        }
+    const auto j = nlohmann::json::parse(printed("formula --format json --model torchvision/resnet18 --image 320x256"));
+    CHECK(j["image"]["height"] == 256);
+    CHECK(j["image"]["width"] == 320);
+}
+
 TEST_CASE("what is no polynomial is refused") {
     const std::string model = "formula --model meta-llama/Llama-3.2-1B ";
     CHECK(refused(model + "saved_bytes") == "llmcost: saved_bytes: is no polynomial: storages are shared\n");
     CHECK(has(refused(model + "paramz"), "no metric or scope 'paramz'"));
     CHECK(has(refused(model + "--sequence 8 add"), "no option '--sequence'"));
-    CHECK(has(refused("formula --model google/vit-base-patch16-224 flops"), "formula: is of texts"));
 }

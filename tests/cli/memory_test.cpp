@@ -147,6 +147,30 @@ TEST_CASE("wrong questions about memory are refused") {
     CHECK(has(refused("fit --memory 1GB --training --engine vllm" + small), "--engine: means nothing with --training"));
 }
 
+TEST_CASE("where weights do not fit, the method that takes the least from them is named") {
+    const std::string model = "fit --model Qwen/Qwen3-8B --dtype bfloat16 --sequence 2048";
+    const auto named = [&](const std::string& memory) {
+        std::string words;
+        const auto f = answered_with(model + memory, 8);
+        for (const auto& s : f["suggestions"]) {
+            const std::string change = s["change"];
+            if (!change.starts_with("--quantization")) continue;
+            CHECK(words.empty());
+            words = change;
+            const bool fits = s["fits"];
+            const auto changed = answered_with(model + memory + ' ' + change, fits ? 0 : 8);
+            CHECK(changed["needed"] == s["needed"]);
+            CHECK(changed["fits"] == fits);
+        }
+        return words;
+    };
+    CHECK(named(" --memory 14GB") == "--quantization fp8");
+    CHECK(named(" --memory 9GB") == "--quantization awq");
+    CHECK(named(" --memory 3GB") == "--quantization nf4");
+    for (const auto& s : answered_with(model + " --memory 3GB --quantization awq", 8)["suggestions"])
+        CHECK_FALSE(std::string(s["change"]).starts_with("--quantization"));
+}
+
 TEST_CASE("where a training does not fit, changes are named with what they need") {
     const auto f = answered_with("fit --training --memory 6GB" + small, 8);
     bool one_fits = false;

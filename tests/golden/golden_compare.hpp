@@ -164,6 +164,15 @@ inline void compare_run(comparison& c, const golden_run& run, const model& m, co
     const std::string where =
         run.kind + " " + std::to_string(run.batch) + "x" + std::to_string(run.sequence) + "@" + std::to_string(run.past);
     const llmcost::figures folded = count_model(m, workload_of(run));
+    if (m.kind->media != nullptr) {
+        const media_shapes shown = m.kind->media(m, workload_of(run));
+        const golden_media& of = run.shows;
+        const std::int64_t heard = of.milliseconds > 0 ? shown.audio.tokens : 0;
+        const std::int64_t got[3]{static_cast<std::int64_t>(of.images) * shown.image.tokens,
+                                  static_cast<std::int64_t>(of.videos) * shown.video.tokens, heard};
+        for (std::size_t i = 0; i < 3; ++i)
+            c.equal(where, "tokens", count(run.tokens[i]), count(static_cast<std::uint64_t>(got[i])));
+    }
     compare_figures(c, where, run.total, folded);
     compare_figures(c, where + " (listed)", run.total, listing.total);
     c.equal(where, "TORCH_FLOPS", count(run.torch_flops), folded.torch_flops);
@@ -185,7 +194,8 @@ inline void compare_training(comparison& c, const golden_training& step, const m
 /// Holds a model against everything that its golden records.
 [[nodiscard]] inline comparison compare(const golden_file& golden, const model& m) {
     comparison c;
-    const model_listing any = list_model(m, {.sequence = 3});
+    const bool shows = !golden.runs.empty() && golden.runs.front().past == 0;
+    const model_listing any = list_model(m, shows ? workload_of(golden.runs.front()) : workload{.sequence = 3});
     compare_tensors(c, golden, any);
     compare_classes(c, golden, any);
     for (const golden_run& run : golden.runs)

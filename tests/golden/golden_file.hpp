@@ -59,6 +59,13 @@ struct golden_cache {
     std::vector<std::vector<tensor_shape>> layers;  ///< the tensors of every layer, in order
 };
 
+/// What one sequence shows: images of one size, videos, a recording.
+struct golden_media {
+    std::uint64_t images = 0, image_height = 0, image_width = 0;
+    std::uint64_t videos = 0, frames = 0, video_height = 0, video_width = 0;
+    std::uint64_t milliseconds = 0;
+};
+
 /// One recorded forward pass.
 struct golden_run {
     std::string kind;  ///< prefill, extend or decode
@@ -66,6 +73,8 @@ struct golden_run {
     std::uint64_t sequence = 0;          ///< new tokens
     std::uint64_t past = 0;              ///< tokens in the cache before the run
     std::uint64_t encoder_sequence = 0;  ///< 0 where there is no encoder-decoder
+    golden_media shows;
+    std::array<std::uint64_t, 3> tokens{};  ///< of a sequence, which stand for images, videos and sound
     golden_figures total;
     std::uint64_t torch_flops = 0;
     std::map<std::string, std::uint64_t> unknown;                  ///< calls without a price; such a run is not exact
@@ -84,6 +93,7 @@ struct golden_training {
     std::uint64_t saved_bytes = 0;
     std::array<std::uint64_t, primitive_columns> backward{};  ///< primitives that backward executes
     bool knows_backward = false;                              ///< whether they were recorded
+    golden_media shows{};
 };
 
 /// One golden with every index list expanded; tests/oracle/README.md has the format.
@@ -141,6 +151,8 @@ public:
                 file_.trainings.push_back({word == "training" ? dtype::float32 : dtype::bfloat16, number(1), number(2),
                                            number(3), number(4), number(5), number(6), primitives_from(7),
                                            words_.size() > 7});
+            else if (word == "step_shows")
+                file_.trainings.back().shows = media();
             else if (word == "error")
                 file_.errors[text(1)] = message();
             else if (word == "end") {
@@ -167,7 +179,11 @@ private:
     void run_line(const std::string& word) {
         need(!file_.runs.empty(), "a line of the file's head or of a run");
         golden_run& run = file_.runs.back();
-        if (word == "total")
+        if (word == "shows")
+            run.shows = media();
+        else if (word == "tokens")
+            run.tokens = {number(1), number(2), number(3)};
+        else if (word == "total")
             run.total = columns(1);
         else if (word == "torch_flops")
             run.torch_flops = number(1);
@@ -180,6 +196,10 @@ private:
                   [&, &into = run.modules.emplace()](std::string path) { return into.emplace(path, columns(2)).second; });
         else
             need(false, "a word of the format");
+    }
+
+    [[nodiscard]] golden_media media() const {
+        return {number(1), number(2), number(3), number(4), number(5), number(6), number(7), number(8)};
     }
 
     void cache(golden_cache& into) {

@@ -20,6 +20,9 @@ namespace llmcost::testing {
 /// The folder of the goldens, in the sources.
 [[nodiscard]] inline std::filesystem::path golden_folder() { return std::filesystem::path(LLMCOST_TEST_DIR) / "golden"; }
 
+/// The folder of those that show something: images, videos, sound.
+[[nodiscard]] inline std::filesystem::path media_folder() { return golden_folder() / "media"; }
+
 /// The folder whose goldens are held: the sources', or the one that `LLMCOST_GOLDENS` names (tests/oracle/draw.py).
 [[nodiscard]] inline std::filesystem::path held_folder() {
     const char* named = std::getenv("LLMCOST_GOLDENS");
@@ -31,23 +34,39 @@ namespace llmcost::testing {
     return read_config_file(golden.config_path.string()).read_with([](config_view root) { return read_model(root); });
 }
 
+/// A workload that shows what a golden recorded; one that reads no text has one token, which nobody looks at.
+[[nodiscard]] inline workload showing(workload load, const golden_media& m) {
+    load.images = static_cast<std::int64_t>(m.images);
+    load.image_height = static_cast<std::int64_t>(m.image_height);
+    load.image_width = static_cast<std::int64_t>(m.image_width);
+    load.videos = static_cast<std::int64_t>(m.videos);
+    load.video_frames = static_cast<std::int64_t>(m.frames);
+    load.video_height = static_cast<std::int64_t>(m.video_height);
+    load.video_width = static_cast<std::int64_t>(m.video_width);
+    load.audio_milliseconds = static_cast<std::int64_t>(m.milliseconds);
+    if (load.sequence == 0) load.sequence = 1;
+    return load;
+}
+
 /// What the library is asked for a recorded run; float32, as the reference ran.
 [[nodiscard]] inline workload workload_of(const golden_run& run) {
-    return {.batch = static_cast<std::int64_t>(run.batch),
+    const workload text{.batch = static_cast<std::int64_t>(run.batch),
             .sequence = static_cast<std::int64_t>(run.sequence),
             .past = static_cast<std::int64_t>(run.past),
             .encoder_sequence = static_cast<std::int64_t>(run.encoder_sequence),
             .weights = dtype::float32};
+    return showing(text, run.shows);
 }
 
 /// What the library is asked for the recorded training step.
 [[nodiscard]] inline workload workload_of(const golden_training& step) {
-    return {.batch = static_cast<std::int64_t>(step.batch),
+    const workload text{.batch = static_cast<std::int64_t>(step.batch),
             .sequence = static_cast<std::int64_t>(step.sequence),
             .encoder_sequence = static_cast<std::int64_t>(step.encoder_sequence),
             .weights = step.type,
             .activations = step.type,
             .training = true};
+    return showing(text, step.shows);
 }
 
 /// A golden whose `model_type` the library knows, with its model.

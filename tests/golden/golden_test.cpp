@@ -48,9 +48,25 @@ TEST_CASE("every golden is exact") {
     }
 }
 
+TEST_CASE("every golden that shows images, videos or sound is exact") {
+    const std::vector<std::filesystem::path> paths = golden_paths(media_folder());
+    REQUIRE(!paths.empty());
+    for (const std::filesystem::path& path : paths) {
+        const golden_file golden = read_golden(path);
+        try {
+            const comparison c = compare(golden, built_from(golden));
+            CHECK_MESSAGE(c.differences() == 0, golden.name << " (" << golden.model_type << "): " << c.text());
+        } catch (const std::exception& problem) {
+            FAIL_CHECK(golden.name << " (" << golden.model_type << "): " << std::string(problem.what()));
+        }
+    }
+}
+
 TEST_CASE("every row has a golden, unless the reference has no such model") {
     std::set<std::string> recorded;
-    for (const std::filesystem::path& path : golden_paths(golden_folder())) {
+    std::vector<std::filesystem::path> paths = golden_paths(golden_folder());
+    for (std::filesystem::path& path : golden_paths(media_folder())) paths.push_back(std::move(path));
+    for (const std::filesystem::path& path : paths) {
         const golden_file golden = read_golden(path);
         recorded.insert(golden.model_type);
         const llmcost::model m = built_from(golden);  // what it holds is held with it

@@ -77,4 +77,30 @@ TEST_CASE("the largest that fits is found without one") {
     CHECK(largest_that_fits(100, 0, squares) == 0);
 }
 
+TEST_CASE("what fits is asked a few times, whatever the size of the answer") {
+    int calls = 0;
+    const auto asked = [&](const auto& needed, std::int64_t right, std::uint64_t available, std::int64_t most, int limit) {
+        calls = 0;
+        const auto counted = [&](std::int64_t n) { return ++calls, needed(n); };
+        CHECK(largest_that_fits(available, most, counted) == right);
+        CHECK(calls <= limit);
+    };
+    constexpr std::int64_t far = 1 << 20;
+    const auto line = [](std::int64_t n) { return count(n) * count(3'000'001) + count(7'000'000'000); };
+    asked(line, 24'333, 80'000'000'000, far, 5);
+    const auto parabola = [&](std::int64_t n) { return line(n) + count(n) * count(n) * count(640); };
+    asked(parabola, 8'590, 80'000'000'000, far, 7);
+    const auto flat = [](std::int64_t) { return count(5); };
+    asked(flat, far, 5, far, 5), asked(flat, 0, 4, far, 3);
+    // a window's edge, a step, and a wall that says nothing of itself
+    const auto bent = [](std::int64_t n) { return count(n < 4096 ? 100 * n : 409'600 + n); };
+    asked(bent, 90'400, 500'000, far, 12);
+    const auto steps = [](std::int64_t n) { return count((n + 4095) / 4096) * count(4096); };
+    asked(steps, 40'960, 44'000, far, 24);
+    const auto wall = [](std::int64_t n) {
+        return n > 77'777 ? throw workload_error(77'777, n) : count(n);
+    };
+    asked(wall, 77'777, 1 << 24, far, 44);
+}
+
 }  // namespace llmcost

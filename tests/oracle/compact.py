@@ -20,11 +20,16 @@ PRIMITIVES = ("ADD", "MULT", "DIV", "SQRT", "EXP", "LOG", "TANH", "ERF", "TRIG",
 FIGURES = PRIMITIVES + ("OUT", "WRITTEN")
 RECORD_KEYS = {"model_type", "architecture", "device", "total", "parameters", "tied", "classes", "runs", "training",
                "training_bfloat16", "errors"}
-RUN_KEYS = {"kind", "batch", "sequence", "past", "encoder_sequence", "total", "flops", "modules", "cache", "unknown"}
+# What a run shows: so many images and videos of one size per sequence, a recording; how many tokens stand for them.
+SHOWN = ("images", "videos", "audio_seconds")
+TOKENS = ("image_tokens", "video_tokens", "audio_tokens")
+RUN_KEYS = {"kind", "batch", "sequence", "past", "encoder_sequence", "total", "flops", "modules", "cache", "unknown",
+            *SHOWN, *TOKENS}
 TRAININGS = ("training", "training_bfloat16")  # by the type of parameters and activations
 TRAINING_KEYS = ("batch", "sequence", "encoder_sequence", "forward", "backward", "saved_bytes")  # then PRIMITIVES
 # Provenance and what nothing is compared with: versions go into a comment, the rest is dropped.
-UNCOMPARED_KEYS = {"config", "transformers", "torch", "traceback", "seconds"}
+UNCOMPARED_KEYS = {"config", "transformers", "torch", "traceback", "seconds", "processor", "media", "refused"}
+UNCOMPARED_RUN_KEYS = {"fed", "grid", "audio_samples", "sampling_rate"}
 
 
 class FormatError(Exception):
@@ -107,9 +112,20 @@ def canonical(record):
             raise FormatError(f"figures without a column: {sorted(counts.keys() - set(FIGURES))}")
         return {name: counts[name] for name in FIGURES if counts.get(name)}
 
+    def shown(r):
+        """Images and their height and width, videos with their frames and sides, milliseconds; none where nothing is."""
+        if not any(r.get(key) for key in SHOWN):
+            return None
+        images, videos = r.get("images") or [], r.get("videos") or []
+        if any(each != of[0] for of in (images, videos) for each in of):
+            raise FormatError("images of several sizes in one run")
+        return (len(images), *(images[0] if images else (0, 0)), len(videos), *(videos[0] if videos else (0, 0, 0)),
+                round(1000 * (r.get("audio_seconds") or 0)))
+
     def run(r):
-        if r.keys() - RUN_KEYS:
-            raise FormatError(f"run keys without a place in the format: {sorted(r.keys() - RUN_KEYS)}")
+        strange = r.keys() - RUN_KEYS - UNCOMPARED_RUN_KEYS
+        if strange:
+            raise FormatError(f"run keys without a place in the format: {sorted(strange)}")
         result = {k: r[k] for k in ("kind", "batch", "sequence", "past", "flops")}
         result["encoder_sequence"] = r.get("encoder_sequence", 0)
         result["total"] = figures(r["total"])
@@ -119,12 +135,14 @@ def canonical(record):
             layers = [[tuple(shape) for shape in layer] for layer in r["cache"]["layers"]]
             result["cache"] = dict(total=r["cache"]["total"], layers=layers)
         result["unknown"] = dict(r.get("unknown") or {})
+        result["shows"] = shown(r)
+        result["tokens"] = tuple(r.get(key, 0) for key in TOKENS) if result["shows"] else None
         return result
 
     def training(r):
         return r and dict(batch=r["batch"], sequence=r["sequence"], encoder_sequence=r.get("encoder_sequence", 0),
                           forward=r["flops"]["forward"], backward=r["flops"]["backward"], saved_bytes=r["saved_bytes"],
-                          primitives=figures(r["primitives"]) if "primitives" in r else None)
+                          primitives=figures(r["primitives"]) if "primitives" in r else None, shows=shown(r))
 
     tensors = {name: tuple(shape) for name, shape in record["parameters"]}
     if len(tensors) != len(record["parameters"]):
@@ -176,6 +194,9 @@ def write(record, name, torch_version="unknown"):
     line("runs", len(c["runs"]))
     for r in c["runs"]:
         line("run", r["kind"], r["batch"], r["sequence"], r["past"], r["encoder_sequence"])
+        if r["shows"] is not None:
+            line("shows", *r["shows"])
+            line("tokens", *r["tokens"])
         line("total", *counts(r["total"]))
         line("torch_flops", r["flops"])
         for call, times in r["unknown"].items():
@@ -194,6 +215,8 @@ def write(record, name, torch_version="unknown"):
             executed = c[word]["primitives"]
             line(word, *(c[word][key] for key in TRAINING_KEYS),
                  *([] if executed is None else (executed.get(p, 0) for p in PRIMITIVES)))
+            if c[word]["shows"] is not None:
+                line("step_shows", *c[word]["shows"])
     for kind, message in c["errors"].items():
         if len(kind.split()) != 1:
             raise FormatError(f"error kind {kind!r}: not one word")
@@ -256,7 +279,12 @@ def read(text):
         elif word == "run":
             kind, batch, sequence, past, encoder = rest
             c["runs"].append(dict(kind=kind, batch=int(batch), sequence=int(sequence), past=int(past),
-                                  encoder_sequence=int(encoder), modules=None, cache=None, unknown={}))
+                                  encoder_sequence=int(encoder), modules=None, cache=None, unknown={}, shows=None,
+                                  tokens=None))
+        elif word in ("shows", "tokens"):
+            run[word] = tuple(numbers(rest))
+        elif word == "step_shows":
+            c[step]["shows"] = tuple(numbers(rest))
         elif word == "total":
             run["total"] = figures(rest)
         elif word == "torch_flops":
@@ -269,8 +297,8 @@ def read(text):
         elif word == "modules":
             run["modules"] = table(rest[0], figures)
         elif word in TRAININGS:
-            n = len(TRAINING_KEYS)
-            c[word] = dict(zip(TRAINING_KEYS, numbers(rest[:n]), strict=True), primitives=None)
+            n, step = len(TRAINING_KEYS), word
+            c[word] = dict(zip(TRAINING_KEYS, numbers(rest[:n]), strict=True), primitives=None, shows=None)
             if len(rest) > n:
                 executed = zip(PRIMITIVES, numbers(rest[n:]), strict=True)
                 c[word]["primitives"] = {p: count for p, count in executed if count}

@@ -29,12 +29,19 @@ from recorder import Recorder
 from workloads import cache_layers
 
 MODULES = 2
-NAMES = ("variant__deepseek_v3_halves", "variant__glm4_moe_small", "variant__glm4_moe_odd_part")
+NAMES = ("variant__deepseek_v3_halves", "variant__glm4_moe_small", "variant__glm4_moe_odd_part", "variant__hy_v3_small",
+         "default__bailing_hybrid")
 WORKLOADS = ((3, 67, 0), (1, 1, 0), (2, 1, 40), (2, 7, 40))
 
 
 def build(values):
     config = models.read_configuration(dict(values, num_nextn_predict_layers=MODULES))
+    if getattr(config, "num_mtp_layers", None) is None:  # the class reads no such key
+        config.num_mtp_layers = MODULES
+    # checkpoints have layers of these kinds, of which configurations say nothing
+    for name, kind in (("layer_types", "full_attention"), ("mlp_layer_types", "sparse")):
+        if getattr(config, name, None) is not None and getattr(config, "mtp_" + name, None) is None:
+            setattr(config, "mtp_" + name, [kind] * MODULES)
     main = models.build(config)
     with torch.device("meta"):
         further = MtpModel(main, MODULES).eval()

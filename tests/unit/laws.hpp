@@ -176,6 +176,11 @@ template <class Holds>
 inline const law_exceptions untrained_types{
     {"reformer", "goes back by layers that are run again, in the mode of training alone (`ReformerLayer.backward_pass`)"}};
 
+/// Of which nobody can say how many pairs causal scores show.
+inline const law_exceptions unseen_types{
+    {"reformer", "a decoder sorts tokens by hashes (`LSHSelfAttention`)"},
+    {"prophetnet", "a step hides nothing, `ngram_attention_bias` the last words from later streams"}};
+
 /// Calls `check(model, workload)` for every model of a golden and every workload, as long as the model has positions for.
 template <class Check>
 void for_all(const std::vector<workload>& loads, Check check, const law_exceptions& exceptions = {}) {
@@ -183,6 +188,7 @@ void for_all(const std::vector<workload>& loads, Check check, const law_exceptio
         [&](const golden_model& g) {
             for (const workload& load : loads) {
                 if (load.training && is_exception(untrained_types, g.golden.model_type)) continue;
+                if (load.attention == attention_scores::causal && is_exception(unseen_types, g.golden.model_type)) continue;
                 const workload run = fitted(g.built, load);
                 INFO(text_of(run));
                 check(g.built, run);

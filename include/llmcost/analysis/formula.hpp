@@ -103,6 +103,11 @@ public:
     /// A figure that is a sum of figures, `of(figures)`, as the polynomial that this form is of it.
     template <class Of>
     [[nodiscard]] constexpr polynomial expand(Of of) const {
+        return interpolated([&](const workload& w) { return static_cast<wide>(count(of((*this)(w))).to_wide()); });
+    }
+    /// The polynomial of whatever `sample(workload)` tells and follows one in this form's region.
+    template <class Sample>
+    [[nodiscard]] constexpr polynomial interpolated(Sample sample) const {
         wide differences_of[2][monomials]{};
         for (std::size_t n = 0; n < (region_.batch.width() > 1 ? 2 : 1); ++n) {
             wide samples[monomials]{};
@@ -110,7 +115,7 @@ public:
                 if (has(exponents[k])) {
                     const auto& [a, b, c] = exponents[k];
                     const point p{base_.batch + static_cast<std::int64_t>(n), base_.a + a, base_.b + b, base_.c + c};
-                    samples[k] = static_cast<wide>(count(of((*this)(workload_at(p)))).to_wide());
+                    samples[k] = sample(workload_at(p));
                 }
             differences(samples, differences_of[n]);
         }

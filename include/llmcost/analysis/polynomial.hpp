@@ -43,6 +43,7 @@ struct polynomial {
         out = sum / 2;
         return good && sum % 2 == 0;
     }
+    friend constexpr bool operator==(const polynomial&, const polynomial&) = default;
 };
 
 /// A polynomial of steps away from a corner, in Newton's differences, as one of the values themselves: `of[n][k]` belongs to

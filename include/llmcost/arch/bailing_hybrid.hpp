@@ -80,6 +80,11 @@ constexpr value mix(const site& here, trace& t, const value& x) {
     return t.call(here.row.names.attention, gated_attention{latent_attention_of(here)}, x);
 }
 
+/// Layers that attend in full, with experts (vllm/model_executor/models/bailing_moe_mtp.py).
+constexpr void predict(const site& here, trace& t, const value& x) {
+    predict_further(here, t, x, {{mixer_kind::full_attention, true}});
+}
+
 constexpr void read(config_view config, sizes& s) {
     read_latent_attention(config, s);
     s.mla.q_lora_rank = 0;  // queries have no such step, whatever a file says
@@ -103,7 +108,7 @@ inline constexpr architecture bailing_hybrid = [](architecture a) {
     a.model_type = "bailing_hybrid", a.prefix = "BailingHybrid";
     a.read = bailing_hybrid_detail::read, a.own = bailing_hybrid_detail::keys;
     a.recur = bailing_hybrid_detail::recur, a.mix = bailing_hybrid_detail::mix;
-    a.rotated = rotation::split_pairs;
+    a.rotated = rotation::split_pairs, a.predict = bailing_hybrid_detail::predict;
     a.defaults.vocab_size = 157184, a.defaults.hidden_size = 2560, a.defaults.intermediate_size = 6144;
     a.defaults.num_hidden_layers = 42, a.defaults.max_position_embeddings = 262144;
     a.defaults.moe.num_experts = 512, a.defaults.moe.intermediate_size = 768;

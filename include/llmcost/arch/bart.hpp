@@ -23,17 +23,22 @@ inline constexpr stack_style mbart_style{
 ///
 /// Source: transformers/models/bart/modeling_bart.py.
 constexpr value describe_bart(const site& here, trace& t) { return describe_stacks(here, t, bart_detail::style); }
+constexpr value describe_bart_stacks(const site& here, trace& t) { return describe_both_stacks(here, t, bart_detail::style); }
 
 /// Norms in front of blocks and behind the layers.
 ///
 /// Source: transformers/models/mbart/modeling_mbart.py.
 constexpr value describe_mbart(const site& here, trace& t) { return describe_stacks(here, t, bart_detail::mbart_style); }
+constexpr value describe_mbart_stacks(const site& here, trace& t) {
+    return describe_both_stacks(here, t, bart_detail::mbart_style);
+}
 
 // transformers/models/bart: configuration_bart.py, modeling_bart.py
 inline constexpr architecture bart{
     .model_type = "bart",
     .prefix = "Bart",
     .describe = describe_bart,
+    .base = describe_bart_stacks,
     .read = read_stacks,
     .own = bart_detail::keys,
     .drops = stack_dropout,
@@ -57,7 +62,7 @@ inline constexpr architecture bart{
 
 // transformers/models/mbart: norms in front of blocks
 inline constexpr architecture mbart = [](architecture a) {
-    a.model_type = "mbart", a.prefix = "MBart", a.describe = describe_mbart;
+    a.model_type = "mbart", a.prefix = "MBart", a.describe = describe_mbart, a.base = describe_mbart_stacks;
     a.defaults.num_labels = 2;
     return a;
 }(bart);

@@ -301,6 +301,7 @@ inline constexpr architecture cvt{
     .read = read_cvt,
     .own = cvt_detail::keys,
     .rotated = rotation::none,
+    .any_image = true,
     .heads = {head_kind::none, head_kind::image_classification},
     .defaults = image_defaults(activation::gelu),
 };

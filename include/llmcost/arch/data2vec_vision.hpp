@@ -23,7 +23,7 @@ inline constexpr own_key keys[]{
 
 /// A bias for each distance of two patches, and three for those of the class token; (1, H, tokens, tokens).
 ///
-/// The table is resampled to the size that it has.
+/// The table is resampled to the image's distances, be they as many as it has.
 struct relative_bias {
     const site& here;
 
@@ -34,9 +34,11 @@ struct relative_bias {
         const vision_sizes& image = here.dims.vision;
         const std::int64_t heads = here.dims.num_attention_heads;
         const std::int64_t high = image.image_height / image.patch_size, wide = image.image_width / image.patch_size;
-        const std::int64_t rows = 2 * high - 1, columns = 2 * wide - 1, tokens = high * wide + 1;
-        const value table = t.param("relative_position_bias_table", {rows * columns + 3, heads});
-        const value places = t.slice(table, 0, rows * columns).view({1, columns, rows, heads}).permute({0, 3, 1, 2});
+        const extents grid = patch_grid(here, t);
+        const std::int64_t old_rows = 2 * high - 1, old_columns = 2 * wide - 1, tokens = grid.size[0] * grid.size[1] + 1;
+        const std::int64_t rows = 2 * grid.size[0] - 1, columns = 2 * grid.size[1] - 1, old = old_rows * old_columns;
+        const value table = t.param("relative_position_bias_table", {old + 3, heads});
+        const value places = t.slice(table, 0, old).view({1, old_columns, old_rows, heads}).permute({0, 3, 1, 2});
         const value resampled = t.reshape(t.bilinear(places, rows, columns).permute({0, 2, 3, 1}), {rows * columns, heads});
         const value all = t.cat({resampled, t.slice(table, 0, 3)}, 0);
         const value picked = t.gather(all, {tokens * tokens, heads}).view({tokens, tokens, heads});
@@ -119,12 +121,13 @@ constexpr value embed(const site& here, trace& t) {
         const recorder::idle_guard nothing_is_masked{t};
         (void)t.param("mask_token", {1, 1, width});
     }
-    const value places = here.dims.own[absolute] != 0 ? t.param("position_embeddings", {1, patches + 1, width}) : value{};
+    value places;
+    if (here.dims.own[absolute] != 0) places = t.param("position_embeddings", {1, patches + 1, width});
     const module_info patch_embeddings{.name = "patch_embeddings", .type = here.type("PatchEmbeddings")};
     t.enter(patch_embeddings);
     const value tokens = t.leave(patch_embeddings, as_tokens(t.call("projection", patch_convolution{image, width}, pixels)));
     value x = t.cat({token.expand({batch, 1, width}), tokens}, 1);
-    if (here.dims.own[absolute] != 0) x = t.add(x, places);
+    if (here.dims.own[absolute] != 0) x = t.add(x, resampled_places(here, t, places, 1));
     return dropout(t, "dropout", x);
 }
 
@@ -188,7 +191,8 @@ constexpr void read_data2vec_vision(config_view config, sizes& s) {
 // transformers/models/data2vec: configuration_data2vec_vision.py, modeling_data2vec_vision.py
 inline constexpr architecture data2vec_vision = [](architecture a) {
     a.model_type = "data2vec-vision", a.prefix = "Data2VecVision", a.describe = describe_data2vec_vision;
-    a.read = read_data2vec_vision, a.own = data2vec_vision_detail::keys;
+    a.read = read_data2vec_vision, a.own = data2vec_vision_detail::keys, a.any_image = true;
+    a.base = data2vec_vision_detail::base;
     a.heads = {head_kind::none, head_kind::image_classification}, a.names = {};
     return a;
 }(vit);

@@ -2,149 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/arch/vit.hpp>
-#include <llmcost/reading/images.hpp>
-#include <llmcost/walks/images.hpp>
+#include <llmcost/arch/dinov2.hpp>
 
 namespace llmcost::arch {
 
-namespace dinov2_detail {
-
-enum own : std::uint8_t { registers, ratio, gated, drops };
-inline constexpr own_key keys[]{{"num_register_tokens", 4, own_value::non_negative},
-                                {"mlp_ratio", 4},
-                                {"use_swiglu_ffn", 0, own_value::boolean},
-                                {.value = own_value::computed}};  // a module that drops paths in training
-
-/// A class token and registers around learned positions: the class, the registers, the patches.
-struct embeddings {
-    const site& here;
-
-    static constexpr role what = role::embedding;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("Embeddings"); }
-    constexpr value describe(trace& t, const value& pixels) const {
-        const vision_sizes& image = here.dims.vision;
-        const std::int64_t width = here.dims.hidden_size, batch = pixels.dim(0), more = here.dims.own[registers];
-        const std::int64_t patches = (image.image_height / image.patch_size) * (image.image_width / image.patch_size);
-        const value token = t.param("cls_token", {1, 1, width});
-        {
-            const recorder::idle_guard nothing_is_masked{t};
-            (void)t.param("mask_token", {1, width});
-        }
-        const value places = t.param("position_embeddings", {1, patches + 1, width});
-        const value register_tokens = t.param("register_tokens", {1, more, width});
-        const module_info patch_embeddings{.name = "patch_embeddings", .type = here.type("PatchEmbeddings")};
-        t.enter(patch_embeddings);
-        const value projected = t.call("projection", patch_convolution{image, width}, pixels);
-        const value tokens = t.leave(patch_embeddings, projected.view({batch, width, patches}).transpose(1, 2));
-        const value x = t.add(t.cat({token.expand({batch, 1, width}), tokens}, 1), places);
-        const value joined =
-            t.cat({t.slice(x, 1, 1), register_tokens.expand({batch, more, width}), t.slice(x, 1, patches)}, 1);
-        return dropout(t, "dropout", joined);
-    }
-};
-
-struct attention {
-    const sizes& dims;
-    literal prefix;
-
-    static constexpr role what = role::attn;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return {prefix, "Attention"}; }
-    constexpr value describe(trace& t, const value& x) const {
-        const value mixed = attend_within(t, x, dims.hidden_size, dims.num_attention_heads, dims.attention_bias,
-                                          {"q_proj", "k_proj", "v_proj"}, false, all_positions(x.dim(1)));
-        return t.call("o_proj", linear{dims.hidden_size, dims.hidden_size, true}, mixed);
-    }
-};
-
-/// A factor for each feature of what a block adds.
-struct layer_scale {
-    std::int64_t width;
-    literal prefix;
-
-    static constexpr role what = role::none;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return {prefix, "LayerScale"}; }
-    constexpr value describe(trace& t, const value& x) const { return t.mul(x, t.param("lambda1", {width})); }
-};
-
-struct layer {
-    const site& here;
-
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("Layer"); }
-    constexpr value describe(trace& t, const value& x) const {
-        const literal prefix = here.row.prefix;
-        const std::int64_t width = here.dims.hidden_size;
-        const norm<norm_kind::layer> layer_norm{width};
-        const drop_path_module path{prefix, here.dims.own[drops] != 0};
-        const auto drop = [&](const value& h) { return t.call("drop_path", path, h); };
-        value h = t.call("attention", attention{here.dims, prefix}, t.call("norm1", layer_norm, x));
-        const value middle = t.add(drop(t.call("layer_scale1", layer_scale{width, prefix}, h)), x);
-        h = feed(t, t.call("norm2", layer_norm, middle));
-        return t.add(drop(t.call("layer_scale2", layer_scale{width, prefix}, h)), middle);
-    }
-    constexpr value feed(trace& t, const value& h) const {
-        const std::int64_t width = here.dims.hidden_size, inner = here.dims.intermediate_size;
-        if (here.dims.own[gated]) {
-            const mlp<mlp_kind::gated> block{width, inner, activation::silu, here.type("SwiGLUFFN"), true};
-            return t.call("mlp", block, h);
-        }
-        const mlp<mlp_kind::plain> block{width,
-                                         inner,
-                                         here.dims.hidden_act,
-                                         here.type("MLP"),
-                                         true,
-                                         {.up = "fc1", .down = "fc2", .act = "activation_fn"}};
-        return t.call("mlp", block, h);
-    }
-};
-
-constexpr value base(const site& here, trace& t) {
-    value x = t.call("embeddings", embeddings{here}, images_of(here, t));
-    const module_info encoder{.name = "encoder", .type = here.type("Encoder")};
-    t.enter(encoder);
-    for (repetition each = t.repeat(here.dims.num_hidden_layers, x); each.next();)
-        x = t.call({"layer", each.index()}, layer{here}, x);
-    t.leave(encoder);
-    return t.call("layernorm", norm<norm_kind::layer>{here.dims.hidden_size}, x);
-}
-
-/// A linear layer over the class token beside the patches' mean.
-constexpr value classify(const site& here, trace& t, const value& x) {
-    const value first = t.select(x, 1);
-    const value patches = t.slice(x, 1, x.dim(1) - 1 - here.dims.own[registers]);
-    return classify_linear(here, t, t.cat({first, t.mean(patches, 1)}, 1));
-}
-
-}  // namespace dinov2_detail
-
-/// A vision transformer with registers and scaled blocks.
-///
-/// Source: transformers/models/dinov2_with_registers/modeling_dinov2_with_registers.py.
-constexpr value describe_dinov2_with_registers(const site& here, trace& t) {
-    return describe_image_model(here, t, "dinov2_with_registers", dinov2_detail::base, dinov2_detail::classify);
-}
-
 constexpr void read_dinov2_with_registers(config_view config, sizes& s) {
     using namespace dinov2_detail;
-    read_vit(config, s);
-    if (s.vision.image_height != s.vision.image_width)
-        fail_unsupported(config, "image_size", "no row describes positions that are interpolated for oblong images");
-    s.own[drops] = config.real("drop_path_rate", 0.0) > 0.0;
-    s.intermediate_size = checked_width(config, "mlp_ratio", s.hidden_size, s.own[ratio]);
-    if (s.own[gated]) s.intermediate_size = (s.intermediate_size * 2 / 3 + 7) / 8 * 8;
+    read(config, s);
+    s.own[registers] = config.non_negative("num_register_tokens", 4), s.own[registered] = s.own[masked] = 1;
 }
 
 // transformers/models/dinov2_with_registers: configuration_dinov2_with_registers.py, modeling_dinov2_with_registers.py
 inline constexpr architecture dinov2_with_registers = [](architecture a) {
     a.model_type = "dinov2_with_registers", a.prefix = "Dinov2WithRegisters";
-    a.describe = describe_dinov2_with_registers, a.read = read_dinov2_with_registers, a.own = dinov2_detail::keys;
-    a.heads = {head_kind::none, head_kind::image_classification};
+    a.read = read_dinov2_with_registers, a.names.base = "dinov2_with_registers";
     return a;
-}(vit);
+}(dinov2);
 
 }  // namespace llmcost::arch

@@ -114,9 +114,7 @@ struct block {
     }
 };
 
-constexpr value encode_blocks(const site& here, trace& t, value x) {
-    const module_info encoder{.name = "encoder", .type = here.type("Encoder")};
-    t.enter(encoder);
+constexpr value call_blocks(const site& here, trace& t, value x) {
     std::int64_t number = 0;
     for (std::int64_t i = 0; i < here.dims.own[stages]; ++i) {
         const stage_sizes dims = stage_sizes::read(here.dims, i);
@@ -125,6 +123,12 @@ constexpr value encode_blocks(const site& here, trace& t, value x) {
             x = t.call({"blocks", each.index()}, block{here, dims, false}, x);
         number += dims.repeats - 1;
     }
+    return x;
+}
+constexpr value encode_blocks(const site& here, trace& t, const value& embedded) {
+    const module_info encoder{.name = "encoder", .type = here.type("Encoder")};
+    t.enter(encoder);
+    value x = call_blocks(here, t, embedded);
     x = t.call("top_conv", convolution_2d{x.dim(1), here.dims.own[top], 1, 1, 0, 1, false}, x);
     return t.leave(encoder, activated(here, t, "top_bn", "top_activation", x));
 }
@@ -142,12 +146,15 @@ struct pool_of_everything {
     }
 };
 
-constexpr value base(const site& here, trace& t) {
+constexpr value embed(const site& here, trace& t) {
     const module_info embeddings{.name = "embeddings", .type = here.type("Embeddings"), .what = role::embedding};
     t.enter(embeddings);
     value x = t.call("padding", zero_padding{1}, images_of(here, t));
     x = t.call("convolution", convolution_2d{x.dim(1), here.dims.own[stem], 3, 2, 0, 1, false}, x);
-    x = encode_blocks(here, t, t.leave(embeddings, activated(here, t, "batchnorm", "activation", x)));
+    return t.leave(embeddings, activated(here, t, "batchnorm", "activation", x));
+}
+constexpr value base(const site& here, trace& t) {
+    const value x = encode_blocks(here, t, embed(here, t));
     const recorder::off_loss_guard unread{t, here.dims.head == head_kind::none};
     const pool_of_everything pooler{here.dims.own[top], here.dims.own[pools_maximum] != 0};
     const value pooled = t.call("pooler", pooler, x);
@@ -225,14 +232,13 @@ constexpr value describe_efficientnet(const site& here, trace& t) {
     return describe_image_model(here, t, "efficientnet", efficientnet_detail::base, classify_dropped);
 }
 
-constexpr void read_efficientnet(config_view config, sizes& s) {
+/// What surrounds the layer behind all blocks.
+constexpr void read_efficientnet_blocks(config_view config, sizes& s) {
     using namespace efficientnet_detail;
     s.vision = read_images(config, 600);
     const double wide = coefficient(config, "width_coefficient", 2.0);
     const std::int64_t divisor = config.positive("depth_divisor", 8);
     s.own[stem] = rounded(32, wide, divisor);
-    if (s.own[top] != rounded(1280, wide, divisor))
-        fail_value(config, "hidden_dim", "1280 times width_coefficient, rounded");
     const auto found = config.optional_array("in_channels");
     s.own[stages] = found ? static_cast<std::int64_t>(found->size()) : 7;
     if (s.own[stages] < 1 || s.own[stages] > most)
@@ -251,6 +257,13 @@ constexpr void read_efficientnet(config_view config, sizes& s) {
     for (const std::int64_t side : {s.vision.image_height, s.vision.image_width})
         if (side > s.own[top]) fail_unsupported(config, "image_size", "no row describes images wider than hidden_dim");
 }
+constexpr void read_efficientnet(config_view config, sizes& s) {
+    using namespace efficientnet_detail;
+    read_efficientnet_blocks(config, s);
+    const double wide = coefficient(config, "width_coefficient", 2.0);
+    if (s.own[top] != rounded(1280, wide, config.positive("depth_divisor", 8)))
+        fail_value(config, "hidden_dim", "1280 times width_coefficient, rounded");
+}
 
 // transformers/models/efficientnet: configuration_efficientnet.py, modeling_efficientnet.py
 inline constexpr architecture efficientnet{
@@ -260,6 +273,7 @@ inline constexpr architecture efficientnet{
     .read = read_efficientnet,
     .own = efficientnet_detail::keys,
     .rotated = rotation::none,
+    .any_image = true,
     .heads = {head_kind::none, head_kind::image_classification},
     .defaults = image_defaults(activation::swish),
 };

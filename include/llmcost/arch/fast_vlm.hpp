@@ -3,31 +3,17 @@
 #pragma once
 
 #include <llmcost/arch/qwen2.hpp>
+#include <llmcost/arch/timm.hpp>
 #include <llmcost/reading/image.hpp>
 #include <llmcost/walks/composite.hpp>
+#include <llmcost/walks/media.hpp>
 #include <llmcost/walks/tower.hpp>
 
 namespace llmcost::arch {
 
 namespace fast_vlm_detail {
 
-/// A module without parameters that a text does not run.
-struct named_module {
-    literal named;
-
-    static constexpr role what = role::none;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return {"", named}; }
-    constexpr value describe(trace&, const value& x) const { return x; }
-};
-
-/// Runs `inside` in a module of timm's.
-template <class Inside>
-constexpr value within(trace& t, module_place at, literal type, const value& x, const Inside& inside) {
-    const module_info m{.name = at.name, .index = at.index, .type = {"", type}};
-    t.enter(m);
-    return t.leave(m, inside(x));
-}
+using timm_detail::relu_in_place, timm_detail::within;
 
 /// Children of an `nn.Sequential`, by their numbers.
 inline constexpr literal numbers[]{"0",  "1",  "2",  "3",  "4",  "5",  "6",  "7",  "8",  "9",  "10", "11",
@@ -36,14 +22,14 @@ inline constexpr literal numbers[]{"0",  "1",  "2",  "3",  "4",  "5",  "6",  "7"
 /// A convolution that training had in branches (`MobileOneBlock`), behind which channels may be weighed.
 constexpr value one_block(trace& t, literal name, const convolution_2d& layer, const value& x, std::int64_t weighed = 0) {
     return within(t, name, "MobileOneBlock", x, [&](const value& in) {
-        if (weighed == 0) (void)t.call("se", identity{"Identity"}, in);
-        const value h = t.call("reparam_conv", layer, in);
-        if (weighed != 0)
-            within(t, "se", "SEModule", h, [&](const value& all) {
-                const value mean = t.mean(t.mean(all, 3, true), 2, true);
+        value h = t.call("reparam_conv", layer, in);
+        if (weighed == 0)
+            h = t.call("se", identity{"Identity"}, h);
+        else
+            h = within(t, "se", "SEModule", h, [&](const value& all) {
+                const value mean = t.mean_of_images(all).unsqueeze(2).unsqueeze(3);
                 value s = t.call("bn", identity{"Identity"}, t.call("fc1", convolution_2d{layer.out, weighed, 1}, mean));
-                s = t.call("fc2", convolution_2d{weighed, layer.out, 1},
-                           t.call("act", activation_module{activation::relu}, s));
+                s = t.call("fc2", convolution_2d{weighed, layer.out, 1}, t.call("act", relu_in_place{}, s));
                 return t.mul(all, t.call("gate", activation_module{activation::sigmoid}, s));
             });
         return t.call("act", gelu_module{}, h);
@@ -53,9 +39,8 @@ constexpr value one_block(trace& t, literal name, const convolution_2d& layer, c
 /// `BatchNormAct2d` without an activation, in evaluation.
 constexpr value batch_norm(trace& t, const value& x) {
     return within(t, "bn", "BatchNormAct2d", x, [&](const value& in) {
-        const value weight = t.param("weight", {in.dim(1)}), bias = t.param("bias", {in.dim(1)});
-        const auto over_channels = [](const value& v) { return v.view({1, v.dim(0), 1, 1}); };
-        const value h = t.add(t.mul(in, over_channels(weight)), over_channels(bias));
+        t.beside(t.param("weight", {in.dim(1)})), t.beside(t.param("bias", {in.dim(1)}));
+        const value h = t.batch_norm(in);
         return t.call("act", identity{"Identity"}, t.call("drop", identity{"Identity"}, h));
     });
 }
@@ -68,16 +53,18 @@ constexpr value convolving_block(trace& t, const value& x) {
             return batch_norm(t, t.call("conv", convolution_2d{width, width, 7, 1, 3, width, false}, each));
         });
         h = t.call("act", gelu_module{}, t.call("fc1", convolution_2d{width, inner, 1}, h));
-        h = t.call("fc2", convolution_2d{inner, width, 1}, dropout(t, "drop", h));
-        return h;
+        return dropout(t, "drop", t.call("fc2", convolution_2d{inner, width, 1}, dropout(t, "drop", h)));
     });
 }
 
-constexpr value scaled(trace& t, literal name, const value& x) {
-    return within(t, name, "LayerScale2d", x, [&](const value& in) {
-        return t.mul(in, t.param("gamma", {in.dim(1), 1, 1}));
-    });
-}
+/// A factor for each channel.
+struct layer_scale {
+    static constexpr role what = role::none;
+    static constexpr bool leaf = true;
+    [[nodiscard]] constexpr class_name type() const { return {"", "LayerScale2d"}; }
+    constexpr value describe(trace& t, const value& x) const { return t.mul(x, t.param("gamma", {x.dim(1), 1, 1})); }
+};
+constexpr value scaled(trace& t, literal name, const value& x) { return t.call(name, layer_scale{}, x); }
 
 /// Mixes pixels by a convolution.
 constexpr value mixing_block(trace& t, literal name, const value& x) {
@@ -101,10 +88,15 @@ constexpr value attending_block(trace& t, literal name, const value& x) {
             const value rows = t.reshape(each, {each.dim(0), n, width});
             const value all = t.call("qkv", linear{width, 3 * width}, rows).view({each.dim(0), n, 3, heads, 32});
             const value apart = all.permute({2, 0, 3, 1, 4});
-            const value q = apart.select(0), k = apart.select(0), v = apart.select(0);
-            const value seen =
-                dropout(t, "attn_drop", t.softmax(t.matmul(t.mul(q), k.transpose(2, 3))), dropout_of::attention);
-            const value flat = t.reshape(t.matmul(seen, v).transpose(1, 2), {each.dim(0), n, width});
+            const value part = apart.select(0);
+            {
+                const recorder::idle_guard in_one_call{t};
+                (void)dropout(t, "attn_drop", part, dropout_of::attention);
+            }
+            const context where{.sequence = n, .causal = false};
+            const recorder::fused_guard fused{t, fused_attention(part, heads, where, n)};
+            const value mixed_heads = attention_heads_by_parts(t, part, part, part, where);
+            const value flat = t.reshape(mixed_heads.transpose(1, 2), {each.dim(0), n, width});
             return dropout(t, "proj_drop", t.call("proj", linear{width, width, true}, flat));
         });
         const value back = mixed.transpose(1, 2).view({in.dim(0), width, in.dim(2), in.dim(3)});
@@ -116,7 +108,7 @@ constexpr value attending_block(trace& t, literal name, const value& x) {
 
 // widths and blocks of the five stages of `fastvit_mci3`
 inline constexpr std::int64_t widths[]{96, 192, 384, 768, 1536}, depths[]{2, 12, 24, 4, 2};
-inline constexpr std::int64_t first_attending = 3, final_width = 3072, side = 256;
+inline constexpr std::int64_t first_attending = 3, final_width = 3072, side = 1024;
 
 constexpr value describe_stage(trace& t, std::int64_t i, const value& x) {
     const std::int64_t width = widths[i];
@@ -164,12 +156,14 @@ constexpr value tower_base(const site&, trace& t) {
             return in;
         });
         x = one_block(t, "final_conv", {last, final_width, 3, 1, 1, last}, x, final_width / 16);
-        return within(t, "head", "ClassifierHead", x, [&](const value& in) {
-            (void)within(t, "global_pool", "SelectAdaptivePool2d", in, [&](const value& each) {
-                return t.call("flatten", named_module{"Flatten"}, t.call("pool", named_module{"AdaptiveAvgPool2d"}, each));
+        const recorder::off_loss_guard unread{t};
+        within(t, "head", "ClassifierHead", x, [&](const value& in) {
+            const value mean = within(t, "global_pool", "SelectAdaptivePool2d", in, [&](const value& each) {
+                return t.call("flatten", flatten{}, t.call("pool", global_average_pool{}, each));
             });
-            return t.call("flatten", identity{"Identity"}, t.call("fc", identity{"Identity"}, dropout(t, "drop", in)));
+            return t.call("flatten", identity{"Identity"}, t.call("fc", identity{"Identity"}, dropout(t, "drop", mean)));
         });
+        return x;
     });
 }
 
@@ -208,9 +202,16 @@ inline constexpr own_key keys[]{
     {.otherwise = static_cast<std::int64_t>(activation::gelu), .value = own_value::computed},
 };
 
+/// Images are made squares of so many pixels, of which each token stands for 64 by 64.
+constexpr media_shapes show(const model& m, const workload&) {
+    const std::int64_t pixels = m.beside[0].dims.vision.image_height, places = pixels / 64;
+    return {.image = {.tokens = places * places, .height = pixels, .width = pixels}};
+}
+
 constexpr value base(const site& here, trace& t) {
-    {
-        const recorder::idle_guard no_pixels{t};
+    return describe_text_after(here, t, "language_model", [&](const value& words) {
+        const recorder::idle_guard no_pixels{t, !sees_images(t)};
+        const recorder::workload_guard shown{t, pictures(t.load(), images_in(t), 0, 0)};
         const value seen = describe_tower(here, t, 0, "vision_tower", role::vision);
         const std::int64_t in = here.whole.beside[0].dims.hidden_size, width = here.dims.hidden_size;
         const projector both{here.type("MultiModalProjector"),
@@ -219,9 +220,9 @@ constexpr value base(const site& here, trace& t) {
                              width,
                              here.whole.own[projector_bias] != 0,
                              static_cast<activation>(here.whole.own[projector_act])};
-        (void)t.call("multi_modal_projector", both, t.constant({seen.dim(0), seen.dim(2) * seen.dim(3), in}, seen.type));
-    }
-    return describe_text(here, t, "language_model");
+        const value places = t.reshape(seen, {seen.dim(0), in, seen.dim(2) * seen.dim(3)}).permute({0, 2, 1});
+        return t.masked_scatter(words, t.call("multi_modal_projector", both, places));
+    });
 }
 
 constexpr void read_whole(config_view config, model& m) {
@@ -238,7 +239,7 @@ constexpr void read_whole(config_view config, model& m) {
 // transformers/models/fast_vlm: timm's FastViT in front of Qwen2
 inline constexpr architecture fast_vlm = [](architecture a) {
     a.model_type = "fast_vlm", a.prefix = "FastVlm", a.base = fast_vlm_detail::base, a.own = fast_vlm_detail::keys;
-    a.read_whole = fast_vlm_detail::read_whole;
+    a.read_whole = fast_vlm_detail::read_whole, a.media = fast_vlm_detail::show, a.reads.images = true;
     a.text = {.key = "text_config", .otherwise = &qwen2, .missing = &fast_vlm_detail::text, .ties = true};
     a.beside[0] = {.key = "vision_config", .otherwise = &fast_vlm_detail::tower, .missing = &fast_vlm_detail::missing_tower};
     return a;

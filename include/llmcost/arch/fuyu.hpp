@@ -4,6 +4,7 @@
 
 #include <llmcost/arch/persimmon.hpp>
 #include <llmcost/walks/composite.hpp>
+#include <llmcost/walks/media.hpp>
 
 namespace llmcost::arch {
 
@@ -12,14 +13,33 @@ namespace fuyu_detail {
 enum own : std::uint8_t { patch_size, num_channels };
 inline constexpr own_key keys[]{{"patch_size", 30}, {"num_channels", 3}};
 
+/// Images that are larger than 1920 by 1080 shrink, both sides alike, cut off; what is left of a last patch is filled up.
+///
+/// Source: transformers/models/fuyu/image_processing_fuyu.py, `resize`, `preprocess_with_tokenizer_info`.
+constexpr media_shapes show(const model& m, const workload& load) {
+    constexpr std::int64_t largest_height = 1080, largest_width = 1920;
+    std::int64_t height = load.image_height, width = load.image_width;
+    if (height == 0) height = largest_height, width = largest_width;
+    if (height > largest_height || width > largest_width) {
+        const double rows = static_cast<double>(largest_height) / static_cast<double>(height);
+        const double columns = static_cast<double>(largest_width) / static_cast<double>(width);
+        const double factor = rows < columns ? rows : columns;
+        height = static_cast<std::int64_t>(static_cast<double>(height) * factor);
+        width = static_cast<std::int64_t>(static_cast<double>(width) * factor);
+    }
+    const std::int64_t side = m.own[patch_size], rows = (height + side - 1) / side, columns = (width + side - 1) / side;
+    return {.image = {.tokens = rows * columns, .height = rows * side, .width = columns * side}};
+}
+
 /// Patches are projected as they are, without a tower.
 constexpr value base(const site& here, trace& t) {
-    const value x = describe_text(here, t, "language_model");
-    const recorder::idle_guard no_pixels{t};
-    const std::int64_t side = here.whole.own[patch_size], values = side * side * here.whole.own[num_channels];
-    (void)t.call("vision_embed_tokens", linear{values, here.dims.hidden_size, true},
-                 t.constant({t.load().batch, 1, values}));
-    return x;
+    return describe_text_after(here, t, "language_model", [&](const value& words) {
+        const recorder::idle_guard no_pixels{t, !sees_images(t)};
+        const std::int64_t side = here.whole.own[patch_size], values = side * side * here.whole.own[num_channels];
+        const value patches = t.input({images_in(t), show(here.whole, t.load()).image.tokens, values});
+        const value features = t.call("vision_embed_tokens", linear{values, here.dims.hidden_size, true}, patches);
+        return t.masked_scatter(words, features);
+    });
 }
 
 /// A flat file hands on the keys of `init_kwargs` and a rotated half of each head, whatever it says of that.
@@ -36,6 +56,7 @@ constexpr void read(config_view config, model& m) {
 // transformers/models/fuyu: Persimmon with patches as tokens
 inline constexpr architecture fuyu = [](architecture a) {
     a.model_type = "fuyu", a.prefix = "Fuyu", a.base = fuyu_detail::base, a.read_whole = fuyu_detail::read;
+    a.media = fuyu_detail::show, a.reads.images = true;
     a.own = fuyu_detail::keys, a.heads = language_heads, a.defaults.head = head_kind::causal_lm;
     a.text = {.key = "text_config", .otherwise = &persimmon, .flat = true};
     return a;

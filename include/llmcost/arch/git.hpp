@@ -5,6 +5,7 @@
 #include <llmcost/reading/image.hpp>
 #include <llmcost/reading/reader.hpp>
 #include <llmcost/walks/composite.hpp>
+#include <llmcost/walks/media.hpp>
 #include <llmcost/walks/tower.hpp>
 
 namespace llmcost::arch {
@@ -18,6 +19,11 @@ inline constexpr own_key keys[]{{.value = own_value::computed}};  // images of a
 inline constexpr literal frame_names[]{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15"};
 inline constexpr std::int64_t most_frames = sizeof frame_names / sizeof *frame_names;
 
+/// States in front of a text for what it shows, in the first pass or among what the cache holds.
+[[nodiscard]] constexpr std::int64_t states_ahead(const site& here, const trace& t) {
+    return t.load().images * (patches_of(here.component(0).dims.vision) + 1);
+}
+
 /// Words and learned positions, added in place, normed.
 struct embeddings {
     site here;
@@ -29,7 +35,7 @@ struct embeddings {
         const workload& load = t.load();
         const std::int64_t width = here.dims.hidden_size, places = here.dims.max_position_embeddings;
         value x = t.call("word_embeddings", embedding{here.dims.vocab_size, width}, extents{load.batch, load.sequence});
-        t.positions(places, load.past + load.sequence);
+        t.positions(places, load.past + load.sequence + (load.past > 0 ? states_ahead(here, t) : 0));
         const value where = t.call("position_embeddings", embedding{places, width}, extents{1, load.sequence});
         t.in_place(op::add, x, where);
         return dropout(t, "dropout", t.call("LayerNorm", norm<norm_kind::layer>{width}, x));
@@ -121,32 +127,58 @@ inline constexpr architecture tower = [](architecture a) {
     return a;
 }(shared_tower);
 
-/// What each image of a video adds to its states.
-constexpr void declare_frames(const site& here, trace& t, std::int64_t width) {
+/// States of the images, each behind the one before; those of a video's images have something added in place.
+constexpr value see(const site& here, trace& t) {
+    const std::int64_t shown = t.load().images > 1 ? t.load().images : 1, own = here.dims.own[frames];
+    value each[most_frames];
+    {
+        const recorder::workload_guard pictures_of_one{t, pictures(t.load(), t.load().batch, 0, 0)};
+        for (std::int64_t i = 0; i < shown; ++i) {
+            const recorder::called_again_guard again{t, i > 0};
+            each[i] = describe_tower(here, t, 0, "image_encoder", role::vision);
+        }
+    }
+    if (own == 0) return each[0];
     const module_info list{.name = "img_temporal_embedding", .type = {"", "ParameterList"}};
     t.enter(list);
-    for (std::int64_t i = 0; i < here.dims.own[frames]; ++i) (void)t.param(frame_names[i], {1, 1, width});
+    for (std::int64_t i = 0; i < own; ++i) {
+        const recorder::idle_guard unused{t, i >= shown || shown == 1};
+        const value added = t.param(frame_names[i], {1, 1, each[0].dim(2)});
+        if (i < shown) t.in_place(op::add, each[i], added);
+    }
     t.leave(list);
+    return shown == 1 ? each[0] : t.cat(each, static_cast<int>(shown), 1);
 }
 
-/// Images in front of a text are projected; a text alone runs layers only.
+/// Images in front of a text are projected, and see each other; a text alone runs layers only.
 constexpr value base(const site& here, trace& t) {
-    const value words = t.call("embeddings", embeddings{here});
+    value x = t.call("embeddings", embeddings{here});
+    workload with = t.load();
     {
-        const recorder::idle_guard no_pixels{t};
-        const value seen = describe_tower(here, t, 0, "image_encoder", role::vision);
+        const recorder::idle_guard no_pixels{t, !sees_images(t)};
+        const value seen = see(here, t);
         const module_info outer{.name = "visual_projection", .type = here.type("Projection")};
         const module_info steps{.name = "visual_projection", .type = {"", "Sequential"}};
         const std::int64_t width = here.dims.hidden_size;
         t.enter(outer), t.enter(steps);
         const value h = t.call("0", linear{seen.dim(-1), width, true}, seen);
-        t.leave(outer, t.leave(steps, t.call("1", norm<norm_kind::layer>{width}, h)));
-        if (here.dims.own[frames] > 0) declare_frames(here, t, seen.dim(-1));
+        const value projected = t.leave(outer, t.leave(steps, t.call("1", norm<norm_kind::layer>{width}, h)));
+        if (sees_images(t)) x = t.cat({t.copy(projected), x}, 1);
     }
+    (with.past > 0 ? with.past : with.sequence) += states_ahead(here, t);
+    const recorder::workload_guard all{t, with};
     const decoder_context shared = here.row.prepare(here, t);
     const module_info encoder{.name = "encoder", .type = here.type("Encoder")};
     t.enter(encoder);
-    return t.leave(encoder, describe_layers(here, t, shared, words));
+    return t.leave(encoder, describe_layers(here, t, shared, x));
+}
+
+/// Every image is made as large as the tower's own; its states are no tokens, but stand in front of them.
+constexpr media_shapes show(const model& m, const workload& load) {
+    if (load.images > 1 && load.images > m.dims.own[frames])
+        report_description("no place is learned for so many images of a video");
+    const vision_sizes& image = m.beside[0].dims.vision;
+    return {.image = {.height = image.image_height, .width = image.image_width}};
 }
 
 constexpr void read(config_view config, sizes& s) {
@@ -166,7 +198,7 @@ constexpr void read(config_view config, sizes& s) {
 inline constexpr architecture git = [](architecture a) {
     a.model_type = "git", a.prefix = "Git", a.base = git_detail::base, a.read = git_detail::read;
     a.own = git_detail::keys, a.layer = git_detail::layer, a.attend = git_detail::attend;
-    a.rotated = rotation::none, a.heads = language_heads;
+    a.rotated = rotation::none, a.heads = language_heads, a.media = git_detail::show, a.reads.images = true;
     a.beside[0] = {.key = "vision_config", .otherwise = &git_detail::tower, .always = true};
     a.names.base = "git", a.names.layers = "layer", a.names.layer_type = "Layer", a.names.lm_head = "output";
     a.names.q = "query", a.names.k = "key", a.names.v = "value";

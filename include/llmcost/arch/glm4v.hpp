@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/walks/idle.hpp>
 #include <llmcost/arch/deepseek.hpp>
 #include <llmcost/arch/qwen2_vl.hpp>
 
@@ -20,57 +19,108 @@ inline constexpr own_key keys_of_ocr[]{
     {"out_hidden_size", 1536}, {"image_size", 336},        {"num_heads", 16},
 };
 
-/// A gated feed-forward block of a tower.
-constexpr void describe_mlp(const site& here, idle_modules& held, std::int64_t width, std::int64_t inner, bool bias) {
-    held.linear("gate_proj", width, inner, bias);
-    held.linear("up_proj", width, inner, bias);
-    held.linear("down_proj", inner, width, bias);
-    held.act("act_fn", here.dims.hidden_act);
-}
+/// Several patches as one: a projection with its norm, a gated block as wide as `inner`.
+struct merger {
+    class_name named;
+    activation act;
+    std::int64_t width;
+    std::int64_t inner;
 
-/// Several patches as one: a convolution in front, a projection with its norm, a gated block as wide as `inner`.
-constexpr void describe_merger(const site& here, idle_modules& held, std::int64_t width, std::int64_t inner) {
-    held.linear("proj", width, width, false);
-    held.layer_norm("post_projection_norm", width);
-    held.plain("act1", {"", "GELU"});
-    describe_mlp(here, held, width, inner, false);
-}
+    static constexpr role what = role::projector;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return named; }
+    constexpr value describe(trace& t, const value& x) const {
+        const linear wide{width, inner};
+        value h = t.call("post_projection_norm", norm<norm_kind::layer>{width}, t.call("proj", linear{width, width}, x));
+        h = t.call("act1", gelu_module{}, h);
+        const value gate = t.call("act_fn", activation_module{act}, t.call("gate_proj", wide, h));
+        return t.call("down_proj", linear{inner, width}, t.mul(gate, t.call("up_proj", wide, h)));
+    }
+};
+
+/// A block: norm, attention, residual; norm, a gated feed-forward block, residual.
+template <bool Ocr>
+struct block {
+    site here;
+    const packed_context& made;
+
+    static constexpr role what = role::none;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return here.type("VisionBlock"); }
+    constexpr value describe(trace& t, const value& x) const {
+        const own_sizes& own = here.dims.own;
+        const decoder_names& n = here.row.names;
+        const std::int64_t in = here.dims.hidden_size;
+        const bool bias = here.dims.attention_bias;
+        const class_name norm_type = here.type("RMSNorm");
+        const norm<norm_kind::rms> rms_norm{in, norm_type};
+        const packed_attention attention{here.type("VisionAttention"), own[heads],  made, made.pictures.whole(), bias,
+                                         Ocr && bias,                  Ocr ? norm_type : class_name{}};
+        const value middle = t.add(x, t.call("attn", attention, t.call("norm1", rms_norm, x)));
+        const mlp<mlp_kind::gated> feed{in,
+                                        Ocr ? here.dims.intermediate_size : own[out_width],
+                                        here.dims.hidden_act,
+                                        {is_empty(n.mlp_prefix) ? here.row.prefix : n.mlp_prefix, n.mlp_type},
+                                        Ocr && bias,
+                                        {.act = "act_fn"}};
+        return t.add(middle, t.call("mlp", feed, t.call("norm2", rms_norm, middle)));
+    }
+};
+
+/// Learned positions of a square, sampled bicubically at where patches stand, and added: (S, width) -> the same.
+struct positions {
+    site here;
+
+    static constexpr role what = role::embedding;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return here.type("VisionEmbeddings"); }
+    constexpr value describe(trace& t, const value& x) const {
+        const std::int64_t side = here.dims.own[image] / here.dims.own[patch], width = x.dim(1), patches = x.dim(0);
+        const module_info table{.name = "position_embedding", .type = {"", "Embedding"}, .leaf = true};
+        t.enter(table);  // its weight is read, the module is not called
+        const value weight = t.param("weight", {side * side, width});
+        t.leave(table);
+        const auto places = [&] {
+            const recorder::no_grad_guard constants{t};
+            const value sides = t.constant({patches});
+            return t.sub(t.mul(t.div(t.add(trace::buffer({patches})), sides)), trace::buffer({1}));
+        };
+        const value across = places(), down = places();
+        (void)t.cat({across.unsqueeze(1), down.unsqueeze(1)}, 1);
+        const value square = weight.view({side, side, width}).permute({2, 0, 1}).unsqueeze(0);
+        // `aten::grid_sampler_2d` is one call for every mode, priced at four taps
+        const value found = t.resample(op::bilinear, t.to(square, dtype::float32), {patches, 1});
+        return t.add(x, t.to(found.view({width, patches}).transpose(0, 1), x.type));
+    }
+};
 
 /// Patches of several frames, layers with rotary positions, a merger; `Ocr`: biases and norms of queries and keys instead
 /// of learned positions.
 template <bool Ocr>
 constexpr value see(const site& here, trace& t) {
     const own_sizes& own = here.dims.own;
-    const decoder_names& n = here.row.names;
-    const std::int64_t in = here.dims.hidden_size, out = own[out_width], d = in / own[heads];
-    const std::int64_t inner = Ocr ? here.dims.intermediate_size : out, rows = own[image] / own[patch];
-    const bool bias = here.dims.attention_bias;
-    const class_name norm = here.type("RMSNorm");
-    idle_modules held{t};
-    if (!Ocr)
-        held.within("embeddings", here.type("VisionEmbeddings"),
-                    [&] { held.embedding("position_embedding", rows * rows, in); });
-    held.within("patch_embed", here.type("VisionPatchEmbed"), [&] {
-        held.weighted("proj", {"", "Conv3d"}, {in, own[channels], own[frames], own[patch], own[patch]});
-    });
-    held.plain("rotary_pos_emb", here.type("VisionRotaryEmbedding"));
-    held.list("blocks", here.dims.num_hidden_layers, here.type("VisionBlock"), [&] {
-        held.norm("norm1", in, norm);
-        held.norm("norm2", in, norm);
-        held.within("attn", here.type("VisionAttention"), [&] {
-            held.linear("qkv", in, 3 * in, bias);
-            held.linear("proj", in, in, Ocr && bias);
-            if (Ocr) held.norm("q_norm", d, norm), held.norm("k_norm", d, norm);
-        });
-        held.within("mlp", {is_empty(n.mlp_prefix) ? here.row.prefix : n.mlp_prefix, n.mlp_type},
-                    [&] { describe_mlp(here, held, in, inner, Ocr && bias); });
-    });
+    const std::int64_t in = here.dims.hidden_size, out = own[out_width];
+    const norm<norm_kind::rms> rms_norm{in, here.type("RMSNorm")};
+    packed_context made{.pictures = qwen2_vl_detail::grid_of(here, t)};
+    const qwen2_vl_detail::patch_embed embed{here, here.type("VisionPatchEmbed"), in, true};
+    value x = t.call("patch_embed", embed, qwen2_vl_detail::patches_in(here, t, made.pictures));
+    if (!Ocr) x = t.call("post_conv_layernorm", rms_norm, x);
+    const packed_table table{in / own[heads], here.type("VisionRotaryEmbedding")};
+    const two_values turns = t.call("rotary_pos_emb", table, made.pictures.patches());
+    made.cos = turns.first, made.sin = turns.second;
+    if (!Ocr) x = t.call("embeddings", positions{here}, x);
+    for (repetition each = t.repeat(here.dims.num_hidden_layers, x); each.next();)
+        x = t.call({"blocks", each.index()}, block<Ocr>{here, made}, x);
+    x = t.call("post_layernorm", rms_norm, x).view({-1, own[merge], own[merge], in}).permute({0, 3, 1, 2});
+    const convolution_2d together{in, out, own[merge], own[merge]};
+    x = t.call("downsample", together, x).view({-1, out});
     const std::int64_t wide = Ocr ? out * own[channels] : here.dims.intermediate_size;
-    held.within("merger", here.type("VisionPatchMerger"), [&] { describe_merger(here, held, out, wide); });
-    if (!Ocr) held.norm("post_conv_layernorm", in, norm);
-    held.weighted("downsample", {"", "Conv2d"}, {out, in, own[merge], own[merge]});
-    held.norm("post_layernorm", in, norm);
-    return {};
+    return t.call("merger", merger{here.type("VisionPatchMerger"), here.dims.hidden_act, out, wide}, x);
+}
+
+/// What a processor makes of images and videos: a still image is a video of one pair of frames.
+constexpr media_shapes show(const model& m, const workload& load) {
+    return qwen2_vl_detail::show_within(m, load, {.all_frames = true, .of_pairs = true});
 }
 
 /// The last norm is of another class than those of the layers.
@@ -82,8 +132,22 @@ constexpr value moe_base(const site& here, trace& t) {
 }
 
 // what the head over experts needs of the text model's part
-enum whole : std::uint8_t { weighs_balance };
-inline constexpr own_key whole_keys[]{{.value = own_value::computed}};
+enum whole : std::uint8_t { weighs_balance = pixel_bounds };
+inline constexpr own_key whole_keys[]{
+    {.otherwise = 112 * 112, .value = own_value::computed},
+    {.otherwise = 28 * 28 * 15000, .value = own_value::computed},
+    {.otherwise = 112 * 112, .value = own_value::computed},
+    {.otherwise = 28 * 28 * 2 * 30000, .value = own_value::computed},
+    {.value = own_value::computed},
+};
+
+inline constexpr own_key keys_of_glmga[]{
+    {.otherwise = 112 * 112, .value = own_value::computed},
+    {.otherwise = 28 * 28 * 15000, .value = own_value::computed},
+    {.otherwise = 112 * 112, .value = own_value::computed},
+    {.otherwise = 28 * 28 * 2 * 55790, .value = own_value::computed},
+    {.value = own_value::computed},
+};
 
 constexpr void read_whole(config_view config, model& m) {
     weigh_balance_of_text(config, m);
@@ -217,6 +281,8 @@ inline constexpr architecture glm_ocr_vision = [](architecture a) {
 // transformers/models/glm4v
 inline constexpr architecture glm4v = [](architecture a) {
     a.model_type = "glm4v", a.prefix = "Glm4v", a.base = qwen2_vl_detail::see_and_read<false>;
+    a.own = glm4v_detail::whole_keys, a.media = glm4v_detail::show, a.reads.images = a.reads.videos = true;
+    a.read_processor = qwen2_vl_detail::read_processor;
     a.text = {.key = "text_config", .otherwise = &glm4v_text, .always = true, .ties = true};
     a.beside[0] = {.key = "vision_config", .otherwise = &glm4v_vision, .always = true};
     return a;
@@ -225,7 +291,7 @@ inline constexpr architecture glm4v = [](architecture a) {
 // transformers/models/glm4v_moe
 inline constexpr architecture glm4v_moe = [](architecture a) {
     a.model_type = "glm4v_moe", a.prefix = "Glm4vMoe";
-    a.own = glm4v_detail::whole_keys, a.read_whole = glm4v_detail::read_whole, a.finish = glm4v_detail::finish;
+    a.read_whole = glm4v_detail::read_whole, a.finish = glm4v_detail::finish;
     a.text.otherwise = &glm4v_moe_text, a.beside[0].otherwise = &glm4v_moe_vision;
     return a;
 }(glm4v);
@@ -236,5 +302,18 @@ inline constexpr architecture glm_ocr = [](architecture a) {
     a.text.otherwise = &glm_ocr_text, a.beside[0].otherwise = &glm_ocr_vision;
     return a;
 }(glm4v);
+
+// transformers/models/glm46v: the class of the text model is that which its part names
+inline constexpr architecture glm46v = [](architecture a) {
+    a.model_type = "glm46v", a.prefix = "Glm46V";
+    a.text.always = a.text.ties = a.beside[0].always = false;
+    return a;
+}(glm4v);
+
+// transformers/models/glmga: the classes of GLM-4.6V; videos may be larger
+inline constexpr architecture glmga = [](architecture a) {
+    a.model_type = "glmga", a.own = glm4v_detail::keys_of_glmga;
+    return a;
+}(glm46v);
 
 }  // namespace llmcost::arch

@@ -12,41 +12,68 @@ namespace glmasr_detail {
 enum own : std::uint8_t { mels };
 inline constexpr own_key keys[]{{"num_mel_bins", 128}};
 
-constexpr void describe_layer(const site& here, idle_modules& held) {
-    const std::int64_t in = here.dims.hidden_size, inner = here.dims.intermediate_size, d = here.dims.head_dim;
-    const std::int64_t wide = here.dims.num_attention_heads * d, narrow = here.dims.num_key_value_heads * d;
-    held.within("self_attn", here.type("Attention"), [&] {
-        held.linear("q_proj", in, wide);
-        held.linear("k_proj", in, narrow, false);
-        held.linear("v_proj", in, narrow);
-        held.linear("o_proj", wide, in);
-    });
-    held.within("mlp", here.type("MLP"), [&] {
-        held.linear("fc1", in, inner);
-        held.linear("fc2", inner, in);
-        held.act("act_fn", here.dims.hidden_act);
-    });
-    held.layer_norm("input_layernorm", in);
-    held.layer_norm("post_attention_layernorm", in);
+/// Whole windows of 30 seconds, four states of a token; 655 seconds at most.
+inline constexpr std::int64_t most_windows = 21;
+constexpr media_shapes show(const model&, const workload& load) {
+    const qwen2_audio_detail::recording r = qwen2_audio_detail::recording_of(load, most_windows);
+    return qwen2_audio_detail::shown_as(r, r.states() / 4);
 }
+
+/// Attention of all states, part of each head turned; keys have no bias.
+constexpr value attend(const site& here, trace& t, const value& x) {
+    const std::int64_t width = here.dims.hidden_size, d = here.dims.head_dim, heads = here.dims.num_attention_heads;
+    const std::int64_t wide = heads * d, narrow = here.dims.num_key_value_heads * d;
+    qkv of{t.call("q_proj", linear{width, wide, true}, x), t.call("k_proj", linear{width, narrow}, x),
+           t.call("v_proj", linear{width, narrow, true}, x)};
+    split_heads(here, of), heads_first(of);
+    turn(here, t, of);
+    const value mixed = eager_attention(t, of.q, of.k, of.v, here.shared->where, {});
+    return t.call("o_proj", linear{wide, width, true}, t.reshape(mixed, {x.dim(0), x.dim(1), -1}));
+}
+
+struct encoder_layer {
+    site here;
+
+    static constexpr role what = role::none;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return here.type("EncoderLayer"); }
+    constexpr value describe(trace& t, const value& x) const {
+        const norm<norm_kind::layer> normed{here.dims.hidden_size};
+        const value h = t.add(x, t.call("self_attn", attention_module{here}, t.call("input_layernorm", normed, x)));
+        const mlp<mlp_kind::plain> block{here.dims.hidden_size, here.dims.intermediate_size, here.dims.hidden_act,
+                                         here.type("MLP"),      true,                        {.up = "fc1", .down = "fc2"}};
+        return t.add(h, t.call("mlp", block, t.call("post_attention_layernorm", normed, h)));
+    }
+};
 
 /// Two convolutions, layers with rotary positions, a norm.
 constexpr value hear(const site& here, trace& t) {
-    const std::int64_t in = here.dims.hidden_size;
-    idle_modules held{t};
-    held.weighted("conv1", {"", "Conv1d"}, {in, here.dims.own[mels], 3});
-    held.weighted("conv2", {"", "Conv1d"}, {in, in, 3});
-    held.list("layers", here.dims.num_hidden_layers, here.type("EncoderLayer"), [&] { describe_layer(here, held); });
-    held.layer_norm("norm", in);
-    held.plain("rotary_emb", here.type("RotaryEmbedding"));
-    return {};
+    const std::int64_t width = here.dims.hidden_size, mel_bins = here.dims.own[mels];
+    const value sound = t.input({t.load().batch, mel_bins, qwen2_audio_detail::window_frames});
+    value x = t.unary(op::gelu, t.call("conv1", convolution_1d{mel_bins, width, 3, 1, 1}, sound));
+    x = t.unary(op::gelu, t.call("conv2", convolution_1d{width, width, 3, 2, 1}, x)).transpose(1, 2);
+    workload load = t.load();
+    load.sequence = x.dim(1), load.past = 0;
+    const recorder::workload_guard states{t, load};
+    shared_values made;
+    made.where = {.sequence = x.dim(1), .causal = false};
+    make_rotary_tables(here, t, made);
+    for (repetition each = t.repeat(here.dims.num_hidden_layers, x); each.next();)
+        x = t.call({"layers", each.index()}, encoder_layer{here.at(each, made)}, x);
+    return t.call("norm", norm<norm_kind::layer>{width}, x);
 }
 
 constexpr value base(const site& here, trace& t) {
-    const value x = qwen2_audio_detail::hear_and_read(here, t);
-    qwen2_audio_detail::describe_projector(here, t, here.component(0).dims.intermediate_size, 2 * here.dims.hidden_size,
-                                           true);
-    return x;
+    using namespace qwen2_audio_detail;
+    return read_heard(here, t, true, true, glmasr_detail::most_windows, [&](const recording& r) {
+        const value x = hear_in_tower(here, t, r, [&](const site& tower) { return glmasr_detail::hear(tower, t); });
+        const value joined = t.reshape(x, {x.dim(0), -1, here.component(0).dims.intermediate_size});
+        return project_twice(here, t, joined, 2 * here.dims.hidden_size, true);
+    });
+}
+
+constexpr void read(config_view config, sizes& s) {
+    s.rotary_dim = whole_pairs(s.head_dim, detail::read_partial_rotary_factor(config, 0.5));
 }
 
 }  // namespace glmasr_detail
@@ -56,13 +83,16 @@ inline constexpr architecture glmasr_encoder{
     .model_type = "glmasr_encoder",
     .prefix = "GlmAsr",
     .base = glmasr_detail::hear,
+    .attend = glmasr_detail::attend,
+    .read = glmasr_detail::read,
     .own = glmasr_detail::keys,
-    .rotated = rotation::none,
+    .joins_rotated = true,
     .names = {.model_type = "Encoder"},
     .defaults = {.hidden_size = 1280,
                  .intermediate_size = 5120,
                  .num_hidden_layers = 32,
                  .num_attention_heads = 20,
+                 .max_position_embeddings = 1500,
                  .hidden_act = activation::gelu},
 };
 
@@ -80,6 +110,7 @@ inline constexpr architecture glmasr = [](architecture a) {
     a.text = {.key = "text_config", .otherwise = &glmasr_text};
     a.beside[0] = {.key = "audio_config", .otherwise = &glmasr_encoder};
     a.own = qwen2_audio_detail::projector_keys, a.read_whole = qwen2_audio_detail::read_projector_act;
+    a.media = glmasr_detail::show, a.reads.audio = true;
     a.defaults.tie_word_embeddings = true;
     return a;
 }(shared_composite);

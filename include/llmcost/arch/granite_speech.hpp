@@ -3,72 +3,155 @@
 #pragma once
 
 #include <llmcost/arch/granite.hpp>
-#include <llmcost/walks/composite.hpp>
-#include <llmcost/walks/idle.hpp>
+#include <llmcost/arch/qwen2_audio.hpp>
+#include <llmcost/layers/einsum.hpp>
+#include <llmcost/walks/encoder.hpp>
 
 namespace llmcost::arch {
 
 namespace granite_speech_detail {
 
-enum own : std::uint8_t { mels, inner_times, labels, reach, kernel, conv_times };
+enum own : std::uint8_t { mels, inner_times, labels, reach, kernel, conv_times, block, joined };
 inline constexpr own_key keys[]{
-    {"input_dim", 160},   {"feedforward_mult", 4},  {"output_dim", 42},
-    {"max_pos_emb", 512}, {"conv_kernel_size", 15}, {"conv_expansion_factor", 2},
+    {"input_dim", 160},           {"feedforward_mult", 4},  {"output_dim", 42},
+    {"max_pos_emb", 512},         {"conv_kernel_size", 15}, {"conv_expansion_factor", 2},
+    {"context_size", 200},        {.value = own_value::computed},  // states of layers that are joined with the last ones
 };
 
 /// The other name of the number of mel bins wins, as `attribute_map` has it.
-constexpr void read_encoder(config_view config, sizes& s) {
+constexpr void read_speech_encoder(config_view config, sizes& s) {
     s.own[mels] = config.positive("num_mel_bins", s.own[mels]);
+    if (s.own[block] > s.own[reach]) fail_value(config, "context_size", "at most max_pos_emb");
     plan_one_mask(config, s);
 }
 
-constexpr void describe_feed_forward(idle_modules& held, std::int64_t in, std::int64_t inner) {
-    held.layer_norm("pre_norm", in);
-    held.linear("up_proj", in, inner);
-    held.plain("silu", {"", "SiLU"});
-    held.plain("dropout", {"", "Dropout"});
-    held.linear("down_proj", inner, in);
+/// Norm, two projections and an activation, dropout behind both.
+struct feed_forward {
+    const site& here;
+
+    static constexpr role what = role::mlp;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return here.type("ConformerFeedForward"); }
+    constexpr value describe(trace& t, const value& x) const {
+        const std::int64_t width = here.dims.hidden_size, inner = width * here.dims.own[inner_times];
+        value h = t.call("up_proj", linear{width, inner, true}, t.call("pre_norm", norm<norm_kind::layer>{width}, x));
+        h = dropout(t, "dropout", t.call("silu", torch_silu{}, h));
+        return dropout(t, "dropout", t.call("down_proj", linear{inner, width, true}, h));
+    }
+};
+
+/// Attention within blocks of so many places, with learned distances (Shaw); the last block is filled up with zeros, which a
+/// mask hides.
+///
+/// `F.scaled_dot_product_attention` as PyTorch executes it without a kernel: queries and keys are scaled each, and the
+/// scores of distances are its mask.
+struct block_attention {
+    const site& here;
+
+    static constexpr role what = role::attn;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return here.type("ConformerAttention"); }
+    constexpr value describe(trace& t, const value& states) const {
+        const own_sizes& own = here.dims.own;
+        const std::int64_t width = here.dims.hidden_size, heads = here.dims.num_attention_heads, d = here.dims.head_dim;
+        const std::int64_t batch = states.dim(0), places = states.dim(1), size = own[block];
+        const std::int64_t blocks = (places + size - 1) / size, all = batch * blocks;
+        value x = t.call("pre_norm", norm<norm_kind::layer>{width}, states);
+        if (places % size != 0) x = t.pad(x, 1, blocks * size - places);
+        const value q_all = t.call("to_q", linear{width, heads * d}, x);
+        const value kv = t.call("to_kv", linear{width, 2 * heads * d}, x);
+        const auto split = [&](const value& v) { return t.reshape(v, {all, size, heads, d}).transpose(1, 2); };
+        const value q = split(q_all), k = split(kv.slice(-1, heads * d)), v = split(kv.slice(-1, heads * d));
+        const embedding table{.rows = 2 * own[reach] + 1, .width = d, .makes_indices = true};
+        const value rows = t.call("rel_pos_emb", table, extents{size, size});
+        const value bias = t.mul(einsum(t, "bhcd,crd->bhcr", q, rows));
+        value scores = t.matmul(t.mul(q), t.mul(k.transpose(2, 3)));
+        scores = t.softmax(t.add(scores, bias));
+        const value found = t.reshape(t.matmul(scores, v).transpose(1, 2), {batch, blocks * size, heads * d});
+        const value kept = t.slice(found, 1, places);
+        return dropout(t, "dropout", t.call("to_out", linear{heads * d, width, true}, kept));
+    }
+};
+
+/// A convolution of each channel behind zeros at both ends.
+struct channel_convolution {
+    const site& here;
+    std::int64_t width;
+
+    static constexpr role what = role::none;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return here.type("ConformerDepthWiseConv1d"); }
+    constexpr value describe(trace& t, const value& x) const {
+        const std::int64_t k = here.dims.own[kernel];
+        return t.call("conv", convolution_1d{width, width, k, 1, 0, width, false}, t.pad(x, -1, k - 1));
+    }
+};
+
+struct convolution_module {
+    const site& here;
+
+    static constexpr role what = role::mixer;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return here.type("ConformerConvModule"); }
+    constexpr value describe(trace& t, const value& x) const {
+        const std::int64_t width = here.dims.hidden_size, inner = width * here.dims.own[conv_times];
+        const value normed = t.call("norm", norm<norm_kind::layer>{width}, x).permute({0, 2, 1});
+        value h = t.call("glu", gated_channels{}, t.call("up_conv", convolution_1d{width, 2 * inner}, normed));
+        h = t.call("depth_conv", channel_convolution{here, inner}, h);
+        h = t.call("silu", torch_silu{}, t.call("batch_norm", batch_norm_2d{inner, "BatchNorm1d"}, h));
+        return dropout(t, "dropout", t.call("down_conv", convolution_1d{inner, width}, h).permute({0, 2, 1}));
+    }
+};
+
+struct conformer_block {
+    site here;
+
+    static constexpr role what = role::none;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return here.type("ConformerBlock"); }
+    constexpr value describe(trace& t, const value& x) const {
+        value h = t.add(t.mul(t.call("ff1", feed_forward{here}, x)), x);
+        h = t.add(t.call("attn", block_attention{here}, h), h);
+        h = t.add(t.call("conv", convolution_module{here}, h), h);
+        h = t.add(t.mul(t.call("ff2", feed_forward{here}, h)), h);
+        return t.call("post_norm", norm<norm_kind::layer>{here.dims.hidden_size}, h);
+    }
+};
+
+/// Two frames of 10 milliseconds are a place, of whose windows of so many a few queries become tokens.
+[[nodiscard]] constexpr std::int64_t places_of(const workload& load) {
+    const std::int64_t length = load.audio_milliseconds, places = length == 0 ? 1 : (length / 10 + 1) / 2;
+    if (places < 1) report_description("the recording is shorter than two frames of 10 milliseconds");
+    return places;
 }
 
-constexpr void describe_convolution(const site& here, idle_modules& held) {
-    const std::int64_t in = here.dims.hidden_size, inner = in * here.dims.own[conv_times];
-    held.layer_norm("norm", in);
-    held.weighted("up_conv", {"", "Conv1d"}, {2 * inner, in, 1});
-    held.plain("glu", {"", "GLU"});
-    held.within("depth_conv", here.type("ConformerDepthWiseConv1d"), [&] {
-        held.weighted("conv", {"", "Conv1d"}, {inner, 1, here.dims.own[kernel]}, false);
-    });
-    held.plain("silu", {"", "SiLU"});
-    held.batch_norm("batch_norm", inner);
-    held.weighted("down_conv", {"", "Conv1d"}, {in, inner, 1});
-    held.plain("dropout", {"", "Dropout"});
-}
-
-/// A conformer: each block has half a feed-forward block before and behind attention and convolution.
+/// A conformer, which labels places in its middle and reads its own labels; (batch, places, mels) -> (…, width), or the
+/// states of some layers beside the last ones'.
 constexpr value hear(const site& here, trace& t) {
     const own_sizes& own = here.dims.own;
-    const std::int64_t in = here.dims.hidden_size, wide = here.dims.num_attention_heads * here.dims.head_dim;
-    const class_name feed_forward = here.type("ConformerFeedForward");
-    idle_modules held{t};
-    held.linear("input_linear", own[mels], in);
-    held.list("layers", here.dims.num_hidden_layers, here.type("ConformerBlock"), [&] {
-        held.within("ff1", feed_forward, [&] { describe_feed_forward(held, in, in * own[inner_times]); });
-        held.within("attn", here.type("ConformerAttention"), [&] {
-            held.layer_norm("pre_norm", in);
-            held.linear("to_q", in, wide, false);
-            held.linear("to_kv", in, 2 * wide, false);
-            held.linear("to_out", wide, in);
-            held.embedding("rel_pos_emb", 2 * own[reach] + 1, here.dims.head_dim);
-            held.plain("dropout", {"", "Dropout"});
-        });
-        held.within("conv", here.type("ConformerConvModule"), [&] { describe_convolution(here, held); });
-        held.within("ff2", feed_forward, [&] { describe_feed_forward(held, in, in * own[inner_times]); });
-        held.layer_norm("post_norm", in);
-    });
-    held.linear("out", in, own[labels]);
-    held.linear("out_mid", own[labels], in);
-    return {};
+    const std::int64_t width = here.dims.hidden_size, layers = here.dims.num_hidden_layers, middle = layers / 2;
+    const value sound = t.input({t.load().batch, places_of(t.load()), own[mels]});
+    value x = t.call("input_linear", linear{own[mels], width, true}, sound);
+    const shared_values nothing;
+    const auto run = [&](std::int64_t n, std::int64_t first) {
+        for (repetition each = t.repeat(n, x, first); each.next();)
+            x = t.call({"layers", each.index()}, conformer_block{here.at(each, nothing)}, x);
+    };
+    run(middle, 0);
+    {
+        const recorder::idle_guard no_middle{t, middle == 0};
+        const value scores = t.call("out", linear{width, own[labels], true}, t.clone(x));
+        const value read = t.call("out_mid", linear{own[labels], width, true}, t.softmax(scores));
+        t.in_place(op::add, x, read);
+    }
+    run(layers - middle, middle);
+    if (own[joined] == 0) return x;
+    value each[trace::most_joined];
+    for (std::int64_t i = 0; i <= own[joined]; ++i) each[i] = x;
+    return t.cat(each, static_cast<int>(own[joined] + 1), -1);
 }
+
+// ---- a transformer over learned queries
 
 enum former : std::uint8_t { source, crosses_every, reads_text };
 inline constexpr own_key former_keys[]{
@@ -77,71 +160,147 @@ inline constexpr own_key former_keys[]{
     {"use_qformer_text_input", 0, own_value::boolean},
 };
 
-constexpr void describe_output(idle_modules& held, literal name, class_name type, std::int64_t in, std::int64_t out) {
-    held.within(name, type, [&] {
-        held.linear("dense", in, out);
-        held.layer_norm("LayerNorm", out);
-        held.plain("dropout", {"", "Dropout"});
-    });
+/// Queries over themselves, or over windows: x (1 or windows, queries, width) -> (windows, queries, width).
+struct former_attention {
+    const site& here;
+    const value* heard = nullptr;
+
+    static constexpr role what = role::attn;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return here.type("Attention"); }
+    constexpr value describe(trace& t, const value& x) const {
+        const std::int64_t width = here.dims.hidden_size, heads = here.dims.num_attention_heads;
+        const value& from = heard != nullptr ? *heard : x;
+        const std::int64_t from_width = heard != nullptr ? here.dims.own[source] : width;
+        const module_info inner{.name = "attention", .type = here.type("MultiHeadAttention")};
+        const auto split = [&](literal name, const value& v, std::int64_t in) {
+            const value all = t.call(name, linear{in, width, true}, v);
+            return all.view({v.dim(0), v.dim(1), heads, width / heads}).transpose(1, 2);
+        };
+        t.enter(inner);
+        const value q = split("query", x, width);
+        const value k = split("key", from, from_width), v = split("value", from, from_width);
+        const context all{.sequence = x.dim(1), .past = from.dim(1) - x.dim(1), .causal = false};
+        const value mixed = eager_attention(t, q, k, v, all, {.float_softmax = false});
+        const value flat = t.leave(inner, t.reshape(mixed, {mixed.dim(0), x.dim(1), width}));
+        return t.call("output", bert_layers::output_block{width, width, here.type("SelfOutput")}, flat, x);
+    }
+};
+
+struct former_layer {
+    const site& here;
+    std::int64_t index;
+    const value& heard;
+
+    static constexpr role what = role::none;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return here.type("Layer"); }
+    constexpr value describe(trace& t, const value& x) const {
+        value h = t.call("attention", former_attention{here}, x);
+        if (index % here.dims.own[crosses_every] == 0) h = t.call("crossattention", former_attention{here, &heard}, h);
+        if (here.dims.own[reads_text] != 0) {
+            const recorder::idle_guard no_text{t};
+            (void)feed(t, h, "intermediate", "output");
+        }
+        return feed(t, h, "intermediate_query", "output_query");
+    }
+    constexpr value feed(trace& t, const value& x, literal up, literal down) const {
+        const std::int64_t width = here.dims.hidden_size, inner = here.dims.intermediate_size;
+        const value h = t.call(up, bert_layers::intermediate_block{here}, x);
+        return t.call(down, bert_layers::output_block{inner, width, here.type("Output")}, h, x);
+    }
+};
+
+/// Learned queries, whose layers look at what was heard every so often.
+constexpr value query(const site& here, trace& t, const value& queries, const value& heard) {
+    value x = dropout(t, "dropout", t.call("layernorm", norm<norm_kind::layer>{here.dims.hidden_size}, queries));
+    const module_info encoder{.name = "encoder", .type = here.type("Encoder")};
+    t.enter(encoder);
+    for (std::int64_t i = 0; i < here.dims.num_hidden_layers; ++i)
+        x = t.call({"layer", i}, former_layer{here, i, heard}, x);
+    return t.leave(encoder, x);
+}
+/// The same by itself, declared.
+constexpr value query_alone(const site& here, trace& t) {
+    const recorder::idle_guard nothing{t};
+    return query(here, t, trace::buffer({1, 1, here.dims.hidden_size}), trace::buffer({1, 1, here.dims.own[source]}));
+}
+constexpr void read_former(config_view config, sizes& s) {
+    if (s.hidden_size % s.num_attention_heads != 0) fail_value(config, "num_attention_heads", "a divisor of hidden_size");
 }
 
-/// Attention over the queries themselves, or over as wide a sequence as `from`.
-constexpr void describe_former_attention(const site& here, idle_modules& held, literal name, std::int64_t from) {
-    const std::int64_t in = here.dims.hidden_size;
-    held.within(name, here.type("Attention"), [&] {
-        held.within("attention", here.type("MultiHeadAttention"), [&] {
-            held.linear("query", in, in);
-            held.linear("key", from, in);
-            held.linear("value", from, in);
-        });
-        describe_output(held, "output", here.type("SelfOutput"), in, in);
-    });
-}
-
-constexpr void describe_former_block(const site& here, idle_modules& held, literal up, literal down) {
-    const std::int64_t in = here.dims.hidden_size, inner = here.dims.intermediate_size;
-    held.within(up, here.type("Intermediate"), [&] {
-        held.linear("dense", in, inner);
-        held.act("intermediate_act_fn", here.dims.hidden_act);
-    });
-    describe_output(held, down, here.type("Output"), inner, in);
-}
-
-/// A transformer over learned queries, whose layers look at what was heard every so often.
-constexpr value query(const site& here, trace& t) {
-    const own_sizes& own = here.dims.own;
-    idle_modules held{t};
-    held.layer_norm("layernorm", here.dims.hidden_size);
-    held.plain("dropout", {"", "Dropout"});
-    held.within("encoder", here.type("Encoder"), [&] {
-        for (std::int64_t i = 0; i < here.dims.num_hidden_layers; ++i)
-            held.within({"layer", i}, here.type("Layer"), [&] {
-                describe_former_attention(here, held, "attention", here.dims.hidden_size);
-                if (i % own[crosses_every] == 0) describe_former_attention(here, held, "crossattention", own[source]);
-                if (own[reads_text] != 0) describe_former_block(here, held, "intermediate", "output");
-                describe_former_block(here, held, "intermediate_query", "output_query");
-            });
-    });
-    return {};
-}
+// ---- the whole
 
 enum whole : std::uint8_t { rate, window };
 inline constexpr own_key whole_keys[]{{"downsample_rate", 5}, {"window_size", 15}};
 
+[[nodiscard]] constexpr std::int64_t windows_of(const model& m, const workload& load) {
+    return (places_of(load) + m.own[window] - 1) / m.own[window];
+}
+constexpr media_shapes show(const model& m, const workload& load) {
+    const std::int64_t frames = 2 * places_of(load);
+    return {.audio = {.tokens = windows_of(m, load) * (m.own[window] / m.own[rate]),
+                      .samples = 16 * load.audio_milliseconds,
+                      .frames = frames}};
+}
+
+/// Windows of states, of which queries make tokens of the text's width.
+constexpr value project(const site& here, trace& t, const value& states) {
+    const own_sizes& own = here.whole.own;
+    const site former = here.component(1);
+    const std::int64_t width = former.dims.hidden_size, queries = own[window] / own[rate], batch = states.dim(0);
+    const std::int64_t windows = (states.dim(1) + own[window] - 1) / own[window];
+    const module_info projection{.name = "projector", .type = here.type("EncoderProjector")};
+    const module_info qformer{.name = "qformer", .type = former.type(former.row.names.model_type)};
+    t.enter(projection);
+    const value learned = t.param("query", {1, queries, width});
+    const value padded = t.pad(states, 1, windows * own[window] - states.dim(1));
+    // declared for a text alone, it is as wide as it says, which what hears may not fit
+    const value heard = hears(t) ? padded.view({batch * windows, own[window], states.dim(2)})
+                                 : trace::buffer({batch * windows, own[window], former.dims.own[source]});
+    t.enter(qformer);
+    const value found = t.leave(qformer, query(former, t, learned, heard));
+    const value joined = found.view({batch, windows * queries, width});
+    return t.leave(projection, t.call("linear", linear{width, here.dims.hidden_size, true}, joined));
+}
+
+/// Words are looked up once more where sound is put among them (`get_merged_audio_embeddings`).
+constexpr void look_up_again(const site& here, trace& t) {
+    const site text = here.text();
+    const module_info m{.name = "language_model", .type = text.type(text.row.names.model_type)};
+    const recorder::called_again_guard again{t};
+    t.enter(m);
+    const embedding words{text.dims.vocab_size, text.dims.hidden_size};
+    (void)t.call(text.row.names.embed_tokens, words, extents{t.load().batch, t.load().sequence});
+    t.leave(m);
+}
+
 /// What hears, what brings it to the text model's width, and what reads.
 constexpr value base(const site& here, trace& t) {
-    const own_sizes& own = here.whole.own;
-    const std::int64_t width = here.component(1).dims.hidden_size;
-    (void)describe_tower(here, t, 0, "encoder", role::audio);
-    {
-        idle_modules held{t};
-        held.within("projector", here.type("EncoderProjector"), [&] {
-            held.tensor("query", {1, own[window] / own[rate], width});
-            (void)describe_tower(here, t, 1, "qformer", role::none);
-            held.linear("linear", width, here.dims.hidden_size);
-        });
-    }
-    return describe_text(here, t, "language_model");
+    return describe_text_after(here, t, "language_model", [&](const value& words) {
+        const recorder::idle_guard silent{t, !hears(t)};
+        const value features = project(here, t, describe_tower(here, t, 0, "encoder", role::audio));
+        if (!hears(t)) return words;
+        look_up_again(here, t);
+        const std::int64_t tokens = show(here.whole, t.load()).audio.tokens;
+        return qwen2_audio_detail::put_into(t, words, features, tokens, false, true);
+    });
+}
+
+constexpr void check(config_view config, model& m) {
+    if (m.own[window] % m.own[rate] != 0) fail_value(config, "window_size", "a multiple of downsample_rate");
+}
+
+/// Layers whose states are joined with the last ones'.
+constexpr void read_plus_encoder(config_view config, sizes& s) {
+    read_speech_encoder(config, s);
+    const auto layers = config.optional_array("cat_hidden_layers");
+    if (!layers) return;
+    if (layers->size() + 1 > trace::most_joined)
+        fail_unsupported(config, "cat_hidden_layers", "no row describes so many layers joined");
+    s.own[joined] = static_cast<std::int64_t>(layers->size());
+    for (const config_view layer : *layers)
+        if (layer.as_non_negative() >= s.num_hidden_layers) fail_value(layer, "a layer below num_layers");
 }
 
 }  // namespace granite_speech_detail
@@ -151,7 +310,7 @@ inline constexpr architecture granite_speech_encoder{
     .model_type = "granite_speech_encoder",
     .prefix = "GraniteSpeech",
     .base = granite_speech_detail::hear,
-    .read = granite_speech_detail::read_encoder,
+    .read = granite_speech_detail::read_speech_encoder,
     .own = granite_speech_detail::keys,
     .rotated = rotation::none,
     .names = {.model_type = "CTCEncoder"},
@@ -166,7 +325,8 @@ inline constexpr architecture granite_speech_encoder{
 inline constexpr architecture blip_2_qformer_part{
     .model_type = "blip_2_qformer",
     .prefix = "Blip2QFormer",
-    .base = granite_speech_detail::query,
+    .base = granite_speech_detail::query_alone,
+    .read = granite_speech_detail::read_former,
     .own = granite_speech_detail::former_keys,
     .rotated = rotation::none,
     .defaults = {.hidden_size = 768,
@@ -179,7 +339,8 @@ inline constexpr architecture blip_2_qformer_part{
 // transformers/models/granite_speech: a conformer, a transformer over queries, Granite
 inline constexpr architecture granite_speech = [](architecture a) {
     a.model_type = "granite_speech", a.prefix = "GraniteSpeech", a.base = granite_speech_detail::base;
-    a.own = granite_speech_detail::whole_keys;
+    a.own = granite_speech_detail::whole_keys, a.read_whole = granite_speech_detail::check;
+    a.media = granite_speech_detail::show, a.reads.audio = true;
     a.text = {.key = "text_config", .otherwise = &granite};
     a.beside[0] = {.key = "encoder_config", .otherwise = &granite_speech_encoder, .always = true};
     a.beside[1] = {.key = "projector_config", .otherwise = &blip_2_qformer_part};
@@ -190,6 +351,7 @@ inline constexpr architecture granite_speech = [](architecture a) {
 // transformers/models/granite_speech_plus: states of several layers of the encoder are read
 inline constexpr architecture granite_speech_plus_encoder = [](architecture a) {
     a.model_type = "granite_speech_plus_encoder", a.prefix = "GraniteSpeechPlus";
+    a.read = granite_speech_detail::read_plus_encoder;
     return a;
 }(granite_speech_encoder);
 inline constexpr architecture granite_speech_plus = [](architecture a) {

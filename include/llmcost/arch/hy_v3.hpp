@@ -4,6 +4,7 @@
 
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/reading/experts.hpp>
+#include <llmcost/walks/further_tokens.hpp>
 
 namespace llmcost::arch {
 
@@ -50,6 +51,7 @@ inline constexpr architecture hy_v3 = [](architecture a) {
     a.model_type = "hy_v3", a.prefix = "HYV3", a.read = hy_v3_detail::read, a.own = hy_v3_detail::keys;
     a.heads = language_heads, a.qk_norm = qk_norm_kind::per_head_transposed, a.feed = hy_v3_detail::feed;
     a.names.moe_type = "MoE";
+    a.predict = predict_by_last_layer;  // vllm/model_executor/models/hy_v3_mtp.py
     a.defaults.vocab_size = 120832, a.defaults.intermediate_size = 13312, a.defaults.num_hidden_layers = 80;
     a.defaults.num_attention_heads = 64, a.defaults.num_key_value_heads = 8, a.defaults.head_dim = 128;
     a.defaults.max_position_embeddings = 131072;

@@ -4,6 +4,7 @@
 
 #include <llmcost/reading/reader.hpp>
 #include <llmcost/walks/composite.hpp>
+#include <llmcost/walks/media.hpp>
 #include <llmcost/walks/tower.hpp>
 
 namespace llmcost::arch {
@@ -13,19 +14,23 @@ namespace kosmos2_5_detail {
 enum text_own : std::uint8_t { padding };
 inline constexpr own_key text_keys[]{{"pad_token_id", 1, own_value::non_negative}};
 
-/// Words scaled, sinusoidal positions, and which segment they are of: a text has one.
+/// Words scaled, states of an image among them, sinusoidal positions, and which segment they are of: a text has one, and
+/// with an image every position says its own.
 constexpr value embed(const site& here, trace& t) {
     const workload& load = t.load();
     const std::int64_t width = here.dims.hidden_size;
     const extents ids{load.batch, load.sequence};
-    const value words = t.mul(t.call("embed_tokens", embedding{here.dims.vocab_size, width}, ids));
+    const bool with_image = here.shared != nullptr && here.shared->own[0].rank > 0;
+    value found = t.call("embed_tokens", embedding{here.dims.vocab_size, width}, ids);
+    if (with_image) found = t.clone(found), t.copy_into(found, here.shared->own[0]);
+    const value words = t.mul(found);
     // the table ends where positions, which begin behind the padding's number, meet two rows more than it names
     t.positions(here.dims.max_position_embeddings + 1 - here.dims.own[padding], load.past + load.sequence);
     const module_info places{
         .name = "embed_positions", .type = here.type("TextSinusoidalPositionalEmbedding"), .leaf = true};
     t.enter(places);
     value positions = t.leave(places, t.constant({load.batch, load.sequence, width}, t.activation_type()));
-    const value segment = t.call("segment_emb", embedding{2, width}, extents{load.batch, 1});
+    const value segment = t.call("segment_emb", embedding{2, width}, extents{load.batch, with_image ? load.sequence : 1});
     t.in_place(op::add, positions, segment);
     return t.add(words, positions);
 }
@@ -87,9 +92,6 @@ inline constexpr architecture text = [](architecture a) {
 enum tower_own : std::uint8_t { patch_values, rows };
 inline constexpr own_key tower_keys[]{{"patch_embed_hidden_size", 768}, {"max_num_patches", 4096}};
 
-/// Images of any shape come as patches; this many stand for one.
-inline constexpr std::int64_t nominal_patches = 16;
-
 /// T5's attention and gated block, each behind a norm (Pix2Struct).
 struct tower_layer {
     site here;
@@ -112,22 +114,34 @@ struct tower_layer {
     }
 };
 
-/// Patches with learned rows and columns, layers, a norm.
+/// The lowest number where a patch is absent: (B, patches) -> (B, 1, patches, patches).
+constexpr value hide_absent(trace& t, const value& present) {
+    const std::int64_t n = present.dim(1);
+    const value all = present.unsqueeze(1).unsqueeze(1).expand({present.dim(0), 1, n, n});
+    return t.where(t.unary(op::sub, t.to(all, t.activation_type())));
+}
+
+/// Patches with learned rows and columns, layers, a norm: an image of any shape is filled up to as many as there may be.
 constexpr value tower_base(const site& here, trace& t) {
     const std::int64_t width = here.dims.hidden_size, batch = t.load().batch;
     const own_sizes& own = here.dims.own;
-    const extents places{batch, nominal_patches};
+    const std::int64_t patches = own[rows];
+    const extents places{batch, patches};
     const module_info embeddings{.name = "embeddings", .type = here.type("VisionEmbeddings"), .what = role::embedding};
+    const value pixels = t.input({batch, patches, 2 + own[patch_values]});  // behind its row and its column
+    (void)t.sum(pixels, -1);
+    const value present = t.constant({batch, patches});  // which sums are not zero
     t.enter(embeddings);
-    const value pixels = t.input({batch, nominal_patches, own[patch_values]});
-    value x = t.call("patch_projection", linear{own[patch_values], width, true}, pixels);
+    value x = t.call("patch_projection", linear{own[patch_values], width, true}, t.slice(pixels, -1, own[patch_values]));
     x = t.add(x, t.call("row_embedder", embedding{own[rows], width}, places));
     x = t.add(x, t.call("column_embedder", embedding{own[rows], width}, places));
     x = t.leave(embeddings, dropout(t, "dropout", x));
     const module_info encoder{.name = "encoder", .type = here.type("VisionEncoder")};
     t.enter(encoder);
+    shared_values made;
+    made.mask = hide_absent(t, present);
     for (repetition each = t.repeat(here.dims.num_hidden_layers, x); each.next();)
-        x = t.call({"layer", each.index()}, tower_layer{here}, x);
+        x = t.call({"layer", each.index()}, tower_layer{here.at(each, made)}, x);
     x = t.leave(encoder, x);
     return t.call("layernorm", norm<norm_kind::rms_float_variance>{width, here.type("LayerNorm")}, x);
 }
@@ -137,7 +151,7 @@ constexpr value attend_in_tower(const site& here, trace& t, const value& x) {
     qkv of = project_qkv(here, t, x);
     split_heads(here, of), heads_first(of);
     const context all{.sequence = x.dim(1), .causal = false};
-    const value mixed = eager_attention(t, of.q, of.k, of.v, all, {});
+    const value mixed = eager_attention(t, of.q, of.k, of.v, all, {.mask = &here.shared->mask});
     return join(here, t, t.contiguous(t.reshape(mixed, {x.dim(0), x.dim(1), -1})));
 }
 
@@ -159,6 +173,8 @@ inline constexpr own_key keys[]{{"latent_query_num", 2048}};
 /// Learned queries attend to an image's states and to themselves (`Kosmos2_5ImageToTextProjection`).
 struct image_to_text {
     site here;
+    class_name attention_type;
+    bool scales_queries = true;  ///< in front of their product, which is scaled by one
 
     static constexpr role what = role::none;
     static constexpr bool leaf = false;
@@ -169,40 +185,68 @@ struct image_to_text {
         const value states = t.call("dense", linear{seen.dim(-1), width, true}, seen);
         const value queries = t.param("latent_query", {n, width}).unsqueeze(0).expand({batch, n, width});
         const value all = t.cat({states, queries}, 1);
-        const module_info attention{.name = "x_attn", .type = here.type("TextAttention"), .what = role::cross_attn};
+        const module_info attention{.name = "x_attn", .type = attention_type, .what = role::cross_attn};
         const linear projection{width, width, true};
         t.enter(attention);
         const auto split = [&](literal name, const value& x) {
             return t.call(name, projection, x).view({batch, x.dim(1), heads, d}).transpose(1, 2);
         };
-        const value k = split("k_proj", all), v = split("v_proj", all), q = t.mul(split("q_proj", t.copy(queries)));
+        const value k = split("k_proj", all), v = split("v_proj", all);
+        const value plain = split("q_proj", queries), q = scales_queries ? t.mul(plain) : plain;
         const context everything{.sequence = n, .past = seen.dim(1), .causal = false};
         const value mixed = eager_attention(t, q, k, v, everything, {});
         return t.leave(attention, t.call("out_proj", projection, t.reshape(mixed, {batch, n, width})));
     }
 };
 
-/// A text under its own head in a module of its own, the tower and what brings it to the text beside it.
-constexpr value describe(const site& here, trace& t) {
+/// So many queries, whatever the image.
+constexpr media_shapes show(const model& m, const workload& load) {
+    if (load.images > 1) report_description("this model reads one image for each sequence");
+    return {.image = {.tokens = m.own[latents], .height = load.image_height, .width = load.image_width}};
+}
+
+/// Rows over their length, which is at least the smallest difference (`F.normalize`).
+constexpr value over_length(trace& t, const value& x) {
+    const value length = t.unary(op::compare, t.vector_norm(x, -1, true));
+    return t.div(x, length.expand({x.dim(0), x.dim(1), x.dim(2)}));
+}
+
+/// The tower's states over their length, and what learned queries find in them.
+constexpr value look(const site& here, trace& t) {
+    const recorder::idle_guard no_pixels{t, !sees_images(t)};
+    const value seen = describe_tower(here, t, 0, "vision_model", role::vision);
+    return t.call("image_to_text_projection", image_to_text{here, here.type("TextAttention")}, over_length(t, seen));
+}
+
+/// A text under its own head in modules of its own, which reads what was seen.
+constexpr value describe_reading(const site& here, trace& t, const module_info& model, const value& seen) {
     const site text = here.text();
+    const module_info inner{.name = "model", .type = text.type(text.row.names.model_type)};
+    shared_values made;
+    if (sees_images(t)) made.own[0] = seen;
+    t.enter(model);
+    value x = describe_within(inner, text.row.base, {text.whole, text.row, text.dims, &made}, t);
+    if (here.dims.head != head_kind::none) x = t.returns(x, describe_head(text, t, x));
+    return t.leave(model, x);
+}
+
+/// The tower and what brings it to the text, then the text.
+template <value (*Look)(const site&, trace&)>
+constexpr value describe(const site& here, trace& t) {
     const bool bare = here.dims.head == head_kind::none;
     const module_info whole{.type = here.type(name_of(here.dims.head))};
     const module_info model{.name = "text_model", .type = here.type(bare ? "TextModel" : "TextForCausalLM")};
-    t.enter(whole), t.enter(model);
-    value x = describe_text(here, t, "model");
-    if (!bare) x = t.returns(x, describe_head(text, t, x));
-    t.leave(model, x);
-    const recorder::idle_guard no_pixels{t};
-    (void)t.call("image_to_text_projection", image_to_text{here}, describe_tower(here, t, 0, "vision_model", role::vision));
-    return t.leave(whole, x);
+    t.enter(whole);
+    const value seen = Look(here, t);
+    return t.leave(whole, describe_reading(here, t, model, seen));
 }
 
 }  // namespace kosmos2_5_detail
 
 // transformers/models/kosmos2_5: a decoder with a norm inside of its blocks, Pix2Struct's tower; tied as the text says
 inline constexpr architecture kosmos_2_5 = [](architecture a) {
-    a.model_type = "kosmos-2.5", a.prefix = "Kosmos2_5", a.describe = kosmos2_5_detail::describe;
-    a.own = kosmos2_5_detail::keys;
+    a.model_type = "kosmos-2.5", a.prefix = "Kosmos2_5", a.describe = kosmos2_5_detail::describe<kosmos2_5_detail::look>;
+    a.own = kosmos2_5_detail::keys, a.media = kosmos2_5_detail::show, a.reads.images = true;
     a.text = {.key = "text_config", .otherwise = &kosmos2_5_detail::text, .always = true, .ties = true};
     a.beside[0] = {.key = "vision_config", .otherwise = &kosmos2_5_detail::tower, .always = true};
     a.keys[0] = {"tie_word_embeddings", "", key_rule::absent};

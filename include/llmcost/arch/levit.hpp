@@ -27,14 +27,6 @@ enum own : std::uint8_t {
 inline constexpr own_key keys[]{
     {"kernel_size", 3}, {"stride", 2}, {"padding", 1, own_value::non_negative}, {"patch_size", 16}};
 
-/// `nn.Hardswish`: x times a sixth of x + 3, held between 0 and 6.
-struct hard_swish {
-    static constexpr role what = role::none;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return {"", "Hardswish"}; }
-    constexpr value describe(trace& t, const value& x) const { return t.unary(op::hardswish, x); }
-};
-
 /// A linear layer and a norm over the batch's tokens.
 struct normed_linear {
     std::int64_t in, out;
@@ -58,7 +50,7 @@ struct feed_forward {
     [[nodiscard]] constexpr class_name type() const { return here.type("MLPLayer"); }
     constexpr value describe(trace& t, const value& x) const {
         const value h = t.call("linear_up", normed_linear{width, inner_width}, x);
-        return t.call("linear_down", normed_linear{inner_width, width}, t.call("activation", hard_swish{}, h));
+        return t.call("linear_down", normed_linear{inner_width, width}, t.call("activation", activation_module{activation::hardswish}, h));
     }
 };
 
@@ -99,7 +91,7 @@ struct attention {
                               .view({x.dim(0), x.dim(1), heads, wide + 2 * d});
         const auto part = [&](std::int64_t width) { return all.slice(3, width).permute({0, 2, 1, 3}); };
         const value h = mix(t, dims, part(d), part(d), part(wide), biases);
-        return t.call("projection", normed_linear{wide * heads, dims.out}, t.call("activation", hard_swish{}, h));
+        return t.call("projection", normed_linear{wide * heads, dims.out}, t.call("activation", activation_module{activation::hardswish}, h));
     }
 };
 
@@ -138,7 +130,7 @@ struct shrinking_attention {
                             .view({batch, queries, heads, d})
                             .permute({0, 2, 1, 3});
         const value h = mix(t, dims, q, k, v, biases);
-        return t.call("projection", normed_linear{wide * heads, dims.out}, t.call("activation", hard_swish{}, h));
+        return t.call("projection", normed_linear{wide * heads, dims.out}, t.call("activation", activation_module{activation::hardswish}, h));
     }
 };
 
@@ -209,7 +201,7 @@ constexpr value embed(const site& here, trace& t) {
             x.dim(1), width, here.dims.own[kernel], here.dims.own[stride], here.dims.own[padding], 1, false};
         t.enter(block);
         x = t.leave(block, t.call("batch_norm", batch_norm_2d{width}, t.call("convolution", convolution, x)));
-        if (i < 3) x = t.call(acts[i], hard_swish{}, x);
+        if (i < 3) x = t.call(acts[i], activation_module{activation::hardswish}, x);
     }
     return t.leave(patches, as_tokens(x));
 }

@@ -4,18 +4,20 @@
 
 #include <llmcost/arch/llama4.hpp>
 #include <llmcost/reading/image.hpp>
-#include <llmcost/walks/composite.hpp>
+#include <llmcost/walks/media.hpp>
+#include <llmcost/walks/tiles.hpp>
 #include <llmcost/walks/tower.hpp>
 
 namespace llmcost::arch {
 
 namespace llama4_detail {
 
-enum tower_own : std::uint8_t { output_width, adapter_in, adapter_out };
+enum tower_own : std::uint8_t { output_width, adapter_in, adapter_out, squares };
 inline constexpr own_key tower_keys[]{
     {"vision_output_dim", 7680},
     {"projector_input_dim", 4096},
     {"projector_output_dim", 4096},
+    {.otherwise = 2, .value = own_value::computed},  // patches along a side that become one token
 };
 
 /// Attention whose queries and keys are turned as complex numbers by row and column.
@@ -47,17 +49,25 @@ struct tower_layer {
     }
 };
 
+/// Features of this width; where no image is seen, widths of a configuration need not fit.
+constexpr value of_width(trace& t, const value& x, std::int64_t width) {
+    if (x.dim(-1) == width) return x;
+    if (sees_images(t)) report_description("vision_config: widths of the tower, its adapter and the projector differ");
+    return t.constant({x.dim(0), x.dim(1), width}, x.type);
+}
+
 /// Squares of patches side by side through two projections, of inner width `intermediate_size`.
 constexpr value adapt(const site& here, trace& t, const value& x) {
     const sizes& dims = here.dims;
     const module_info adapter{.name = "vision_adapter", .type = here.type("VisionPixelShuffleMLP")};
     const module_info block{.name = "mlp", .type = here.type("VisionMLP2")};
-    t.enter(adapter), t.enter(block);
-    const value squares = t.constant({x.dim(0), (x.dim(1) + 3) / 4, dims.intermediate_size}, x.type);
-    value h = t.call("fc1", linear{dims.intermediate_size, dims.own[adapter_in]}, squares);
-    h = t.call("activation_fn", gelu_module{}, h);
-    const value wide = t.constant({h.dim(0), h.dim(1), dims.own[adapter_out]}, h.type);
-    h = t.call("activation_fn", gelu_module{}, t.call("fc2", linear{dims.own[adapter_out], dims.own[adapter_out]}, wide));
+    t.enter(adapter);
+    const std::int64_t side = dims.vision.image_height / dims.vision.patch_size;
+    const value wide = of_width(t, shuffle_patches(t, x, side, side, dims.own[squares]), dims.intermediate_size);
+    t.enter(block);
+    value h = t.call("fc1", linear{dims.intermediate_size, dims.own[adapter_in]}, wide);
+    h = of_width(t, t.call("activation_fn", gelu_module{}, h), dims.own[adapter_out]);
+    h = t.call("activation_fn", gelu_module{}, t.call("fc2", linear{dims.own[adapter_out], dims.own[adapter_out]}, h));
     return t.leave(adapter, t.leave(block, h));
 }
 
@@ -77,10 +87,10 @@ constexpr value tower_base(const site& here, trace& t) {
     x = t.call("layernorm_pre", layer_norm, x);
     const module_info rotary{
         .name = "rotary_embedding", .type = here.type("VisionRotaryEmbedding"), .what = role::rotary, .leaf = true};
-    t.enter(rotary), t.leave(rotary);
     shared_values made;
     made.where = {.sequence = n + 1, .causal = false};
     made.cos = trace::buffer({1, n + 1, here.dims.head_dim / 2});
+    t.enter(rotary), t.returned(made.cos), t.leave(rotary);
     const module_info encoder{.name = "model", .type = here.type("VisionEncoder")};
     t.enter(encoder);
     for (repetition each = t.repeat(here.dims.num_hidden_layers, x); each.next();)
@@ -92,6 +102,11 @@ constexpr value tower_base(const site& here, trace& t) {
 constexpr void read_tower(config_view config, sizes& s) {
     read_square_image(config, s, 448, 14);
     share_among_heads(config, s, {"num_attention_heads"});
+    const double ratio = config.real("pixel_shuffle_ratio", 0.5);
+    const std::int64_t by = ratio > 0 && ratio <= 1 ? static_cast<std::int64_t>(1 / ratio) : 0;
+    if (by < 1 || s.vision.image_height / s.vision.patch_size % by != 0 || ratio * static_cast<double>(by) != 1)
+        fail_value(config, "pixel_shuffle_ratio", "one divided by a divisor of the patches along a side");
+    s.own[squares] = by;
 }
 
 inline constexpr architecture tower = [](architecture a) {
@@ -102,23 +117,69 @@ inline constexpr architecture tower = [](architecture a) {
     return a;
 }(shared_tower);
 
+/// How many tiles an image becomes at most, beside the whole (image_processing_llama4.py).
+inline constexpr std::int64_t most_tiles = 16;
+
+/// The canvas of tiles that scales an image up least, or where all scale it down, the one that does so least; of those that
+/// scale alike the one with fewest tiles. Scales are 32-bit floats (`get_best_fit`).
+[[nodiscard]] constexpr tile_grid best_canvas(std::int64_t height, std::int64_t width, std::int64_t side) {
+    tile_grid best;
+    float chosen = 0;  // none yet
+    for (std::int64_t n = 1; n <= most_tiles; ++n)
+        for (std::int64_t rows = 1; rows <= n; ++rows) {
+            if (n % rows != 0) continue;
+            const float high = static_cast<float>(rows * side) / static_cast<float>(height);
+            const float wide = static_cast<float>(n / rows * side) / static_cast<float>(width);
+            const float scale = high > wide ? wide : high;
+            const bool better = scale >= 1 ? chosen < 1 || scale < chosen : chosen < 1 && scale > chosen;
+            if (chosen == 0 || better) best = {rows, n / rows}, chosen = scale;
+        }
+    return best;
+}
+
+constexpr media_shapes show(const model& m, const workload& load) {
+    const vision_sizes& image = m.beside[0].dims.vision;
+    const std::int64_t side = image.image_height, by = m.beside[0].dims.own[squares];
+    const std::int64_t height = load.image_height > 0 ? load.image_height : side;
+    const std::int64_t width = load.image_width > 0 ? load.image_width : side;
+    const tile_grid canvas = best_canvas(height, width, side);
+    const std::int64_t tiles = with_whole(canvas);
+    return {.image = {.tokens = tiles * (patches_of(image) / (by * by)),
+                      .tiles = tiles,
+                      .height = side,
+                      .width = side,
+                      .rows = canvas.rows,
+                      .columns = canvas.columns}};
+}
+
+/// Tiles through the tower and one projection into the places that stand for them.
+constexpr value see(const site& here, trace& t, const value& words) {
+    const recorder::idle_guard no_pixels{t, !sees_images(t)};
+    const media_shape shape = show(here.whole, t.load()).image;
+    value seen;
+    {
+        const recorder::workload_guard shown{t, pictures(t.load(), images_in(t) * shape.tiles, 0, 0)};
+        seen = describe_tower(here, t, 0, "vision_model", role::vision);
+    }
+    const std::int64_t width = here.whole.beside[0].dims.own[output_width];
+    const module_info projector{.name = "multi_modal_projector", .type = here.type("MultiModalProjector")};
+    const value rows = of_width(t, seen, width).view({-1, width});
+    t.enter(projector);
+    return t.masked_scatter(words, t.leave(projector, t.call("linear_1", linear{width, here.dims.hidden_size}, rows)));
+}
+
 /// The text model under its own head, in a module of its own; the tower stands in front of it.
 constexpr value describe(const site& here, trace& t) {
     const site text = here.text();
     const module_info whole{.type = here.type(name_of(here.dims.head))};
     const module_info language{.name = "language_model", .type = here.type("ForCausalLM")};
-    t.enter(whole);
-    {
-        const recorder::idle_guard no_pixels{t};
-        const std::int64_t width = here.whole.beside[0].dims.own[output_width];
-        const value seen = describe_tower(here, t, 0, "vision_model", role::vision);
-        const module_info projector{.name = "multi_modal_projector", .type = here.type("MultiModalProjector")};
-        t.enter(projector);
-        const value rows = t.constant({seen.dim(0) * seen.dim(1), width}, seen.type);
-        t.leave(projector, t.call("linear_1", linear{width, here.dims.hidden_size}, rows));
-    }
-    t.enter(language);
-    const value x = describe_text(here, t, "model");
+    const module_info inner{.name = "model", .type = text.type(text.row.names.model_type)};
+    t.enter(whole), t.enter(language), t.enter(inner);
+    value x = t.leave(language, t.leave(inner, text.row.embed(text, t)));
+    x = see(here, t, x);
+    t.enter(language), t.enter(inner);
+    const decoder_context shared = text.row.prepare(text, t);
+    x = t.leave(inner, normed(text, t, text.row.names.norm, describe_layers(text, t, shared, x)));
     return t.leave(whole, t.leave(language, t.returns(x, describe_head(text, t, x))));
 }
 
@@ -127,7 +188,7 @@ constexpr value describe(const site& here, trace& t) {
 // transformers/models/llama4: a tower in front of the text model and its head, which is tied as the text says
 inline constexpr architecture llama4 = [](architecture a) {
     a.model_type = "llama4", a.prefix = "Llama4", a.describe = llama4_detail::describe;
-    a.heads = {head_kind::conditional_generation};
+    a.heads = {head_kind::conditional_generation}, a.media = llama4_detail::show, a.reads.images = true;
     a.text = {.key = "text_config", .otherwise = &llama4_text, .always = true, .ties = true};
     a.beside[0] = {.key = "vision_config", .otherwise = &llama4_detail::tower, .always = true};
     a.keys[0] = {"tie_word_embeddings", "", key_rule::absent};

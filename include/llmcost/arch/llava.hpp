@@ -4,7 +4,6 @@
 
 #include <llmcost/arch/clip.hpp>
 #include <llmcost/arch/llama.hpp>
-#include <llmcost/arch/qwen2.hpp>
 #include <llmcost/arch/siglip.hpp>
 #include <llmcost/walks/media.hpp>
 
@@ -12,15 +11,12 @@ namespace llmcost::arch {
 
 namespace llava_detail {
 
-enum own : std::uint8_t { projector_bias, projector_act, feature_layers, pool_mode, pool_stride, pool_channels, all_states };
+enum own : std::uint8_t { projector_bias, projector_act, feature_layers, all_states };
 inline constexpr own_key keys[]{
     {"multimodal_projector_bias", 1, own_value::boolean},
     {.otherwise = static_cast<std::int64_t>(activation::gelu), .value = own_value::computed},
     {.otherwise = 1, .value = own_value::computed},  // layers of the tower whose states are read side by side
-    {.value = own_value::computed},
-    {"spatial_pool_stride", 2},
-    {.value = own_value::computed},
-    {.value = own_value::computed},  // of a tower: its class token's among them
+    {.value = own_value::computed},                  // of a tower: its class token's among them
 };
 
 constexpr void read(config_view config, model& m) {
@@ -32,20 +28,35 @@ constexpr void read(config_view config, model& m) {
     m.own[all_states] = strategy == "full" ? 1 : 0;
 }
 
-/// The tower's states of some layers side by side, brought to the width of the text.
+/// States of a layer, in front of the tower's last norm: without a class token they lie as the convolution of patches wrote
+/// them, channel by channel, since sums keep the layout of their first operand.
+constexpr value of_layer(const site& here, value states) {
+    if (here.whole.beside[0].kind->tokens_ahead > 0) return states;
+    states.stride[1] = 1, states.stride[2] = states.size[1];
+    return states;
+}
+
+/// A tower's states of some layers side by side, without those in front of patches where they are left out.
+constexpr value side_by_side(const site& here, trace& t, const value& last, bool all) {
+    const std::int64_t layers = here.whole.own[feature_layers];
+    const value states = of_layer(here, last);
+    const value some = all ? states : t.slice(states, 1, states.dim(1) - 1);
+    if (layers == 1) return some;
+    value each[trace::most_joined];
+    for (std::int64_t i = 0; i < layers; ++i) each[i] = some;
+    return t.cat(each, static_cast<int>(layers), -1);
+}
+
+/// The same, brought to the width of the text.
 constexpr value project(const site& here, trace& t, const value& states) {
-    const std::int64_t layers = here.whole.own[feature_layers], width = here.dims.hidden_size;
+    const std::int64_t width = here.dims.hidden_size;
     const projector both{here.type("MultiModalProjector"),
-                         states.dim(-1) * layers,
+                         states.dim(-1),
                          width,
                          width,
                          here.whole.own[projector_bias] != 0,
                          static_cast<activation>(here.whole.own[projector_act])};
-    const value some = here.whole.own[all_states] != 0 ? states : t.slice(states, 1, states.dim(1) - 1);
-    if (layers == 1) return t.call("multi_modal_projector", both, some);
-    value each[trace::most_joined];
-    for (std::int64_t i = 0; i < layers; ++i) each[i] = some;
-    return t.call("multi_modal_projector", both, t.cat(each, static_cast<int>(layers), -1));
+    return t.call("multi_modal_projector", both, states);
 }
 
 /// Every image is made as large as the tower's own.
@@ -62,74 +73,73 @@ constexpr value base(const site& here, trace& t) {
         const workload& load = t.load();
         const recorder::workload_guard shown{t, pictures(load, images_in(t), 0, 0)};
         const value states = describe_tower(here, t, 0, "vision_tower", role::vision);
-        const value features = t.cat({project(here, t, states)}, 0);
-        return t.masked_scatter(words, features);
+        const value some = side_by_side(here, t, states, here.whole.own[all_states] != 0);
+        return t.masked_scatter(words, t.cat({project(here, t, some)}, 0));
     });
 }
 
-/// The same with a token that ends a row of patches.
-constexpr value base_with_newline(const site& here, trace& t) {
-    {
-        const recorder::idle_guard no_pixels{t};
-        (void)t.param("image_newline", {here.dims.hidden_size});
-    }
-    return base(here, t);
-}
-
-// how frames of a video are made smaller
-enum pooling : std::uint8_t { average, maximum, convolved };
-struct pool_module {
-    pooling mode;
+/// The same with a norm in front of the projections (`VipLlavaMultiModalProjector`).
+struct normed_projector {
+    site here;
 
     static constexpr role what = role::none;
-    static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return {"", mode == average ? "AvgPool2d" : "MaxPool2d"}; }
-    constexpr value describe(trace&, const value& x) const { return x; }
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return here.type("MultiModalProjector"); }
+    constexpr value describe(trace& t, const value& x) const {
+        const std::int64_t width = here.dims.hidden_size;
+        const activation act = static_cast<activation>(here.whole.own[projector_act]);
+        const value normed = t.call("projector_layernorm", norm<norm_kind::layer>{x.dim(-1)}, x);
+        return projector{type(), x.dim(-1), width, width, true, act}.describe(t, normed);
+    }
 };
 
-constexpr value base_next_video(const site& here, trace& t) {
-    const value x = base_with_newline(here, t);
-    const recorder::idle_guard no_pixels{t};
-    const module_info pooler{.name = "vision_resampler", .type = here.type("Pooler")};
-    const auto mode = static_cast<pooling>(here.whole.own[pool_mode]);
-    const vision_sizes& image = here.whole.beside[0].dims.vision;
-    const std::int64_t side = image.image_height / image.patch_size, width = here.whole.beside[0].dims.hidden_size;
-    const value frames = t.constant({t.load().batch, width, side, side});
-    const std::int64_t stride = here.whole.own[pool_stride];
-    t.enter(pooler);
-    if (mode == convolved)
-        (void)t.call("pool", convolution_2d{width, here.whole.own[pool_channels], stride, stride}, frames);
-    else
-        (void)t.call("pool", pool_module{mode}, frames);
-    t.leave(pooler);
-    return x;
+constexpr value base_of_layers(const site& here, trace& t) {
+    return describe_text_after(here, t, "language_model", [&](const value& words) {
+        const recorder::idle_guard no_pixels{t, !sees_images(t)};
+        const recorder::workload_guard shown{t, pictures(t.load(), images_in(t), 0, 0)};
+        const value states = describe_tower(here, t, 0, "vision_tower", role::vision);
+        const value some = side_by_side(here, t, states, false);
+        return t.masked_scatter(words, t.call("multi_modal_projector", normed_projector{here}, some));
+    });
 }
 
-constexpr void read_next_video(config_view config, model& m) {
-    read(config, m);
-    const string_ref mode = config.string("spatial_pool_mode", "average");
-    if (mode == "average")
-        m.own[pool_mode] = average;
-    else if (mode == "max")
-        m.own[pool_mode] = maximum;
-    else if (mode == "conv")
-        m.own[pool_mode] = convolved;
-    else
-        fail_value(config, "spatial_pool_mode", "average, max or conv");
-    const vision_sizes& image = m.beside[0].dims.vision;
-    if (m.own[pool_mode] == convolved && m.own[pool_stride] > image.image_height / image.patch_size)
-        fail_value(config, "spatial_pool_stride", "at most the patches along a side");
-    m.own[pool_channels] = config.positive("spatial_pool_out_channels", m.beside[0].dims.hidden_size);
+/// Five layers, unless a key says which.
+constexpr void read_layers(config_view config, model& m) {
+    if (const auto name = config.optional_string("projector_hidden_act"))
+        m.own[projector_act] = static_cast<std::int64_t>(activation_named(config, "projector_hidden_act", *name));
+    const literal key = config.contains("vision_feature_layer") ? "vision_feature_layer" : "vision_feature_layers";
+    m.own[feature_layers] = config.contains(key) ? count_layers(config, key) : 5;
+    if (m.own[feature_layers] > trace::most_joined) fail_value(config, key, "at most 64 layers");
 }
 
-/// Two towers by one configuration, for videos and for images.
+/// Frames are images; all their states are read, the class token's among them.
+constexpr media_shapes show_videos(const model& m, const workload& load) {
+    media_shapes all = show(m, load);
+    const std::int64_t tokens = patches_of(m.beside[0].dims.vision) + m.beside[0].kind->tokens_ahead;
+    all.video = {.tokens = load.video_frames * tokens, .tiles = load.video_frames};
+    return all;
+}
+
+/// Two towers by one configuration, for videos and for images, and one projector.
 constexpr value base_video(const site& here, trace& t) {
-    {
-        const recorder::idle_guard no_pixels{t};
-        (void)describe_tower(here, t, 0, "video_tower", role::vision);
-        (void)project(here, t, describe_tower(here, t, 0, "image_tower", role::vision));
-    }
-    return describe_text(here, t, "language_model");
+    return describe_text_after(here, t, "language_model", [&](const value& words) {
+        const workload load = t.load();
+        const bool has_images = sees_images(t), has_videos = sees_videos(t);
+        value x = words;
+        {
+            const recorder::idle_guard no_pixels{t, !has_images};
+            const recorder::workload_guard shown{t, pictures(load, images_in(t), 0, 0)};
+            const value states = describe_tower(here, t, 0, "image_tower", role::vision);
+            x = t.masked_scatter(x, project(here, t, side_by_side(here, t, states, here.whole.own[all_states] != 0)));
+        }
+        const recorder::idle_guard no_frames{t, !has_videos};
+        const std::int64_t frames = has_videos ? load.batch * load.videos * load.video_frames : load.batch;
+        const recorder::workload_guard shown{t, pictures(load, frames, 0, 0)};
+        const value states = side_by_side(here, t, describe_tower(here, t, 0, "video_tower", role::vision), true);
+        const recorder::called_again_guard twice{t};
+        const value features = t.masked_scatter(x, project(here, t, states));
+        return has_videos ? features : x;
+    });
 }
 
 /// SigLIP at 384 pixels without its pool, where LLaVA-OneVision and Aya Vision name no tower.
@@ -144,8 +154,6 @@ constexpr architecture siglip_of(std::int64_t heads) {
     a.defaults.num_attention_heads = heads;
     return a;
 }
-inline constexpr architecture siglip_of_onevision = siglip_of(16);
-
 inline constexpr architecture clip_of_video = [](architecture a) {
     a.read = [](config_view config, sizes& s) {
         read_square_image(config, s, 224, 14);
@@ -165,24 +173,17 @@ inline constexpr architecture llava = [](architecture a) {
     return a;
 }(shared_composite);
 
-// transformers/models/llava_next_video: a token that ends rows, frames made smaller
-inline constexpr architecture llava_next_video = [](architecture a) {
-    a.model_type = "llava_next_video", a.prefix = "LlavaNextVideo", a.base = llava_detail::base_next_video;
-    a.read_whole = llava_detail::read_next_video;
-    return a;
-}(llava);
-
-// transformers/models/llava_onevision: SigLIP and Qwen2, a token that ends rows
-inline constexpr architecture llava_onevision = [](architecture a) {
-    a.model_type = "llava_onevision", a.prefix = "LlavaOnevision", a.base = llava_detail::base_with_newline;
-    a.text.otherwise = &qwen2;
-    a.beside[0].otherwise = &siglip_vision_model, a.beside[0].missing = &llava_detail::siglip_of_onevision;
+// transformers/models/vipllava: several layers of the tower, a norm in front of the projections
+inline constexpr architecture vipllava = [](architecture a) {
+    a.model_type = "vipllava", a.prefix = "VipLlava", a.base = llava_detail::base_of_layers;
+    a.read_whole = llava_detail::read_layers;
     return a;
 }(llava);
 
 // transformers/models/video_llava: a tower for videos and one for images
 inline constexpr architecture video_llava = [](architecture a) {
     a.model_type = "video_llava", a.prefix = "VideoLlava", a.base = llava_detail::base_video;
+    a.media = llava_detail::show_videos, a.reads.videos = true;
     a.text.ties = false, a.beside[0].missing = &llava_detail::clip_of_video;
     return a;
 }(llava);

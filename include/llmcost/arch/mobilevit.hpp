@@ -270,6 +270,7 @@ inline constexpr architecture mobilevit{
     .read = read_mobilevit,
     .own = mobilevit_detail::keys,
     .rotated = rotation::none,
+    .any_image = true,
     .heads = {head_kind::none, head_kind::image_classification, head_kind::semantic_segmentation},
     .keys = {{"num_attention_heads", "", key_rule::absent}},
     .defaults = image_defaults(activation::silu),

@@ -4,7 +4,8 @@
 
 #include <llmcost/arch/qwen2.hpp>
 #include <llmcost/reading/image.hpp>
-#include <llmcost/walks/composite.hpp>
+#include <llmcost/walks/media.hpp>
+#include <llmcost/walks/tiles.hpp>
 #include <llmcost/walks/tower.hpp>
 
 namespace llmcost::arch {
@@ -14,10 +15,11 @@ namespace ovis2_detail {
 enum own : std::uint8_t { width, words };
 inline constexpr own_key keys[]{{"hidden_size", 1536}, {"vocab_size", 151643}};
 
-enum tower_own : std::uint8_t { hidden_stride, indicators };
+enum tower_own : std::uint8_t { hidden_stride, indicators, draws };
 inline constexpr own_key tower_keys[]{
     {"hidden_stride", 1},  // patches along a side that become one visual word
     {"num_visual_indicator_tokens", 5, own_value::non_negative},
+    {.value = own_value::computed},  // a function other than softmax makes mixtures of scores
 };
 
 /// Patches with learned positions, normed; Llama's layers without rotation; scores of visual words.
@@ -35,8 +37,16 @@ constexpr value tower_base(const site& here, trace& t) {
     x = t.leave(encoder, describe_layers(here, t, {}, x));
     x = t.leave(transformer, normed(here, t, "rms_norm", x));
     const std::int64_t visual = here.dims.vocab_size - here.dims.own[indicators], square = stride * stride;
-    if (stride > 1) x = t.constant({x.dim(0), (x.dim(1) + square - 1) / square, features * square}, x.type);
+    if (stride > 1) {
+        const std::int64_t images = x.dim(0), side = here.dims.vision.image_height / here.dims.vision.patch_size;
+        const std::int64_t squares = (side + stride - 1) / stride;
+        if (side % stride != 0 && sees_images(t)) report_description("hidden_stride does not divide the patches along a side");
+        value grid = trace::buffer({images, squares, stride, squares, stride, features});
+        if (side % stride == 0) grid = t.copy(x).view({images, squares, stride, squares, stride, features});  // padded by none
+        x = t.reshape(grid.permute({0, 1, 3, 2, 4, 5}), {images, squares * squares, features * square});
+    }
     x = t.call("head_linear", linear{features * square, visual}, x);
+    if (here.dims.own[draws] != 0 && sees_images(t)) report_description("tokenize_function: only softmax is described");
     return t.softmax(t.call("head_norm", norm<norm_kind::layer>{visual}, x));
 }
 
@@ -44,6 +54,7 @@ constexpr void read_tower(config_view config, sizes& s) {
     read_square_image(config, s, 224, 14);
     share_among_heads(config, s, {"num_attention_heads"});
     s.attention_bias = s.output_bias = config.boolean("qkv_bias", false);
+    s.own[draws] = config.string("tokenize_function", "softmax") == "softmax" ? 0 : 1;
     if (s.own[indicators] >= s.vocab_size) fail_value(config, "num_visual_indicator_tokens", "fewer than the visual words");
 }
 
@@ -59,20 +70,86 @@ inline constexpr architecture tower = [](architecture a) {
     return a;
 }(shared_tower);
 
-/// A table of visual words, which patches are mixtures of.
-struct visual_table : embedding {
+/// A table of visual words, which patches are mixtures of: a product; words that mark where an image begins and ends are
+/// looked up.
+struct visual_table {
+    std::int64_t rows;
+    std::int64_t width;
+    class_name named;
+
     static constexpr role what = role::vision;
+    static constexpr bool leaf = true;
+    [[nodiscard]] constexpr class_name type() const { return named; }
+    constexpr value describe(trace& t, const value& mixtures, std::int64_t marks) const {
+        const value weight = t.param("weight", {rows, width});
+        const value words = t.matmul(mixtures, weight);
+        t.returned(t.gather(weight, {marks, width}));
+        return words;
+    }
 };
 
+/// How much of a tile's area is kept where its longer side is cut down to `side` (`compute_patch_covering_area`).
+[[nodiscard]] constexpr double kept_area(std::int64_t width, std::int64_t height, std::int64_t side) {
+    const std::int64_t longer = width > height ? width : height, shorter = width > height ? height : width;
+    if (longer <= side) return static_cast<double>(longer * shorter);
+    const double scaled = static_cast<double>(shorter) / static_cast<double>(longer) * static_cast<double>(side);
+    return static_cast<double>(side) * scaled;
+}
+
+/// The grid of fewest tiles that keeps more than nine tenths of an image's area, or the one that keeps most
+/// (`get_min_tile_covering_grid`, whose rows become columns).
+[[nodiscard]] constexpr tile_grid covering_grid(std::int64_t height, std::int64_t width, std::int64_t side, std::int64_t most) {
+    tile_grid enough, best;
+    std::int64_t fewest = 0;  // tiles of `enough`; none yet
+    double most_of_enough = 0, most_of_all = -1;
+    for (std::int64_t n = 1; n <= most; ++n)
+        for (std::int64_t rows = 1; rows <= n; ++rows) {
+            if (n % rows != 0) continue;
+            const std::int64_t columns = n / rows, high = height / rows, wide = width / columns;
+            double kept = 0;
+            for (std::int64_t i = 0; i < n; ++i) {
+                const std::int64_t row = i / columns, column = i % columns;
+                const std::int64_t w = column == columns - 1 ? width - column * wide : wide;
+                kept += kept_area(w, row == rows - 1 ? height - row * high : high, side);
+            }
+            const double share = kept / static_cast<double>(width * height);
+            if (share > 0.9 && (fewest == 0 || (n == fewest && share > most_of_enough)))
+                enough = {columns, rows}, fewest = n, most_of_enough = share;
+            if (share > most_of_all) best = {columns, rows}, most_of_all = share;
+        }
+    return fewest > 0 ? enough : best;
+}
+
+/// How many tiles an image becomes at most, beside the whole.
+inline constexpr std::int64_t most_tiles = 12;
+
+constexpr media_shapes show(const model& m, const workload& load) {
+    const vision_sizes& image = m.beside[0].dims.vision;
+    const std::int64_t side = image.image_height, stride = m.beside[0].dims.own[hidden_stride];
+    const std::int64_t height = load.image_height > 0 ? load.image_height : side;
+    const std::int64_t width = load.image_width > 0 ? load.image_width : side;
+    const tile_grid grid = covering_grid(height, width, side, most_tiles);
+    const std::int64_t tiles = with_whole(grid), squares = side / image.patch_size / stride;
+    return {.image = {.tokens = tiles * squares * squares,
+                      .tiles = tiles,
+                      .height = side,
+                      .width = side,
+                      .rows = grid.rows,
+                      .columns = grid.columns}};
+}
+
 constexpr value base(const site& here, trace& t) {
-    {
-        const recorder::idle_guard no_pixels{t};
-        const value mixtures = describe_tower(here, t, 0, "vision_tower", role::vision);
-        const visual_table table{
-            {here.whole.beside[0].dims.vocab_size, here.whole.own[width], false, here.type("VisualEmbeddingTable")}};
-        (void)t.call("visual_embeddings_table", table, extents{mixtures.dim(0), mixtures.dim(1)});
-    }
-    return describe_text(here, t, "language_model");
+    return describe_text_after(here, t, "language_model", [&](const value& words) {
+        const recorder::idle_guard no_pixels{t, !sees_images(t)};
+        const media_shape shape = show(here.whole, t.load()).image;
+        const sizes& tower_dims = here.whole.beside[0].dims;
+        const std::int64_t marks = tower_dims.own[indicators];
+        const recorder::workload_guard shown{t, pictures(t.load(), images_in(t) * shape.tiles, 0, 0)};
+        value mixtures = describe_tower(here, t, 0, "vision_tower", role::vision);
+        mixtures = t.cat({mixtures, t.constant({mixtures.dim(0), mixtures.dim(1), marks})}, 2);
+        const visual_table table{tower_dims.vocab_size, here.whole.own[width], here.type("VisualEmbeddingTable")};
+        return t.masked_scatter(words, t.call("visual_embeddings_table", table, mixtures, marks));
+    });
 }
 
 /// Its head counts words by a key of its own, unless it shares the text model's.
@@ -87,7 +164,7 @@ constexpr value describe(const site& here, trace& t) {
 // transformers/models/ovis2: AIMv2 makes mixtures of visual words in front of Qwen2
 inline constexpr architecture ovis2 = [](architecture a) {
     a.model_type = "ovis2", a.prefix = "Ovis2", a.describe = ovis2_detail::describe, a.base = ovis2_detail::base;
-    a.own = ovis2_detail::keys;
+    a.own = ovis2_detail::keys, a.media = ovis2_detail::show, a.reads.images = true;
     a.text = {.key = "text_config", .otherwise = &qwen2};
     a.beside[0] = {.key = "vision_config", .otherwise = &ovis2_detail::tower, .always = true};
     a.defaults.tie_word_embeddings = true;

@@ -2,63 +2,98 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/walks/idle.hpp>
 #include <llmcost/arch/qwen2_vl.hpp>
 
 namespace llmcost::arch {
 
 namespace paddleocr_vl_detail {
 
-enum own : std::uint8_t { patch, channels, merge, image };
-inline constexpr own_key keys[]{{"patch_size", 14}, {"num_channels", 3}, {"spatial_merge_size", 2}, {"image_size", 384}};
+using qwen2_vl_detail::patch, qwen2_vl_detail::channels, qwen2_vl_detail::merge;
+enum own : std::uint8_t { image = qwen2_vl_detail::width };
+inline constexpr own_key keys[]{
+    {"patch_size", 14},          {.otherwise = 1, .value = own_value::computed},  // a patch is of one frame
+    {"num_channels", 3},         {"spatial_merge_size", 2},
+    {"image_size", 384},
+};
+inline constexpr own_key bound_keys[]{
+    {.otherwise = 384 * 384, .value = own_value::computed},
+    {.otherwise = 1536 * 1536, .value = own_value::computed},
+    {.value = own_value::computed},
+    {.value = own_value::computed},
+};
 
-constexpr void describe_layer(const site& here, idle_modules& held) {
-    const std::int64_t in = here.dims.hidden_size, inner = here.dims.intermediate_size;
-    held.layer_norm("layer_norm1", in);
-    held.within("self_attn", here.type("VisionAttention"), [&] {
-        for (const literal name : {"k_proj", "v_proj", "q_proj", "out_proj"}) held.linear(name, in, in);
-    });
-    held.layer_norm("layer_norm2", in);
-    held.within("mlp", here.type("VisionMLP"), [&] {
-        held.act("activation_fn", here.dims.hidden_act);
-        held.linear("fc1", in, inner);
-        held.linear("fc2", inner, in);
-    });
+/// Patches with learned positions: (S, width).
+constexpr value embed(const site& here, trace& t, std::int64_t patches) {
+    const own_sizes& own = here.dims.own;
+    const std::int64_t in = here.dims.hidden_size, rows = own[image] / own[patch];
+    const module_info embeddings{.name = "embeddings", .type = here.type("VisionEmbeddings"), .what = role::embedding};
+    t.enter(embeddings);
+    const value pixels = t.input({patches, own[channels], own[patch], own[patch]});
+    const convolution_2d convolution{own[channels], in, own[patch], own[patch]};
+    const value embedded = t.call("patch_embedding", convolution, pixels).view({patches, in});
+    const value places = resampled_middles(t, "position_embedding", rows * rows, in, patches);
+    return t.leave(embeddings, t.add(embedded, t.to(places, embedded.type)));
 }
 
 /// Patches with learned and rotary positions, layers, a norm.
 constexpr value see(const site& here, trace& t) {
-    const own_sizes& own = here.dims.own;
-    const std::int64_t in = here.dims.hidden_size, rows = own[image] / own[patch];
-    idle_modules held{t};
-    held.within("vision_model", here.type("VisionTransformer"), [&] {
-        held.within("embeddings", here.type("VisionEmbeddings"), [&] {
-            held.weighted("patch_embedding", {"", "Conv2d"}, {in, own[channels], own[patch], own[patch]});
-            held.embedding("position_embedding", rows * rows, in);
-        });
-        held.within("encoder", here.type("VisionEncoder"), [&] {
-            held.list("layers", here.dims.num_hidden_layers, here.type("VisionEncoderLayer"),
-                      [&] { describe_layer(here, held); });
-            held.plain("rotary_pos_emb", here.type("VisionRotaryEmbedding"));
-        });
-        held.layer_norm("post_layernorm", in);
-    });
-    return {};
+    const std::int64_t in = here.dims.hidden_size;
+    packed_context made{.pictures = qwen2_vl_detail::grid_of(here, t)};
+    const module_info model{.name = "vision_model", .type = here.type("VisionTransformer")};
+    const module_info encoder{.name = "encoder", .type = here.type("VisionEncoder")};
+    t.enter(model);
+    value x = embed(here, t, made.pictures.patches());
+    t.enter(encoder);
+    const packed_table table{in / here.dims.num_attention_heads, here.type("VisionRotaryEmbedding")};
+    const two_values turns = t.call("rotary_pos_emb", table, made.pictures.patches());
+    made.cos = turns.first, made.sin = turns.second;
+    for (repetition each = t.repeat(here.dims.num_hidden_layers, x); each.next();)
+        x = t.call({"layers", each.index()}, packed_layer{here, made}, x);
+    x = t.leave(encoder, x);
+    return t.leave(model, t.call("post_layernorm", norm<norm_kind::layer>{in}, x));
 }
 
-/// What sees, what reads, and between them several patches as one word.
+/// Several patches as one word, picture by picture: (S, width) -> (S / many, out).
+struct projector_of_patches {
+    std::int64_t merged;
+    std::int64_t out;
+
+    static constexpr role what = role::projector;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return {"PaddleOCR", "Projector"}; }
+    constexpr value describe(trace& t, const value& x) const {
+        const std::int64_t in = x.dim(1), all = in * merged * merged;
+        const value normed = t.call("pre_norm", norm<norm_kind::layer>{in}, x);
+        const value blocks = t.copy(normed).view({-1, all});
+        const value h = t.call("act", activation_module{activation::gelu}, t.call("linear_1", linear{all, all, true}, blocks));
+        return t.cat({t.call("linear_2", linear{all, out, true}, h)}, 0);
+    }
+};
+
+/// The processor makes what is thinner than a merged patch as wide as one, before it rounds.
+constexpr media_shapes show(const model& m, const workload& load) {
+    const own_sizes& tower = m.beside[0].dims.own;
+    const std::int64_t factor = tower[patch] * tower[merge];
+    workload wide = load;
+    const auto enlarge = [&](std::int64_t& side, std::int64_t& other) {
+        if (side == 0 || side >= factor) return;
+        other = nearest_multiple(other * factor, side) / side, side = factor;  // Python's round of a quotient
+    };
+    enlarge(wide.image_height, wide.image_width), enlarge(wide.image_width, wide.image_height);
+    return qwen2_vl_detail::show_within(m, wide, {});
+}
+
+/// What sees, several patches as one word, and what reads.
 constexpr value see_and_read(const site& here, trace& t) {
-    const value x = qwen2_vl_detail::see_and_read<false>(here, t);
-    const sizes& vision = here.component(0).dims;
-    const std::int64_t all = vision.hidden_size * vision.own[merge] * vision.own[merge];
-    idle_modules held{t};
-    held.within("projector", {"PaddleOCR", "Projector"}, [&] {
-        held.layer_norm("pre_norm", vision.hidden_size);
-        held.linear("linear_1", all, all);
-        held.act("act", activation::gelu);
-        held.linear("linear_2", all, here.dims.hidden_size);
+    return describe_text_after(here, t, "language_model", [&](value words) {
+        words = place_pictures(here, t, words, [&] {
+            const value seen = describe_tower(here, t, 0, "visual", role::vision);
+            const std::int64_t merged = here.component(0).dims.own[merge];
+            return t.call("projector", projector_of_patches{merged, here.dims.hidden_size}, seen);
+        });
+        qwen2_vl_detail::place_in_time(here, t);
+        return words;
     });
-    return x;
 }
 
 /// Biases everywhere or nowhere.
@@ -114,6 +149,7 @@ inline constexpr architecture paddleocr_vl = [](architecture a) {
     a.model_type = "paddleocr_vl", a.prefix = "PaddleOCRVL", a.base = paddleocr_vl_detail::see_and_read;
     a.text = {.key = "text_config", .otherwise = &paddleocr_vl_text, .always = true, .ties = true, .flat = true};
     a.beside[0] = {.key = "vision_config", .otherwise = &paddleocr_vl_vision, .always = true};
+    a.media = paddleocr_vl_detail::show, a.reads.images = true, a.own = paddleocr_vl_detail::bound_keys;
     a.read_whole = paddleocr_vl_detail::tie, a.defaults.tie_word_embeddings = true;
     return a;
 }(shared_composite);

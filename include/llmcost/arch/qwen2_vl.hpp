@@ -33,11 +33,10 @@ inline constexpr own_key keys_2_5[]{
 };
 constexpr std::uint8_t out_width = width;
 
-// of the whole: bounds of an image's pixels and a video's, as processors have them
-enum bounds : std::uint8_t { least_pixels, most_pixels, most_video_pixels };
 inline constexpr own_key bound_keys[]{
     {.otherwise = 56 * 56, .value = own_value::computed},
     {.otherwise = 28 * 28 * 1280, .value = own_value::computed},
+    {.value = own_value::computed},  // frames that are small are fed as they are
     {.otherwise = 28 * 28 * 768, .value = own_value::computed},
 };
 
@@ -89,19 +88,6 @@ struct patch_merger {
     }
 };
 
-/// Attention of a packed row.
-struct tower_attention {
-    class_name named;
-    std::int64_t heads;
-    const packed_context& made;
-    const packed_runs& runs;
-
-    static constexpr role what = role::attn;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return named; }
-    constexpr value describe(trace& t, const value& x) const { return attend_packed_row(t, x, heads, made, runs); }
-};
-
 /// Patches that a processor hands on, in rows of channels · frames · side² values.
 constexpr value patches_in(const site& here, trace& t, const packed_pictures& pictures) {
     const own_sizes& own = here.dims.own;
@@ -119,8 +105,8 @@ struct tower_block {
     constexpr value describe(trace& t, const value& x) const {
         const std::int64_t in = here.dims.own[width];
         const norm<norm_kind::layer> layer_norm{in};
-        const packed_runs runs = made.pictures.whole();
-        const tower_attention attention{{"", "VisionAttention"}, here.dims.num_attention_heads, made, runs};
+        const packed_attention attention{
+            {"", "VisionAttention"}, here.dims.num_attention_heads, made, made.pictures.whole()};
         const value middle = t.add(x, t.call("attn", attention, t.call("norm1", layer_norm, x)));
         const mlp<mlp_kind::plain> feed{in,   in * here.dims.own[mlp_ratio], here.dims.hidden_act, {"", "VisionMlp"},
                                         true, {.up = "fc1", .down = "fc2", .act = "act"}};
@@ -161,7 +147,7 @@ struct windowed_block {
         const bool all = here.kind.own != within_windows;
         const packed_runs runs =
             all ? made.pictures.whole() : made.pictures.windows(own[merge], own[window] / own[merge] / own[patch]);
-        const tower_attention attention{{"Qwen2_5_VL", "VisionAttention"}, here.dims.num_attention_heads, made, runs};
+        const packed_attention attention{{"Qwen2_5_VL", "VisionAttention"}, here.dims.num_attention_heads, made, runs};
         const value middle = t.add(x, t.call("attn", attention, t.call("norm1", rms_norm, x)));
         const mlp<mlp_kind::gated> feed{
             in, here.dims.intermediate_size, here.dims.hidden_act, {"Qwen2_5_VL", "MLP"}, true, {.act = "act_fn"}};
@@ -206,40 +192,47 @@ constexpr void read_tower_2_5(config_view config, sizes& s) {
         fail_value(config, "window_size", "at least spatial_merge_size * patch_size");
 }
 
-/// Bounds of pixels: of an image, and of a video's frame or of all its frames.
-struct pixel_bounds {
-    std::int64_t least;
-    std::int64_t most;
-    std::int64_t least_of_video;
-    std::int64_t most_of_video;
-    bool all_frames;
+/// Bounds of an image's pixels: `size`, or the older `min_pixels` and `max_pixels`, which win.
+///
+/// Source: transformers/models/qwen2_vl/image_processing_qwen2_vl.py, `Qwen2VLImageProcessor.__init__`.
+constexpr void read_processor(config_view told, model& m) {
+    if (const auto size = told.optional_object("size")) {
+        m.own[least_pixels] = size->positive("shortest_edge", m.own[least_pixels]);
+        m.own[most_pixels] = size->positive("longest_edge", m.own[most_pixels]);
+    }
+    m.own[least_pixels] = told.positive("min_pixels", m.own[least_pixels]);
+    m.own[most_pixels] = told.positive("max_pixels", m.own[most_pixels]);
+    if (m.own[least_pixels] > m.own[most_pixels]) fail_value(told, "min_pixels", "at most max_pixels");
+}
+
+/// For what bounds of pixels hold.
+struct bounds_rule {
+    bool all_frames = false;  ///< of a video: for its frames together
+    bool of_pairs = false;    ///< of an image, too, which is a video of one pair
 };
 
 /// What a processor makes of images and videos: sides that are multiples of merged patches, pixels within bounds.
-constexpr media_shapes show_within(const model& m, const workload& load, const pixel_bounds& to) {
+constexpr media_shapes show_within(const model& m, const workload& load, bounds_rule rule) {
     const own_sizes& tower = m.beside[0].dims.own;
-    const std::int64_t factor = tower[patch] * tower[merge];
+    const std::int64_t factor = tower[patch] * tower[merge], pair = tower[frames];
+    const auto merged = [&](const resized& size) { return size.height / factor * (size.width / factor); };
     media_shapes out;
     if (load.images > 0) {
         if (load.image_height == 0) report_description("this model reads images of any size: say --image WIDTHxHEIGHT");
-        const resized size = smart_resize(load.image_height, load.image_width, {factor, to.least, to.most});
-        out.image = {.tokens = size.height / factor * (size.width / factor), .height = size.height, .width = size.width};
+        const resize_bounds to{factor, m.own[least_pixels], m.own[most_pixels], rule.of_pairs ? pair : 1, rule.of_pairs};
+        const resized size = smart_resize(load.image_height, load.image_width, to);
+        out.image = {.tokens = merged(size), .height = size.height, .width = size.width};
     }
     if (load.videos > 0) {
-        const std::int64_t together = to.all_frames ? nearest_multiple(load.video_frames, tower[frames]) : 1;
-        const resized size = smart_resize(load.video_height, load.video_width,
-                                          {factor, to.least_of_video, to.most_of_video, together});
-        const std::int64_t grids = (load.video_frames + tower[frames] - 1) / tower[frames];
-        out.video = {.tokens = grids * (size.height / factor) * (size.width / factor),
-                     .tiles = grids, .height = size.height, .width = size.width};
+        const std::int64_t together = rule.all_frames ? nearest_multiple(load.video_frames, pair) : 1;
+        const resize_bounds to{factor, m.own[least_video_pixels], m.own[most_video_pixels], together, rule.all_frames};
+        const resized size = smart_resize(load.video_height, load.video_width, to);
+        const std::int64_t grids = (load.video_frames + pair - 1) / pair;
+        out.video = {.tokens = grids * merged(size), .tiles = grids, .height = size.height, .width = size.width};
     }
     return out;
 }
-
-/// Frames that are small are fed as they are: a video's lower bound is for what a processor samples.
-constexpr media_shapes show(const model& m, const workload& load) {
-    return show_within(m, load, {m.own[least_pixels], m.own[most_pixels], 0, m.own[most_video_pixels], false});
-}
+constexpr media_shapes show(const model& m, const workload& load) { return show_within(m, load, {}); }
 
 /// Positions in time are numbers times an interval of 1.0: one for each grid (`get_vision_position_ids`).
 constexpr void place_in_time(const site& here, trace& t) {
@@ -301,7 +294,8 @@ inline constexpr architecture qwen2_5_vl_vision = [](architecture a) {
 // transformers/models/qwen2_vl: the text model's keys stand at the root in older files
 inline constexpr architecture qwen2_vl = [](architecture a) {
     a.model_type = "qwen2_vl", a.prefix = "Qwen2VL", a.base = qwen2_vl_detail::see_and_read<false>;
-    a.media = qwen2_vl_detail::show, a.reads.images = a.reads.videos = true, a.own = qwen2_vl_detail::bound_keys;
+    a.media = qwen2_vl_detail::show, a.read_processor = qwen2_vl_detail::read_processor;
+    a.reads.images = a.reads.videos = true, a.own = qwen2_vl_detail::bound_keys;
     a.text = {.key = "text_config", .otherwise = &qwen2_vl_text, .always = true, .ties = true, .flat = true};
     a.beside[0] = {.key = "vision_config", .otherwise = &qwen2_vl_vision, .always = true};
     return a;

@@ -30,7 +30,7 @@ inline constexpr own_key bound_keys[]{
 
 /// What processors make of images and videos: Qwen2-VL's of the former, one of its own of the latter.
 constexpr media_shapes show(const model& m, const workload& load) {
-    return qwen2_vl_detail::show_within(m, load, {m.own[0], m.own[1], m.own[2], m.own[3], true});
+    return qwen2_vl_detail::show_within(m, load, {.all_frames = true});
 }
 
 /// Several patches as one: two layers with a norm in front, over a patch or over all of them.
@@ -62,9 +62,8 @@ struct block {
     constexpr value describe(trace& t, const value& x) const {
         const std::int64_t in = here.dims.hidden_size;
         const norm<norm_kind::layer> layer_norm{in};
-        const packed_runs runs = made.pictures.whole();
-        const qwen2_vl_detail::tower_attention attention{
-            here.type("VisionAttention"), here.dims.num_attention_heads, made, runs};
+        const packed_attention attention{
+            here.type("VisionAttention"), here.dims.num_attention_heads, made, made.pictures.whole()};
         const value middle = t.add(x, t.call("attn", attention, t.call("norm1", layer_norm, x)));
         const mlp<mlp_kind::plain> feed{in, here.dims.intermediate_size, here.dims.hidden_act, here.type("VisionMLP"), true,
                                         {.up = "linear_fc1", .down = "linear_fc2", .act = "act_fn"}};
@@ -263,6 +262,7 @@ inline constexpr architecture qwen3_vl_moe_vision = [](architecture a) {
 inline constexpr architecture qwen3_vl = [](architecture a) {
     a.model_type = "qwen3_vl", a.prefix = "Qwen3VL", a.base = qwen3_vl_detail::see_and_read;
     a.read_whole = qwen3_vl_detail::read_whole, a.media = qwen3_vl_detail::show, a.reads.images = a.reads.videos = true;
+    a.read_processor = qwen2_vl_detail::read_processor;
     a.own = qwen3_vl_detail::bound_keys;
     a.text = {.key = "text_config", .otherwise = &qwen3_vl_text, .always = true};
     a.beside[0] = {.key = "vision_config", .otherwise = &qwen3_vl_vision, .always = true};

@@ -148,8 +148,8 @@ private:
     }
 };
 
-/// Four neighbours become one token of twice the width.
-constexpr value merge(const site& here, trace& t, const stage_sizes& dims, const value& x) {
+/// Four neighbours become one token of twice the width, with a norm behind the projection or in front of it.
+constexpr value merge(const site& here, trace& t, const stage_sizes& dims, const value& x, bool norm_first = false) {
     const std::int64_t width = dims.width, rows = (dims.rows + 1) / 2, columns = (dims.columns + 1) / 2, batch = x.dim(0);
     const module_info downsample{.name = "downsample", .type = here.type("PatchMerging")};
     t.enter(downsample);
@@ -158,7 +158,9 @@ constexpr value merge(const site& here, trace& t, const stage_sizes& dims, const
     const auto neighbour = [&] { return t.slice(t.slice(h, 1, rows, 2), 2, columns, 2); };
     const value a = neighbour(), b = neighbour(), c = neighbour(), d = neighbour();
     h = t.cat({a, b, c, d}, -1).view({batch, rows * columns, 4 * width});
+    if (norm_first) h = t.call("norm", norm<norm_kind::layer>{4 * width}, h);
     h = t.call("reduction", linear{4 * width, 2 * width}, h);
+    if (norm_first) return t.leave(downsample, h);
     return t.leave(downsample, t.call("norm", norm<norm_kind::layer>{2 * width}, h));
 }
 
@@ -173,57 +175,68 @@ constexpr stage_sizes size_stage(const sizes& dims, std::int64_t i, std::int64_t
             resolution > reach && dims.own[window] / 2 > 0};
 }
 
-constexpr value stage(const site& here, trace& t, std::int64_t i, const stage_sizes& dims, value x) {
-    const module_info module{.name = "layers", .index = i, .type = here.type("Stage")};
+/// The blocks of a stage, of which every other one shifts.
+template <class Block>
+constexpr value blocks_of(const site& here, trace& t, std::int64_t i, const stage_sizes& dims, value x) {
     const std::int64_t depth = of_stage(here.dims, depths, i), pairs = depth / 2;
     // rates grow from zero in the first block of all
     const bool drops_path = here.dims.own[drops] != 0;
     const auto pair = [&](std::int64_t at, bool drops_first) {
-        x = t.call({"blocks", at}, block{here, dims, false, drops_first}, x);
-        x = t.call({"blocks", at + 1}, block{here, dims, dims.shifts, drops_path}, x);
+        x = t.call({"blocks", at}, Block{here, dims, false, drops_first}, x);
+        x = t.call({"blocks", at + 1}, Block{here, dims, dims.shifts, drops_path}, x);
     };
-    t.enter(module);
     if (pairs > 0) pair(0, drops_path && i > 0);
     for (repetition each = t.repeat(pairs - 1, x, 1); each.next();) pair(2 * each.index(), drops_path);
-    if (depth % 2 != 0) x = t.call({"blocks", depth - 1}, block{here, dims, false, drops_path && (i > 0 || depth > 1)}, x);
-    if (i + 1 < here.dims.num_hidden_layers) x = merge(here, t, dims, x);
-    return t.leave(module, x);
+    if (depth % 2 != 0) x = t.call({"blocks", depth - 1}, Block{here, dims, false, drops_path && (i > 0 || depth > 1)}, x);
+    return x;
 }
 
-constexpr value embed(const site& here, trace& t) {
+constexpr value stage(const site& here, trace& t, std::int64_t i, const stage_sizes& dims, const value& x) {
+    const module_info module{.name = "layers", .index = i, .type = here.type("Stage")};
+    t.enter(module);
+    value h = blocks_of<block>(here, t, i, dims, x);
+    if (i + 1 < here.dims.num_hidden_layers) h = merge(here, t, dims, h);
+    return t.leave(module, h);
+}
+
+constexpr value embed(const site& here, trace& t, value pixels) {
     const vision_sizes& image = here.dims.vision;
     const std::int64_t width = here.dims.embedding_size, patch = image.patch_size;
     const module_info embeddings{.name = "embeddings", .type = here.type("Embeddings"), .what = role::embedding};
     const module_info patches{.name = "patch_embeddings", .type = here.type("PatchEmbeddings")};
-    value pixels = images_of(here, t);
     t.enter(embeddings);
     t.enter(patches);
-    if (image.image_width % patch != 0) pixels = t.pad_images(pixels, 0, patch - image.image_width % patch);
-    if (image.image_height % patch != 0) pixels = t.pad_images(pixels, patch - image.image_height % patch, 0);
+    if (pixels.dim(3) % patch != 0) pixels = t.pad_images(pixels, 0, patch - pixels.dim(3) % patch);
+    if (pixels.dim(2) % patch != 0) pixels = t.pad_images(pixels, patch - pixels.dim(2) % patch, 0);
     const value h = t.call("projection", convolution_2d{image.num_channels, width, patch, patch}, pixels);
     const value tokens = t.leave(patches, as_tokens(h));
     return t.leave(embeddings, dropout(t, "dropout", t.call("norm", norm<norm_kind::layer>{width}, tokens)));
+}
+
+/// The mean of all tokens, which a bare model hands out beside them.
+constexpr value pool(const site& here, trace& t, const value& x) {
+    const bool bare = here.dims.head == head_kind::none;
+    const recorder::off_loss_guard unread{t, bare};
+    const module_info pooler{.name = "pooler", .type = {"", "AdaptiveAvgPool1d"}, .leaf = true};
+    t.enter(pooler);
+    const value pooled = t.leave(pooler, t.mean(x.transpose(1, 2), -1));
+    return bare ? x : pooled;
 }
 
 constexpr value base(const site& here, trace& t) {
     const sizes& dims = here.dims;
     const std::int64_t patch = dims.vision.patch_size;
     const module_info encoder{.name = "encoder", .type = here.type("Encoder")};
-    value x = embed(here, t);
-    std::int64_t rows = (dims.vision.image_height + patch - 1) / patch;
-    std::int64_t columns = (dims.vision.image_width + patch - 1) / patch;
+    const value pixels = images_of(here, t);
+    value x = embed(here, t, pixels);
+    std::int64_t rows = (pixels.dim(2) + patch - 1) / patch, columns = (pixels.dim(3) + patch - 1) / patch;
     t.enter(encoder);
     for (std::int64_t i = 0; i < dims.num_hidden_layers; ++i) {
         x = stage(here, t, i, size_stage(dims, i, rows, columns), x);
         rows = (rows + 1) / 2, columns = (columns + 1) / 2;
     }
     t.leave(encoder);
-    x = t.call("layernorm", norm<norm_kind::layer>{x.dim(2)}, x);
-    const recorder::off_loss_guard unread{t, dims.head == head_kind::none};
-    const module_info pooler{.name = "pooler", .type = {"", "AdaptiveAvgPool1d"}, .leaf = true};
-    t.enter(pooler);
-    const value pooled = t.leave(pooler, t.mean(x.transpose(1, 2), -1));
-    return dims.head == head_kind::none ? x : pooled;
+    return pool(here, t, t.call("layernorm", norm<norm_kind::layer>{x.dim(2)}, x));
 }
 
 inline constexpr dropout_key dropout_rates[]{{dropout_of::hidden, "hidden_dropout_prob"},
@@ -238,30 +251,38 @@ constexpr value describe_swinv2(const site& here, trace& t) {
     return describe_image_model(here, t, "swinv2", swinv2_detail::base, classify_linear);
 }
 
-constexpr void read_swinv2(config_view config, sizes& s) {
+/// Sizes of images, stages, windows, as all of Swin's family write them.
+constexpr void read_swin(config_view config, sizes& s) {
     using namespace swinv2_detail;
     s.vision = read_images(config, 224);
     s.vision.patch_size = config.positive("patch_size", 4);
     s.embedding_size = config.positive("embed_dim", 96);
     const std::int64_t n = s.num_hidden_layers = read_stages(config, "depths", {2, 2, 6, 2}, s.own, depths);
-    if (n > 4 && (!config.contains("num_heads") || !config.contains("pretrained_window_sizes")))
-        fail_value(config, "depths", "no more stages than num_heads and pretrained_window_sizes have");
+    if (n > 4 && !config.contains("num_heads")) fail_value(config, "depths", "no more stages than num_heads has");
     if (read_stages(config, "num_heads", {3, 6, 12, 24}, s.own, heads) < n)
         fail_value(config, "num_heads", "a number for each stage");
-    if (const auto windows = config.optional_array("pretrained_window_sizes");
-        windows && static_cast<std::int64_t>(windows->size()) < n)
-        fail_value(config, "pretrained_window_sizes", "a number for each stage");
     read_ratio(config, "mlp_ratio", 4.0, s.own, ratio);
     s.own[drops] = config.real("drop_path_rate", 0.1) > 0.0;
     (void)checked_width(config, "embed_dim", s.embedding_size, std::int64_t{1} << n);
     if (times_ratio(s, ratio, s.embedding_size) < 1) fail_value(config, "mlp_ratio", "a ratio that leaves a feature");
     if (config.boolean("use_absolute_embeddings", false))
-        fail_unsupported(config, "use_absolute_embeddings", "the reference makes one position more than there are patches");
-    for (std::int64_t i = 0; i < n; ++i) {
+        fail_unsupported(config, "use_absolute_embeddings", "no row adds positions in front of windows");
+    for (std::int64_t i = 0; i < n; ++i)
         if ((s.embedding_size << i) % of_stage(s, heads, i) != 0)
             fail_value(config, "num_heads", "divisors of each stage's width");
-        if (size_stage(s, i, 0, 0).window < 1) fail_value(config, "image_size", "a row of patches in each stage");
-    }
+}
+
+constexpr void read_swinv2(config_view config, sizes& s) {
+    read_swin(config, s);
+    const std::int64_t n = s.num_hidden_layers;
+    if (n > 4 && !config.contains("pretrained_window_sizes"))
+        fail_value(config, "depths", "no more stages than num_heads and pretrained_window_sizes have");
+    if (const auto windows = config.optional_array("pretrained_window_sizes");
+        windows && static_cast<std::int64_t>(windows->size()) < n)
+        fail_value(config, "pretrained_window_sizes", "a number for each stage");
+    for (std::int64_t i = 0; i < n; ++i)
+        if (swinv2_detail::size_stage(s, i, 0, 0).window < 1)
+            fail_value(config, "image_size", "a row of patches in each stage");
 }
 
 // transformers/models/swinv2: configuration_swinv2.py, modeling_swinv2.py
@@ -273,6 +294,7 @@ inline constexpr architecture swinv2{
     .own = swinv2_detail::keys,
     .drops = swinv2_detail::dropout_rates,
     .rotated = rotation::none,
+    .any_image = true,
     .heads = {head_kind::none, head_kind::image_classification},
     .defaults = image_defaults(activation::gelu),
 };

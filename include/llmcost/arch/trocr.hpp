@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/arch/xglm.hpp>
+#include <llmcost/walks/encoder_decoder.hpp>
 
 namespace llmcost::arch {
 
@@ -35,10 +36,54 @@ constexpr void declare_cross_attention(const site& here, trace& t, const value& 
     (void)normed(here, t, "encoder_attn_layer_norm", x);
 }
 
+/// Attention to an encoder's states, whose keys and values come from the cache after the first pass.
+constexpr value attend_to_encoder(const site& here, trace& t, const value& x, const value& states) {
+    const std::int64_t batch = x.dim(0), sequence = x.dim(1), length = states.dim(1), width = here.dims.hidden_size;
+    const std::int64_t heads = here.dims.num_attention_heads, d = here.dims.head_dim;
+    const auto split = [&](const value& all) { return all.view({batch, all.dim(1), heads, d}).transpose(1, 2); };
+    const value q = split(t.mul(t.call("q_proj", linear{width, width, true}, x)));
+    const linear from_states{states.dim(2), width, true};
+    const context across{.sequence = length, .causal = false};
+    const bool from_cache = encoder_is_done(t.load());
+    value k, v;
+    {
+        const recorder::idle_guard unused{t, from_cache};
+        k = split(t.call("k_proj", from_states, states)), v = split(t.call("v_proj", from_states, states));
+    }
+    if (from_cache) {
+        k = v = trace::buffer({batch, heads, length, d});
+        t.cache(k), t.cache(v);
+    } else {
+        k = update_cache(t, k, across), v = update_cache(t, v, across);
+    }
+    value found;
+    {
+        const recorder::fused_guard fused{t, fused_attention(q, heads, across, length)};
+        const auto in_one_batch = [&](const value& of, std::int64_t n) { return t.reshape(of, {batch * heads, n, d}); };
+        const value scores = t.bmm(in_one_batch(q, sequence), in_one_batch(k, length).transpose(1, 2));
+        const value seen = drop(t, t.softmax(scores), dropout_of::attention);
+        found = t.bmm(seen, in_one_batch(v, length)).view({batch, heads, sequence, d});
+    }
+    return join(here, t, t.reshape(found.transpose(1, 2), {batch, sequence, width}));
+}
+
+/// What a text finds in an encoder's states, where there are any.
+constexpr value cross(const site& here, trace& t, const value& x) {
+    const value& states = here.shared->own[0];
+    if (states.rank == 0) {
+        declare_cross_attention(here, t, x);
+        return x;
+    }
+    const module_info m{.name = "encoder_attn", .type = here.type("Attention"), .what = role::cross_attn};
+    t.enter(m);
+    const value h = t.leave(m, attend_to_encoder(here, t, x, states));
+    return normed(here, t, "encoder_attn_layer_norm", add_dropped_residual(here, t, x, h));
+}
+
 /// Norms follow the residual sums.
 constexpr value layer(const site& here, trace& t, const value& x) {
-    const value h = normed(here, t, "self_attn_layer_norm", add_dropped_residual(here, t, x, mixed(here, t, x)));
-    declare_cross_attention(here, t, h);
+    const value a = normed(here, t, "self_attn_layer_norm", add_dropped_residual(here, t, x, mixed(here, t, x)));
+    const value h = cross(here, t, a);
     const value f = xglm_detail::feed_in_layer(here, t, h);
     return normed(here, t, "final_layer_norm", add_dropped_residual(here, t, h, f));
 }
@@ -59,7 +104,9 @@ constexpr value embed(const site& here, trace& t) {
 
 constexpr value decoder(const site& here, trace& t) {
     const value x = here.row.embed(here, t);
-    return describe_layers(here, t, here.row.prepare(here, t), x);
+    decoder_context shared = here.row.prepare(here, t);
+    if (here.shared != nullptr) shared.full.own[0] = shared.sliding.own[0] = here.shared->own[0];
+    return describe_layers(here, t, shared, x);
 }
 
 constexpr value base(const site& here, trace& t) {

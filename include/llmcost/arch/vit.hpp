@@ -130,14 +130,22 @@ constexpr value describe_pixel_decoder(const sizes& dims, trace& t, const value&
     return t.leave(decoder, t.leave(shuffle, pixels));
 }
 
-/// Embeddings, layers, a norm; the bare model has a pooler over the first token, which no loss reads.
-constexpr value describe_vit_base(const site& here, trace& t) {
-    const vision_sizes& image = here.dims.vision;
-    const value pixels = t.input({t.load().batch, image.num_channels, image.image_height, image.image_width});
-    value x = t.call("embeddings", vit_embeddings{here.dims, here.row.prefix}, pixels);
+/// Layers over embeddings, and a norm.
+constexpr value describe_vit_layers(const site& here, trace& t, value x) {
     for (repetition layer = t.repeat(here.dims.num_hidden_layers, x); layer.next();)
         x = t.call({"layers", layer.index()}, vit_layer{here.dims, here.row.prefix}, x);
-    x = t.call("layernorm", norm<norm_kind::layer>{here.dims.hidden_size}, x);
+    return t.call("layernorm", norm<norm_kind::layer>{here.dims.hidden_size}, x);
+}
+/// Embeddings, layers, a norm.
+constexpr value describe_vit_states(const site& here, trace& t) {
+    const vision_sizes& image = here.dims.vision;
+    const value pixels = t.input({t.load().batch, image.num_channels, image.image_height, image.image_width});
+    return describe_vit_layers(here, t, t.call("embeddings", vit_embeddings{here.dims, here.row.prefix}, pixels));
+}
+
+/// The same; the bare model has a pooler over the first token, which no loss reads.
+constexpr value describe_vit_base(const site& here, trace& t) {
+    const value x = describe_vit_states(here, t);
     if (here.dims.head != head_kind::none || here.dims.own[vit_detail::tokens] == 0) return x;
     const recorder::off_loss_guard unread{t};
     const module_info pooler{.name = "pooler", .type = here.type("Pooler")};
@@ -202,6 +210,7 @@ inline constexpr architecture vit{
     .model_type = "vit",
     .prefix = "ViT",
     .describe = describe_vit,
+    .base = describe_vit_base,
     .read = read_vit,
     .own = vit_detail::keys,
     .drops = vit_detail::dropout_rates,

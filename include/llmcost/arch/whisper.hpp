@@ -3,15 +3,16 @@
 #pragma once
 
 #include <llmcost/arch/bart.hpp>
-#include <llmcost/layers/convolution.hpp>
+#include <llmcost/walks/sound.hpp>
 
 namespace llmcost::arch {
 
 namespace whisper_detail {
 
-enum own : std::uint8_t { mels = stack_own::count, source_positions };
+enum own : std::uint8_t { mels = stack_own::count, source_positions, summary_width, weighs_layers };
 inline constexpr own_key keys[]{{"decoder_layers", 4},     {"decoder_attention_heads", 6}, {"decoder_ffn_dim", 1536},
-                                {"encoder_ffn_dim", 1536}, {"num_mel_bins", 80},           {"max_source_positions", 1500}};
+                                {"encoder_ffn_dim", 1536}, {"num_mel_bins", 80},           {"max_source_positions", 1500},
+                                {"classifier_proj_size", 256}, {"use_weighted_layer_sum", 0, own_value::boolean}};
 
 /// Queries scaled and copied, keys without a bias.
 constexpr value attend(const site&, trace& t, const stack_sizes& s, const value& x, const value* source,
@@ -65,6 +66,14 @@ constexpr value frozen_table(trace& t, std::int64_t length, std::int64_t width) 
     return t.call("embed_positions", embedding{length, width}, extents{length});
 }
 
+/// What a feature extractor makes of any recording: it is cut, or filled up with silence, to 30 seconds.
+///
+/// Source: transformers/models/whisper/feature_extraction_whisper.py.
+constexpr media_shapes show(const model& m, const workload&) {
+    const std::int64_t frames = 2 * m.dims.own[source_positions];
+    return {.audio = {.samples = frames * samples_per_frame, .frames = frames}};
+}
+
 /// Two convolutions over 30 seconds of a spectrogram, whatever the decoder's length, and layers.
 constexpr value encoder(const site& here, trace& t) {
     const workload& load = t.load();
@@ -87,6 +96,16 @@ constexpr value encoder(const site& here, trace& t) {
     return t.input({load.batch, length, width});
 }
 
+/// One state for each recording, the mean of the encoder's, and labels of it.
+constexpr value classify(const site& here, trace& t) {
+    const module_info whole{.type = {here.row.prefix, name_of(here.dims.head)}};
+    t.enter(whole);
+    const value weights = here.dims.own[weighs_layers] != 0 ? layer_weights(t, here.dims.encoder.num_hidden_layers) : value{};
+    const value x = encoder(here, t);
+    const recorder::idle_guard unused{t, t.load().head == logits::none};
+    return t.leave(whole, t.returns(x, classify_states(here, t, weighed_layers(t, x, weights), here.dims.own[summary_width])));
+}
+
 constexpr value both(const site& here, trace& t) {
     const value encoded = encoder(here, t);
     return describe_decoder_module(here, t, style, &encoded, here.dims.vocab_size);
@@ -103,6 +122,7 @@ constexpr value alone(const site& here, trace& t) {
 /// Source: transformers/models/whisper/modeling_whisper.py.
 constexpr value describe_whisper(const site& here, trace& t) {
     const class_name type = here.type("Model");
+    if (here.dims.head == head_kind::audio_classification) return whisper_detail::classify(here, t);
     if (here.dims.head == head_kind::none) return describe_within({.type = type}, whisper_detail::both, here, t);
     const bool alone = here.dims.head == head_kind::causal_lm;
     const module_info whole{.type = {here.row.prefix, name_of(here.dims.head)}};
@@ -126,7 +146,8 @@ constexpr void read_whisper(config_view config, sizes& s) {
 inline constexpr architecture whisper = [](architecture a) {
     a.model_type = "whisper", a.prefix = "Whisper", a.describe = describe_whisper, a.read = read_whisper;
     a.own = whisper_detail::keys;
-    a.heads = {head_kind::none, head_kind::causal_lm, head_kind::conditional_generation};
+    a.heads = {head_kind::none, head_kind::causal_lm, head_kind::conditional_generation, head_kind::audio_classification};
+    a.media = whisper_detail::show, a.reads.audio = true;
     a.defaults.vocab_size = 51865, a.defaults.hidden_size = 384, a.defaults.num_hidden_layers = 4;
     a.defaults.num_attention_heads = 6, a.defaults.num_labels = 2;
     return a;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include <llmcost/base/error.hpp>
+#include <llmcost/cli/adapter_option.hpp>
 #include <llmcost/cli/placement.hpp>
 #include <llmcost/kernels/library.hpp>
 #include <llmcost/serving/stored_parts.hpp>
@@ -14,10 +15,28 @@
 // Reads how a model is run, by which kernels.
 namespace llmcost::cli {
 
+/// Puts an unmerged adapter beside the layers of a placement's model.
+inline void adapt(placement& p, asked_adapter& asked, const arguments& given, const program& io) {
+    constexpr std::string_view where = "--adapter";
+    const adapter& of = asked.file.adapts;
+    if (asked.quantizes)
+        refuse(where, "qlora says how a base is trained: expected lora, and --quantization nf4 for a base in 4 bits");
+    settle_adapter(asked, given, p.subject, io.err);
+    const bool is_plain = of.kind == adapter_kind::lora && of.saved.empty() && of.rows.empty() && of.parameters.empty();
+    if (!is_plain && !p.by.name.empty())  // vllm/lora/peft_helper.py, `validate_legal`
+        refuse(where, "engines serve LoRA beside layers alone: leave out --engine");
+    if (!is_plain && p.how.shards.devices() > 1)
+        refuse(where, "of LoRA beside layers alone it is known how devices share it: expected --tp 1 --dp 1");
+    p.adapts = std::make_shared<adapter_policy>(of, p.subject);
+    p.adapts->serve_on(p.how.shards.tensor);
+    p.adapter = asked.words, p.subject.policy = p.adapts.get();
+}
+
 /// Reads a placement.
 inline placement read_placement(const arguments& given, const program& io) {
     if (!given.has(option::device)) refuse("--device", "say which: a name of llmcost devices, or a file");
     placement p;
+    asked_adapter adapter = read_adapter(given);
     const read_subject read = io.read(given, io);
     p.subject = read.subject, p.described = read.described;
     p.who = read.found.who;
@@ -81,6 +100,7 @@ inline placement read_placement(const arguments& given, const program& io) {
     if (read.stored.applied && (!given.has(option::linear_dtype) || given.has(option::quantization) || read.found.weights))
         p.how.stored = parts_as_stored(p.subject, read.stored.bytes);
     p.how.distribution = distribution;
+    if (!adapter.none()) adapt(p, adapter, given, io);
     p.price_per_hour = given.real(option::price, p.on->price_per_hour, 0, 1e9);
     p.grams_per_kwh = given.real(option::carbon, 0, 0, 1e6);
     return p;

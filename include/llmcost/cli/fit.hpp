@@ -3,14 +3,17 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include <llmcost/cli/memory.hpp>
+#include <llmcost/cli/stored.hpp>
 #include <llmcost/cli/train.hpp>
 #include <llmcost/memory/fit.hpp>
+#include <llmcost/memory/quantization_words.hpp>
 #include <llmcost/serving/sharding.hpp>
 
 // `llmcost fit`: how much of something a memory holds, and what would make it hold more.
@@ -38,6 +41,19 @@ inline std::int64_t fewest_devices(const model& m, const workload& load, const e
     return 0;
 }
 
+/// Bytes of weights as a method would store them; none where it does not store this model's.
+inline maybe<count> bytes_quantized_by(const quantization_word& word, model m, dtype weights) {
+    const bool routes = m.dims.moe.num_experts > 1 && !word.experts.empty();
+    const std::string text = R"({"quantization_config": )" + std::string(routes ? word.experts : word.plan) + '}';
+    if (weights != dtype::unspecified) m.dims.type = weights;
+    try {
+        const config_document plan = parse_config(text, std::string(word.name));
+        return stored_by_plan(m, plan.read_with([](config_view root) { return read_quantization(root); }), {}).bytes.total;
+    } catch (const error&) {
+        return {};
+    }
+}
+
 inline std::vector<suggestion> serving_suggestions(const model& m, const workload& load, const engine_memory& by,
                                                    std::uint64_t bytes, maybe<count> stored) {
     const auto available = count(static_cast<std::uint64_t>(static_cast<double>(bytes) * by.share));
@@ -57,6 +73,17 @@ inline std::vector<suggestion> serving_suggestions(const model& m, const workloa
         if (bits_of(type) >= bits) continue;
         w.weights = type;
         offer(words, w), w = load;
+    }
+    if (stored) return out;  // it is quantised already
+    // of the methods, whose weights are smaller and smaller, the first that makes it fit
+    for (const std::string_view name : {"fp8", "awq", "nf4"}) {
+        const quantization_word& word = *find_quantization_word(name);
+        const maybe<count> weights = bytes_quantized_by(word, m, load.weights);
+        if (!weights) continue;
+        const std::size_t before = out.size();
+        offer("--quantization " + std::string(name), load, weights);
+        if (out.size() > before && out.back().fits) break;
+        if (out.size() > before && name != "nf4") out.pop_back();
     }
     return out;
 }

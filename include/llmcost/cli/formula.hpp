@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <llmcost/cli/answers.hpp>
@@ -23,22 +25,48 @@ namespace option {
 
 inline constexpr option_row formula_format{"--format", value_kind::choice, "text|latex|c|python|json",
                                            "functions of B, S and P"};
+inline constexpr option_row formula_terms{"--terms", value_kind::none, "",
+                                          "as a sum over modules, like ones of layers together"};
 
 }  // namespace option
 
 namespace detail {
+
+/// Height and width of the images that a formula is of.
+inline std::pair<std::int64_t, std::int64_t> image_of(const question& q) {
+    const workload& load = q.work.base;
+    const auto& own = q.subject.dims.vision;
+    if (load.image_height > 0) return {load.image_height, load.image_width};
+    return {own.image_height, own.image_width};
+}
+/// `224 × 224`.
+inline std::string image_words(const question& q) {
+    const auto [height, width] = image_of(q);
+    return grouped(count(height)) + " × " + grouped(count(width));
+}
 
 /// What a formula is of: `attn in meta-llama/Llama-3.2-1B, all logits`.
 inline std::string formula_words(const question& q) {
     std::string out = name_of_scope(q) + " in " + q.who.name;
     for (const std::string& set : q.overrides) out += " with " + set;
     const workload& load = q.work.base;
+    if (reads_pixels(q.subject)) return out + ", images of " + image_words(q);
+    if (reads_samples(q)) return out;
     if (load.attention == attention_scores::causal) out += ", visible scores";
     out += load.head == logits::all    ? ", all logits"
            : load.head == logits::last ? ", logits of the last position"
                                        : ", no logits";
     if (load.encoder_sequence > 0) out += ", encoder reads " + std::to_string(load.encoder_sequence);
     return out;
+}
+
+/// What the names in formulas mean.
+inline std::string input_meanings(const question& q, formula_inputs inputs) {
+    const std::string tokens = inputs == formula_inputs::batch ? "" : ", S tokens of text beside each";
+    const std::string past = inputs == formula_inputs::all ? ", P before them" : "";
+    if (reads_pixels(q.subject)) return "B images of " + image_words(q) + tokens + past + "; height and width are fixed\n";
+    if (inputs == formula_inputs::batch) return "B samples\n";
+    return "B sequences of S new tokens, P tokens of each in the cache already\n";
 }
 
 inline void put_interval(json_writer& json, std::string_view name, const region::interval& in, std::int64_t most) {
@@ -50,10 +78,24 @@ inline void put_interval(json_writer& json, std::string_view name, const region:
     json.end_array();
 }
 
+inline void put_terms(json_writer& json, const formula_piece& piece) {
+    json.key("terms").array();
+    for (const formula_term& term : piece.terms) {
+        json.object().member("name", printable(term.name)).member("times", count(term.times)).key("expression");
+        json.value(expression_in(term.sum, piece.where.chunk != 0, formula_language::python)).end_object();
+    }
+    json.end_array();
+}
+
 inline std::string formulas_json(const question& q, const std::vector<std::string>& names,
-                                 const std::vector<std::vector<formula_piece>>& all) {
+                                 const std::vector<std::vector<formula_piece>>& all, bool by_terms) {
     json_writer json;
-    json.object().member("model", q.who.name).member("scope", printable(name_of_scope(q))).key("formulas").array();
+    json.object().member("model", q.who.name).member("scope", printable(name_of_scope(q)));
+    if (reads_pixels(q.subject)) {
+        const auto [height, width] = image_of(q);
+        json.key("image").object().member("height", height).member("width", width).end_object();
+    }
+    json.key("formulas").array();
     for (std::size_t i = 0; i < all.size(); ++i) {
         json.object().member("figure", names[i]).key("pieces").array();
         for (const formula_piece& p : all[i]) {
@@ -69,6 +111,7 @@ inline std::string formulas_json(const question& q, const std::vector<std::strin
                 json.value(expression_in(p, formula_language::python));
             else
                 json.null();
+            if (by_terms) put_terms(json, p);
             json.end_object();
         }
         json.end_array().end_object();
@@ -77,16 +120,24 @@ inline std::string formulas_json(const question& q, const std::vector<std::strin
     return json.text() + "\n";
 }
 
+/// Bytes of less than a byte each are rounded up, so that those of parts are more than those of the whole.
+inline void check_terms(const metric& m, const question& q) {
+    const storage_types types = types_of(q.subject, q.work.base);
+    const dtype type = m.name == "weight_bytes" ? types.weights : m.name == "cache_bytes" ? types.cache : dtype::float32;
+    if (bits_of(type) % 8 != 0)
+        refuse(option::formula_terms.name, std::string(m.name) + " are rounded to whole bytes once, not term by term");
+}
+
 }  // namespace detail
 
 /// What `llmcost formula` prints.
 [[nodiscard]] inline answered formula_answer(const arguments& given, const program& io) {
     const read_subject read = io.read(given, io);
     const question q = understand(given, read, io.commands);
-    if (reads_pixels(q.subject)) refuse("formula", "is of texts: an image classifier's figures are so many times its batch");
     const scope_word scope = q.asked.scope.value_or(scope_word{});
     std::vector<const metric*> list = q.asked.asked;
     if (list.empty()) list.push_back(find_metric(scope.kind == scope_kind::parameter ? "params" : "flops"));
+    const bool by_terms = given.has(option::formula_terms);
     std::vector<std::string> names;
     std::vector<std::vector<formula_piece>> all;
     for (const metric* m : list) {
@@ -94,18 +145,26 @@ inline std::string formulas_json(const question& q, const std::vector<std::strin
         if (m->name == "weight_bytes" && q.stored.applied)
             refuse("weight_bytes", "is one number, whatever the work is: ask llmcost");
         names.emplace_back(m->name);
-        all.push_back(formula_pieces(q.subject, q.work.base, scope_query(scope.kind, scope.word), m->of));
+        const scope_query part(scope.kind, scope.word);
+        term_samples terms(q.subject, part, m->of);
+        if (by_terms) detail::check_terms(*m, q);
+        all.push_back(formula_pieces(q.subject, q.work.base, part, m->of, by_terms ? &terms : nullptr));
     }
     const int format = given.choice(option::formula_format);
-    if (format == 4) return detail::formulas_json(q, names, all);
+    if (format == 4) return detail::formulas_json(q, names, all, by_terms);
     const auto as = static_cast<formula_language>(format);
     std::string out;
-    if (as == formula_language::text) out = "B sequences of S new tokens, P tokens of each in the cache already\n";
+    formula_inputs inputs = formula_inputs::all;
+    if (reads_pixels(q.subject) || reads_samples(q)) {
+        inputs = formula_inputs::batch;
+        for (const auto& pieces : all) inputs = std::max(inputs, inputs_of(pieces));
+    }
+    if (as == formula_language::text) out = detail::input_meanings(q, inputs);
     for (std::size_t i = 0; i < all.size(); ++i) {
         const std::string name = as == formula_language::text ? names[i] : names[i] + "_" + detail::name_of_scope(q);
         const std::string about =
             as == formula_language::text ? detail::formula_words(q) : names[i] + " of " + detail::formula_words(q);
-        out += (out.empty() ? "" : "\n") + formula_in(as, name, printable(about), all[i]);
+        out += (out.empty() ? "" : "\n") + formula_in(as, name, printable(about), all[i], inputs);
     }
     return out;
 }
@@ -121,13 +180,15 @@ inline std::string formulas_json(const question& q, const std::vector<std::strin
 
 inline constexpr std::array formula_options =
     joined(model_options,
-           titled("Workload",
-                  std::array{option::encoder_sequence, option::image, option::images, option::video, option::videos, option::audio, option::logits, option::attention, option::dtype,
-                             option::quantization, option::activation_dtype, option::cache_dtype, option::formula_format}),
+           titled("Workload", std::array{option::encoder_sequence, option::image, option::images, option::video,
+                                         option::videos, option::audio, option::logits, option::attention,
+                                         option::dtype, option::quantization, option::activation_dtype, option::cache_dtype,
+                                         option::formula_terms, option::formula_format}),
            help_option);
 
-inline constexpr std::array<example_row, 3> formula_examples{{
+inline constexpr std::array<example_row, 4> formula_examples{{
     {"llmcost formula --model meta-llama/Llama-3.2-1B add attn", "additions of attention"},
+    {"llmcost formula --model meta-llama/Llama-3.2-1B mult attn --terms", "module by module"},
     {"llmcost formula --model google/gemma-2-2b mult flops --format c", "functions for a program"},
     {"llmcost formula --model Qwen/Qwen3-Next-80B-A3B-Instruct cache --format latex", "for a paper"},
 }};
@@ -137,7 +198,8 @@ inline constexpr command formula_command{
     .meaning = "figures as polynomials in batch, sequence, past",
     .usage = "(--model NAME | --config FILE) [option]... [metric]... [scope]",
     .about =
-        "A figure as a function of B sequences with S new tokens after P in the cache:\n"
+        "A figure as a function of B sequences with S new tokens after P in the cache, or of\n"
+        "B images whose height and width are fixed:\n"
         "polynomials and where each of them holds, interpolated from walks in integers\n"
         "and held against further walks. Without a metric: flops.\n",
     .options = formula_options,

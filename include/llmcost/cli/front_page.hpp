@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdio>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,13 +33,34 @@ inline std::string table_line(std::string_view name, const std::vector<std::stri
     return out + '\n';
 }
 
-/// Whether a description reads something else than tokens or images: nothing of it grows with their number.
-inline bool reads_samples(const question& q) {
-    if (q.described == nullptr || reads_pixels(q.subject)) return false;
-    workload one = q.work.base, two = one;
-    one.sequence = 1, two.sequence = 2;
-    const figures few = count_model(q.subject, one), more = count_model(q.subject, two);
-    return few.flops() == more.flops() && few.written == more.written;
+/// What a sequence shows, a line for each kind: what was given, what a tower reads of it, how many tokens it became.
+inline std::vector<std::string> media_lines(const question& q) {
+    const workload& load = q.work.base;
+    if (q.subject.kind->media == nullptr || !load.has_media()) return {};
+    const media_shapes shown = q.subject.kind->media(q.subject, load);
+    const auto size = [](std::int64_t width, std::int64_t height) { return number(width) + " × " + number(height); };
+    const auto tokens = [](std::int64_t n) { return n > 0 ? ": " + number(n) + (n == 1 ? " token" : " tokens") : ""; };
+    const std::string past = load.past > 0 ? " (in the past)" : "";
+    std::vector<std::string> out;
+    const auto say = [&](std::int64_t n, std::string_view one, std::string given, const media_shape& as) {
+        std::string line = number(n) + ' ' + std::string(one) + (n == 1 ? "" : "s") + past;
+        if (!given.empty()) line += " of " + given;
+        if (as.height > 0) line += ", read as " + (as.tiles > 1 ? number(as.tiles) + " of " : "") + size(as.width, as.height);
+        out.push_back(line + tokens(as.tokens) + (n > 1 && as.tokens > 0 ? " each" : ""));
+    };
+    if (load.images > 0)
+        say(load.images, "image", load.image_height > 0 ? size(load.image_width, load.image_height) : "", shown.image);
+    if (load.videos > 0)
+        say(load.videos, "video",
+            number(load.video_frames) + " frames of " + size(load.video_width, load.video_height), shown.video);
+    if (load.audio_milliseconds > 0) {
+        std::array<char, 32> seconds{};
+        std::snprintf(seconds.data(), seconds.size(), "%g s of sound", static_cast<double>(load.audio_milliseconds) / 1000);
+        std::string line = seconds.data() + past;
+        if (shown.audio.frames > 0) line += ", read as " + number(shown.audio.frames) + " frames";
+        out.push_back(line + tokens(shown.audio.tokens));
+    }
+    return out;
 }
 
 /// What is counted, and for how much work.
@@ -54,18 +76,19 @@ inline std::string work_title(const question& q, const figures& total) {
         return "One step of " + number(static_cast<std::int64_t>(q.work.groups.size())) + " groups of requests";
     const char* kind = load.past == 0 ? "Prefill" : load.sequence == 1 ? "Decode" : "Extension";
     if (load.past == 0 && total.cache == count{}) kind = "Forward pass";  // nothing that later tokens could use
-    return kind + batch + ", sequence " + number(load.sequence) + past;
+    const std::int64_t shown = load.past == 0 ? q.work.media_tokens : 0;
+    return kind + batch + ", sequence " + number(load.sequence) + (shown > 0 ? " + " + number(shown) + " shown" : "") + past;
 }
 
 /// New tokens of a job, or images, or samples.
 inline count tokens_of(const question& q) {
     const workload& load = q.work.base;
     if (reads_pixels(q.subject) || reads_samples(q)) return count(load.batch);
-    if (q.work.kind == job_kind::generation) return count(load.batch) * count(q.work.input + q.work.output - 1);
+    if (q.work.kind == job_kind::generation) return count(load.batch) * count(q.work.input + q.work.media_tokens + q.work.output - 1);
     count n;
     if (q.work.kind == job_kind::requests)
         for (const request_group& g : q.work.groups) n += count(g.sequence) * count(g.how_many);
-    return q.work.kind == job_kind::requests ? n : count(load.batch) * count(load.sequence);
+    return q.work.kind == job_kind::requests ? n : count(load.batch) * count(load.sequence + (load.past == 0 ? q.work.media_tokens : 0));
 }
 
 /// A scope's line of the page's table.
@@ -217,13 +240,14 @@ inline std::string provenance(const question& q, const roles_read& read) {
 
     const std::string title = detail::work_title(q, all);
     const count tokens = detail::tokens_of(q);
-    const std::string each = (reads_pixels(q.subject)          ? "FLOPs per image "
-                              : detail::reads_samples(q) ? "FLOPs per sample "
-                                                         : "FLOPs per token ") +
+    const std::string each = (reads_pixels(q.subject) ? "FLOPs per image "
+                              : reads_samples(q)      ? "FLOPs per sample "
+                                                      : "FLOPs per token ") +
                              scaled((all.flops() + tokens / count(2)) / tokens);
     const std::size_t used = width_of(title) + width_of(each);
     out += detail::bold(q, title) + std::string(used + 2 <= detail::page_width ? detail::page_width - used : 2, ' ') + each +
            '\n';
+    for (const std::string& line : detail::media_lines(q)) out += line + '\n';
     out += q.work.kind == job_kind::generation ? detail::phases_table(q, read.sums) : detail::counts_table(q, read);
     if (q.work.training) out += detail::training_line(q);
     out += detail::beside_the_model(q) + '\n' + detail::dim(q, detail::provenance(q, read));

@@ -145,7 +145,8 @@ inline std::vector<memory_line> memory_lines(const question& q, const figures& t
     const std::int64_t later = q.work.kind == job_kind::generation ? q.work.output - 1 : 0;
     const workload& first_pass = q.phases.front().parts.front().load;
     std::int64_t batch = load.batch;
-    std::string here = number(batch) + " × " + number(first_pass.past + first_pass.sequence + later);
+    std::string here = number(batch) + " × " + number(first_pass.past + first_pass.sequence +
+                                                      (first_pass.past == 0 ? q.work.media_tokens : 0) + later);
     if (first_pass.encoder_sequence > 0) here += " + " + number(first_pass.encoder_sequence);
     if (q.work.kind == job_kind::requests) here = "all requests";
     out.push_back({"Cache here", in_bytes(total.cache_bytes), here});

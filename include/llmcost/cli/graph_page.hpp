@@ -39,7 +39,7 @@ inline std::string parts_read(const part_graph& g, std::int32_t part) {
     for (const part_edge& e : g.edges)
         if (e.to == part && (numbers.empty() || numbers.back() != std::to_string(e.from + 1)))
             numbers.push_back(std::to_string(e.from + 1));
-    return ranges(numbers);
+    return number_ranges(numbers);
 }
 
 inline std::string parts_words(const part_graph& g) {

@@ -10,9 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include <llmcost/cli/adapter_option.hpp>
 #include <llmcost/cli/job.hpp>
 #include <llmcost/cli/op.hpp>
 #include <llmcost/cli/placement.hpp>
+#include <llmcost/cli/schedule_options.hpp>
 #include <llmcost/cli/size_names.hpp>
 #include <llmcost/cli/tables.hpp>
 #include <llmcost/serving/power.hpp>
@@ -164,6 +166,7 @@ inline std::string title_of_placement(const placement& p, std::int64_t pipeline 
     std::string out =
         printable(p.who.name) + as + " on " + (n > 1 ? std::to_string(n) + " x " : "") + printable(p.on->title);
     if (!p.by.name.empty()) out += ", " + std::string(p.by.name);
+    if (!p.adapter.empty()) out += ", " + p.adapter;
     out += ", " + std::string(p.how.products->name);
     if (p.subject.dims.moe.num_experts > 1 && p.how.experts != p.how.products)
         out += ", experts " + std::string(p.how.experts->name);
@@ -216,7 +219,8 @@ inline double inputs_of(const placement& p, const workload& load) {
            (reads_pixels(p.subject) ? 1 : static_cast<double>(load.sequence));
 }
 
-inline std::string training_json(const placement& p, const workload& load, const training_cost& t, double watts) {
+inline std::string training_json(const placement& p, const workload& load, const training_cost& t,
+                                 const optimizer_row& optimizer, double watts) {
     json_writer json;
     json.object().member("seconds", t.whole.seconds).member("lower", t.whole.lower).member("upper", t.whole.upper);
     json.member("bound", name_of(t.whole.bound));
@@ -228,6 +232,7 @@ inline std::string training_json(const placement& p, const workload& load, const
         json.key(name).object().member("seconds", part->seconds).member("flops", part->flops);
         json.member("bytes", part->bytes).end_object();
     }
+    json.member("optimizer_name", optimizer.name);
     const bool images = reads_pixels(p.subject);
     json.member("model_flops_utilisation", t.model_flops_utilisation(*p.on, *p.how.products));
     json.member(images ? "images_per_second" : "tokens_per_second", inputs_of(p, load) / t.whole.seconds)
@@ -243,7 +248,8 @@ inline std::string training_json(const placement& p, const workload& load, const
     return json.end_object().text() + '\n';
 }
 
-inline std::string training_text(const placement& p, const workload& load, const training_cost& t, double watts) {
+inline std::string training_text(const placement& p, const workload& load, const training_cost& t,
+                                 const optimizer_row& optimizer, double watts) {
     std::string out = title_of_placement(p) + "\na training step of " + input_words(p.subject, load) +
                       in_each_group(p.how.shards) + ": " + duration(t.whole.seconds) + "  (" + duration(t.whole.lower) +
                       " to " + duration(t.whole.upper) + ", bound by " + std::string(name_of(t.whole.bound)) + ")\n";
@@ -254,7 +260,7 @@ inline std::string training_text(const placement& p, const workload& load, const
     line("forward", t.forward), line("backward", t.backward);
     if (t.recomputed.seconds > 0) line("  of it again", t.recomputed);
     if (t.reduction.seconds > 0) line("all-reduce", t.reduction);
-    line("AdamW", t.optimizer);
+    if (t.optimizer.seconds > 0) line(optimizer.name, t.optimizer);
     const std::string inputs = reads_pixels(p.subject) ? "images" : "tokens";
     out += formatted("  MFU %.1f %%, %.0f ", 100 * t.model_flops_utilisation(*p.on, *p.how.products),
                      inputs_of(p, load) / t.whole.seconds) +
@@ -264,7 +270,7 @@ inline std::string training_text(const placement& p, const workload& load, const
         out += formatted("; %.3g per million ", 1e6 / inputs_of(p, load) * t.whole.seconds / 3600 * p.price_per_hour *
                                                     static_cast<double>(p.how.shards.devices())) +
                inputs;
-    out += "\n  memory " + in_bytes(count(t.memory.states)) + " of weights, gradients and AdamW's moments, " +
+    out += "\n  memory " + in_bytes(count(t.memory.states)) + " of weights, gradients and the optimizer's state, " +
            in_bytes(count(t.memory.saved)) + " kept for backward\n";
     return out + line_on_measurements(p) + line_on_room(room_of(p), count(t.memory.peak.total));
 }
@@ -284,9 +290,9 @@ inline constexpr std::array latency_options = joined(
            std::array{option::batch, option_row{"--sequence", value_kind::number, "N", "new tokens per sequence (1)"},
                       option::past, option::encoder_sequence, option::image, option::images, option::video, option::videos, option::audio, option::requests,
                       option_row{"--logits", value_kind::choice, "all|last|none", "positions that the head computes (last)"},
-                      option_row{"--training", value_kind::none, "", "forward, backward and AdamW, instead"},
+                      option_row{"--training", value_kind::none, "", "forward, backward and a step of --optimizer, instead"},
                       option::layers_again}),
-    model_options, std::array{option::quantization});
+    model_options, std::array{option::quantization, option::adapter, option::optimizer});
 
 /// What `llmcost latency …` prints.
 [[nodiscard]] inline answered latency_answer(const arguments& given, const program& io) {
@@ -299,11 +305,13 @@ inline constexpr std::array latency_options = joined(
     const placement p = io.place(given, io);
     check_workload(p.subject, given, work);
     if (given.has(option::training)) {
+        if (!p.adapter.empty()) refuse("--adapter", "its training is timed by no rule here: llmcost train has its memory");
         if (given.has(option::logits) && work.base.head != logits::all)
             refuse("--logits", "a training step computes those of all positions");
         if (!given.has(option::sequence)) work.base.sequence = 1024;
         training_plan plan;
         plan.loss = usual_loss(p.subject);
+        detail::read_optimizer(given.text(option::optimizer, "adamw"), plan.step);
         if (given.choice(option::layers_again) == 1) plan.step.recompute = recomputation::full;
         const training_cost t = training_of(p.subject, work.base, p.how, *p.on, *p.kernels, plan);
         put_notes(p, work.base.sequence, io);
@@ -311,10 +319,11 @@ inline constexpr std::array latency_options = joined(
         all += t.backward, all += t.reduction, all += t.optimizer;
         const double watts = watts_of(*p.on, *p.how.products, all, t.whole.seconds);
         return {
-            format == "json" ? detail::training_json(p, work.base, t, watts) : detail::training_text(p, work.base, t, watts),
+            format == "json" ? detail::training_json(p, work.base, t, *plan.step.optimizer, watts) : detail::training_text(p, work.base, t, *plan.step.optimizer, watts),
             code_of(room_of(p), count(t.memory.peak.total))};
     }
-    if (given.has(option::layers_again)) refuse("--recompute", "needs --training");
+    for (const option_row& o : {option::layers_again, option::optimizer})
+        if (given.has(o)) refuse(o.name, "needs --training");
     std::vector<workload> groups;
     std::string asked;
     const std::vector<phase> phases = phases_of(work);

@@ -17,6 +17,7 @@
 #include <llmcost/cli/subject.hpp>
 #include <llmcost/cli/word_check.hpp>
 #include <llmcost/kernels/library.hpp>
+#include <llmcost/memory/adapter_policy.hpp>
 #include <llmcost/memory/inference.hpp>
 #include <llmcost/serving/engines.hpp>
 #include <llmcost/serving/execution_of.hpp>
@@ -91,6 +92,8 @@ inline void check_engine(std::string_view option, const engine& by, const device
 /// A model on a device under an engine, as a command line says it.
 struct placement {
     std::shared_ptr<const described_model> described{};  ///< what `subject` looks at, where a file describes it
+    std::shared_ptr<adapter_policy> adapts{};            ///< and what stands beside its layers
+    std::string adapter{};                               ///< printable; empty: nothing
     model subject{};
     model_identity who{};
     execution how{};
@@ -105,6 +108,7 @@ struct placement {
 /// `"model"`, and `"as"` where the row of another type than the file's reads it.
 inline void put_model(json_writer& json, const placement& p) {
     json.member("model", p.who.name);
+    if (!p.adapter.empty()) json.member("adapter", p.adapter);
     if (p.who.type) json.member("as", p.subject.kind->model_type);
 }
 

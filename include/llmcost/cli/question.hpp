@@ -46,6 +46,15 @@ struct question {
     return m.dims.vision.image_height > 0 && m.dims.vocab_size == 0;
 }
 
+/// Whether a description reads something else than tokens or images: nothing of it grows with their number.
+[[nodiscard]] inline bool reads_samples(const question& q) {
+    if (q.described == nullptr || reads_pixels(q.subject)) return false;
+    workload one = q.work.base, two = one;
+    one.sequence = 1, two.sequence = 2;
+    const figures few = count_model(q.subject, one), more = count_model(q.subject, two);
+    return few.flops() == more.flops() && few.written == more.written;
+}
+
 /// Tokens of the longest sequence at the end of a job, the last one that it writes among them.
 [[nodiscard]] inline std::int64_t longest_of(const job& work, const std::vector<phase>& phases) {
     std::int64_t most = 0;
@@ -103,7 +112,7 @@ inline void check_media(const model& m, const workload& load) {
 /// Refuses what a model does not read: tokens of an encoder where no decoder stands behind one, no tokens at all where it
 /// reads a text, images of a size that its walk does not take, sound.
 inline void check_workload(const model& m, const job& work) {
-    if (work.no_tokens && m.kind->reads.text && !reads_pixels(m))
+    if (work.no_tokens && m.kind->reads.text && m.dims.head != head_kind::audio_classification && !reads_pixels(m))
         refuse(option::sequence.name, "this model reads tokens: expected a whole number from 1");
     check_media(m, work.base);
     if (work.base.encoder_sequence > 0 && !has_encoder(m) && !runs_encoder_once(m))

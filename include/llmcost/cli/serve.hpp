@@ -45,7 +45,8 @@ inline constexpr std::array serve_options =
                       option::rate, option::slo, option::sweep, option::pp, option::chunk, option::prefix_hit, option::draft,
                       option::acceptance, option::batch_wait, option::configs,
                       option_row{"--format", value_kind::choice, "text|json", "numbers of json are exact"}},
-           help_option, titled("Device", execution_options), model_options, std::array{option::quantization});
+           help_option, titled("Device", execution_options), model_options,
+           std::array{option::quantization, option::adapter});
 
 namespace detail {
 

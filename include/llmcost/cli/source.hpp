@@ -19,6 +19,7 @@
 #include <llmcost/cli/command.hpp>
 #include <llmcost/cli/relatives.hpp>
 #include <llmcost/cli/stored.hpp>
+#include <llmcost/cli/processor_file.hpp>
 #include <llmcost/cli/streams.hpp>
 #include <llmcost/cli/subject.hpp>
 #include <llmcost/cli/variant.hpp>
@@ -35,8 +36,11 @@ namespace llmcost::cli {
 
 namespace detail {
 
-inline found_config from_file(const std::string& path, std::string_view name) {
+inline found_config from_file(const std::string& path, std::string_view name, const known_models& models) {
     config_document document = read_config_file(path);
+    const std::filesystem::path place(path);
+    std::error_code none;
+    add_processor_beside(document, std::filesystem::is_directory(place, none) ? place : place.parent_path(), models);
     std::string source = "configuration file " + printable(document.name());
     return {std::move(document), {printable(name), std::move(source)}, false};
 }
@@ -83,7 +87,7 @@ inline found_config from_name(std::string_view name, const arguments& args, cons
     if (!is_there && looks_like_path(name)) refuse_path(name);
     const bool lacks_config = is_there && !llmcost::detail::config_file_at(path);
     if (is_there && (!lacks_config || looks_like_path(name) || name.find('/') != name.rfind('/'))) {
-        found_config found = from_file(path, name);
+        found_config found = from_file(path, name, io.models);
         found.remarkable = true;
         return found;
     }
@@ -91,10 +95,13 @@ inline found_config from_name(std::string_view name, const arguments& args, cons
     hub_options options = hub_options::from_environment(io.get);
     if (args.has(option::offline)) options.offline = true, options.offline_source = "--offline";
     const std::string shown = printable(name);
+    const auto with_processor = [&](const hub_file& file) {
+        config_document document = read_config_file(file.path.string());
+        add_processor_of(document, {id.name, file.commit}, options, io.models);
+        return document;
+    };
     if (const auto cached = find_in_cache(id, "config.json", options))
-        return {read_config_file(cached->path.string()),
-                {shown, "cached configuration of commit " + printable(cached->commit)},
-                true};
+        return {with_processor(*cached), {shown, "cached configuration of commit " + printable(cached->commit)}, true};
     // a revision of the hub is asked for: what is bundled may be another one
     if (const bundled_config* known = revised ? nullptr : find_bundled(io.bundled, id.name)) {
         config_document document = parse_config(known->json, std::string(known->name));
@@ -107,9 +114,7 @@ inline found_config from_name(std::string_view name, const arguments& args, cons
                     llmcost::detail::without_config(path) + " (for the hub's repository: --model " + shown + "@main)");
     try {
         const hub_file file = fetch(id, "config.json", options);
-        return {read_config_file(file.path.string()),
-                {shown, "configuration from the hub, commit " + printable(file.commit)},
-                true};
+        return {with_processor(file), {shown, "configuration from the hub, commit " + printable(file.commit)}, true};
     } catch (const error& e) {
         refuse_name(e, id.name, io.bundled);
     }
@@ -156,8 +161,8 @@ inline void check_source(const arguments& args, const program& io) {
         const std::string path(name);
         if (args.has(option::model)) return detail::from_name(name, args, io);
         if (!args.has(option::config))
-            return args.has(option::gguf) ? detail::from_gguf(path) : detail::from_file(detail::config_beside(path), name);
-        if (name != "-") return detail::from_file(path, name);
+            return args.has(option::gguf) ? detail::from_gguf(path) : detail::from_file(detail::config_beside(path), name, io.models);
+        if (name != "-") return detail::from_file(path, name, io.models);
         return {
             read_config_file(io.in, "standard input"), {"standard input", "configuration from the standard input"}, false};
     };

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <llmcost/cli/answers.hpp>
+#include <llmcost/graph/folded_path.hpp>
 
 namespace llmcost::cli {
 
@@ -27,19 +28,6 @@ struct tree_line {
 };
 
 namespace detail {
-
-/// `0-4,6-10`: numbers in ascending order, runs together; cut where it would be long.
-inline std::string ranges(const std::vector<std::string>& numbers) {
-    std::string out;
-    for (std::size_t i = 0; i < numbers.size();) {
-        std::size_t j = i;
-        while (j + 1 < numbers.size() && std::stoll(numbers[j + 1]) == std::stoll(numbers[j]) + 1) ++j;
-        if (out.size() > 12) return out + ",…";
-        out += (out.empty() ? "" : ",") + numbers[i] + (j > i ? "-" + numbers[j] : "");
-        i = j + 1;
-    }
-    return out;
-}
 
 /// Builds the lines of a tree; modules of a list that look alike to every column become one line.
 class tree_builder {
@@ -79,7 +67,7 @@ public:
             }
             std::string name = whole ? segment(tops[t]) : numbers.size() > 1 ? folded : first;
             const bool one_list = star != std::string::npos && folded.find('*', star + 1) == std::string::npos;
-            if (numbers.size() > 1 && one_list) name.replace(star, 1, ranges(numbers));
+            if (numbers.size() > 1 && one_list) name.replace(star, 1, number_ranges(numbers));
             add(tops[t], std::move(name), 0, static_cast<std::int64_t>(numbers.size()), 1);
         }
         return std::move(lines_);
@@ -123,7 +111,8 @@ private:
                 alike.push_back(segment(children_[i][d]));
                 done[d] = true;
             }
-            add(first, number ? ranges(alike) : alike[0], depth + 1, static_cast<std::int64_t>(alike.size()), modules);
+            add(first, number ? number_ranges(alike) : alike[0], depth + 1, static_cast<std::int64_t>(alike.size()),
+                modules);
         }
     }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace llmcost {
 
@@ -19,6 +20,19 @@ namespace llmcost {
         out += number ? "*" : std::string(segment);
         if (dot < path.size()) out += '.';
         i = dot + 1;
+    }
+    return out;
+}
+
+/// `0-4,6-10`: numbers in ascending order, runs together; cut where it would be long.
+[[nodiscard]] inline std::string number_ranges(const std::vector<std::string>& numbers) {
+    std::string out;
+    for (std::size_t i = 0; i < numbers.size();) {
+        std::size_t j = i;
+        while (j + 1 < numbers.size() && std::stoll(numbers[j + 1]) == std::stoll(numbers[j]) + 1) ++j;
+        if (out.size() > 12) return out + ",…";
+        out += (out.empty() ? "" : ",") + numbers[i] + (j > i ? "-" + numbers[j] : "");
+        i = j + 1;
     }
     return out;
 }

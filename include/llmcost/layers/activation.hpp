@@ -23,7 +23,9 @@ enum class activation : std::uint8_t {
     relu2,
     relu6,
     tanh,
-    sigmoid
+    sigmoid,
+    hardswish,
+    gelu_python
 };
 
 struct activation_row {
@@ -46,6 +48,8 @@ inline constexpr activation_row activation_table[]{
     {activation::relu6,             "relu6",             "ReLU6"},
     {activation::tanh,              "tanh",              "Tanh"},
     {activation::sigmoid,           "sigmoid",           "Sigmoid"},
+    {activation::hardswish,         "hardswish",         "Hardswish"},
+    {activation::gelu_python,       "gelu_python",       "GELUActivation"},
 };
 // clang-format on
 
@@ -69,6 +73,11 @@ constexpr value activate(trace& t, activation kind, const value& x) {
         case activation::relu2: return t.pow(t.unary(op::relu, x), 2);
         case activation::relu6: return t.unary(op::clamp, x);
         case activation::tanh: return t.tanh(x);
+        case activation::gelu_python: {  // 0.5 x (1 + erf(x / √2))
+            const value half = t.mul(x);
+            return t.mul(half, t.add(t.unary(op::erf, t.div(x))));
+        }
+        case activation::hardswish: return t.unary(op::hardswish, x);
         case activation::sigmoid: break;
     }
     return t.sigmoid(x);

@@ -20,14 +20,15 @@ struct multihead_attention {
     static constexpr role what = role::attn;
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return {"", "MultiheadAttention"}; }
-    constexpr value describe(trace& t, const value& queries, const value& keys) const {
+    /// `mask` (batch · heads, L, S) is added to the scores where there is one.
+    constexpr value describe(trace& t, const value& queries, const value& keys, const value* mask = nullptr) const {
         const std::int64_t batch = queries.dim(0), others = keys.dim(1);
         const value weight = t.param("in_proj_weight", {3 * width, width}), bias = t.param("in_proj_bias", {3 * width});
         const value bias_q = t.slice(bias, 0, width), bias_kv = t.slice(bias, 0, 2 * width);
         const value q = t.linear(queries.transpose(0, 1), t.slice(weight, 0, width), &bias_q);
         const value kv = t.linear(keys.transpose(0, 1), t.slice(weight, 0, 2 * width), &bias_kv);
         const value apart = t.copy(kv.view({others, batch, 2, width}).permute({2, 0, 1, 3}));
-        return attend(t, q, t.select(apart, 0), t.select(apart, 0));
+        return attend(t, q, t.select(apart, 0), t.select(apart, 0), mask);
     }
     /// Of a sequence over itself: one product makes queries, keys and values.
     constexpr value describe(trace& t, const value& x) const {
@@ -41,7 +42,7 @@ struct multihead_attention {
 
 private:
     /// All three are (length, batch, width).
-    constexpr value attend(trace& t, const value& q, const value& k, const value& v) const {
+    constexpr value attend(trace& t, const value& q, const value& k, const value& v, const value* mask = nullptr) const {
         const std::int64_t length = q.dim(0), batch = q.dim(1), others = k.dim(0), d = width / heads;
         const auto heads_first = [&](const value& x, std::int64_t n) {
             return t.reshape(x, {n, batch * heads, d}).transpose(0, 1);
@@ -49,7 +50,8 @@ private:
         const value queries = heads_first(q, length), keys = heads_first(k, others), values = heads_first(v, others);
         value mixed;
         if (weights) {
-            const value scores = t.softmax(t.bmm(t.mul(queries), keys.transpose(1, 2)));
+            const op kind = mask == nullptr ? op::batched_matmul : op::batched_matmul_bias;
+            const value scores = t.softmax(t.bmm(kind, t.mul(queries), keys.transpose(1, 2), 0, mask));
             mixed = t.contiguous(t.bmm(scores, values).transpose(0, 1)).view({length * batch, width});
             (void)t.mean(scores.view({batch, heads, length, others}), 1);
         } else {

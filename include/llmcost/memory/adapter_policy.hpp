@@ -29,9 +29,16 @@ public:
           layers_(m.dims.num_hidden_layers),
           cached_(m.dims.num_key_value_heads * m.dims.head_dim),
           vocabulary_(m.dims.vocab_size),
+          rows_of_device_(m.dims.vocab_size),
           encodes_(m.dims.encoder.num_hidden_layers > 0),
           leaf_embeddings_(leaf_embeddings) {}
 
+    /// From now on nothing goes back, so that nothing is frozen; the model is shared by so many devices, each of which has its
+    /// rows of the vocabulary.
+    void serve_on(std::int64_t devices) noexcept {
+        serves_ = true;
+        rows_of_device_ = (vocabulary_ + devices - 1) / devices;
+    }
     /// Paths of what was adapted, in the order of the walk.
     [[nodiscard]] const std::vector<std::string>& adapted() const noexcept { return adapted_; }
     /// Why a module that the adapter names cannot have it; the first one.
@@ -72,6 +79,7 @@ public:
         path_.resize(top.outside), open_.pop_back();
     }
     [[nodiscard]] bool trains(literal name) const override {
+        if (serves_) return true;
         const std::string_view word = name;
         if (of_.kind == adapter_kind::bitfit) return word == "bias" || word == "b" || word.ends_with("_bias");
         if (of_.bias == adapter_bias::all) return word == "bias";
@@ -96,7 +104,7 @@ public:
     [[nodiscard]] value gives(trace& t, const value& x, const value& weight, bool turned, const value* bias,
                               const value& y) override {
         // PEFT leaves the scores of words alone (`get_output_embeddings`)
-        if (!adapts_linear() || (of_.all_linear && is_head() && y.dim(-1) == vocabulary_)) return y;
+        if (!adapts_linear() || (of_.all_linear && is_head() && is_vocabulary(y.dim(-1)))) return y;
         const recorder::policy_guard none{t, nullptr};
         if (of_.kind == adapter_kind::ia3) {
             if (of_.feedforward.names(path_)) return y;
@@ -138,23 +146,25 @@ public:
     }
     [[nodiscard]] extents looks_up(std::int64_t rows, const extents& ids) override {
         extents read = ids;
-        if (prompts(rows) && read.rank == 3) read.size[1] -= of_.tokens;
+        if (prompts(rows) && stands_in_front() && read.rank == 3) read.size[1] -= of_.tokens;
         return read;
     }
     [[nodiscard]] value looked_up(trace& t, const value& table, bool scaled, const value& found) override {
         const recorder::policy_guard none{t, nullptr};
         value x = found;
-        if (table.dim(0) == vocabulary_ && leaf_embeddings_) t.require_grad(x);
+        if (is_vocabulary(table.dim(0)) && leaf_embeddings_) t.require_grad(x);
         if (of_.is_low_rank() && !copies() && of_.names(path_)) {
             const std::int64_t rank = rank_between(table.dim(0), table.dim(1));
             x = of_.kind == adapter_kind::lora ? adapter_parts::rows_of_low_rank(t, table, scaled, x, rank)
                                                : adapter_parts::decomposed_rows(t, table, scaled, x, rank);
         }
-        if (of_.kind == adapter_kind::prefix && table.dim(0) == vocabulary_ && begins_ && prefix_.elements == 0)
+        if (of_.kind == adapter_kind::prefix && is_vocabulary(table.dim(0)) && begins_ && prefix_.elements == 0)
             prefix_ = adapter_parts::prefix(t, of_, x, layers_, cached_);
         if (prompts(table.dim(0)) && x.rank == 3) {
             met();
-            x = t.cat({adapter_parts::prompt(t, of_, x, encodes_ && !of_.one_side), x}, 1);
+            const recorder::idle_guard in_the_cache{t, !stands_in_front()};
+            const value prompt = adapter_parts::prompt(t, of_, x, encodes_ && !of_.one_side);
+            if (stands_in_front()) x = t.cat({prompt, x}, 1);
         }
         return x;
     }
@@ -169,10 +179,16 @@ private:
     };
 
     [[nodiscard]] bool stands_beside() const noexcept { return of_.is_low_rank() || of_.kind == adapter_kind::ia3; }
+    [[nodiscard]] bool is_vocabulary(std::int64_t rows) const noexcept {
+        return rows == vocabulary_ || rows == rows_of_device_;
+    }
     [[nodiscard]] bool is_head() const noexcept { return open_.back().what == role::head; }
     [[nodiscard]] bool prompts(std::int64_t rows) const noexcept {
-        return of_.is_prompt() && rows == vocabulary_ && encodes_ == (encoders_ > 0);
+        return of_.is_prompt() && is_vocabulary(rows) && encodes_ == (encoders_ > 0);
     }
+    /// Whether tokens of its own stand in front of what is read, and not in the cache (peft_model.py,
+    /// `requires_prompt_injection`); an encoder reads all of its side at once.
+    [[nodiscard]] bool stands_in_front() const noexcept { return begins_ || encodes_; }
     /// Whether the walk is in a linear layer that is adapted.
     [[nodiscard]] bool adapts_linear() const {
         return stands_beside() && !copies() && std::string_view(open_.back().type.base) != "QuantLinear" &&
@@ -198,7 +214,7 @@ private:
     [[nodiscard]] value with_rows(trace& t, const value& own, bool tied) {
         if (tied && rows_.elements > 0) return adapter_parts::with_rows(t, own, rows_);
         for (const trained_tokens& rows : of_.rows) {
-            const bool named = rows.table.empty() ? own.dim(0) == vocabulary_ && !tied && !is_head() && rows_.elements == 0
+            const bool named = rows.table.empty() ? is_vocabulary(own.dim(0)) && !tied && !is_head() && rows_.elements == 0
                                                   : std::string_view(path_).ends_with(rows.table);
             if (!named || own.rank != 2) continue;
             met();
@@ -212,8 +228,10 @@ private:
     std::int64_t layers_;
     std::int64_t cached_;  ///< width of keys, and of values
     std::int64_t vocabulary_;
+    std::int64_t rows_of_device_;
     bool encodes_;
     bool leaf_embeddings_;
+    bool serves_ = false;
     std::string path_;
     std::vector<open_module> open_;
     int encoders_ = 0;    ///< that the walk is in

@@ -21,7 +21,7 @@ protected:
     /// What no gradient will reach dies with the outputs that it belongs to.
     void let_go_of_outputs() {
         reached_.assign(of_.nodes.size(), false);
-        std::vector<bool> wanted(of_.tensors.size(), false);
+        std::vector<char> wanted(of_.tensors.size(), false);
         if (of_.loss >= 0) wanted[static_cast<std::size_t>(of_.loss)] = true;
         for (std::size_t i = of_.nodes.size(); i-- > 0;) {
             const tape_node& n = of_.nodes[i];
@@ -204,7 +204,7 @@ private:
     std::vector<parameter_use> uses_;
     std::vector<gradient_memory> gradients_;
     std::vector<std::int32_t> made_;  ///< gradients of the inputs of the node that goes back
-    std::vector<bool> reached_;
+    std::vector<char> reached_;  ///< of nodes: whether a gradient comes to them
     std::int32_t layer_ = -1;  ///< that backward is in
 };
 

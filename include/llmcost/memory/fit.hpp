@@ -2,42 +2,78 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
-#include <utility>
+#include <vector>
 
+#include <llmcost/base/maybe.hpp>
 #include <llmcost/memory/inference.hpp>
 #include <llmcost/memory/training_step.hpp>
 
 // Inverse questions: how much of something fits into so much memory.
 namespace llmcost {
 
+/// What is needed at a number.
+struct need_at {
+    std::int64_t n = 0;
+    count needed{};
+};
+
+namespace detail {
+
+/// Where a parabola through the last three needs, or a line through two, comes to what is available; far off where none does.
+[[nodiscard]] inline double meets(const std::vector<need_at>& known, std::uint64_t available) {
+    const std::size_t last = known.size() - 1;
+    const auto x = [&](std::size_t back) { return static_cast<double>(known[last - back].n); };
+    const auto y = [&](std::size_t back) {
+        return static_cast<double>(known[last - back].needed) - static_cast<double>(available);
+    };
+    if (last == 0) return 2 * x(0);
+    const double slope = (y(0) - y(1)) / (x(0) - x(1));
+    const double bend = last < 2 ? 0 : (slope - (y(1) - y(2)) / (x(1) - x(2))) / (x(0) - x(2));
+    const double here = slope + bend * (x(0) - x(1));  // the parabola's slope at the last one
+    const double under = here * here - 4 * bend * y(0);
+    const double root = under > 0 ? std::sqrt(under) : 0;
+    const double way = here + root;  // of both roots the one that a line has, too
+    return way > 0 ? x(0) - 2 * y(0) / way : static_cast<double>(largest_input);
+}
+
+}  // namespace detail
+
 /// The largest n from 1 to `most` for which `needed(n)` is at most `available`; 0 where none is.
 ///
-/// `needed` grows with n. A workload that the model has no positions for does not fit.
+/// `needed` grows with n. A workload that the model has no positions for does not fit. What is needed is mostly a polynomial
+/// of n: it is asked where one through what is known already says that it comes to `available`, and beside that; every answer
+/// is `needed`'s own. `known` is one that the caller has.
 template <class Needed>
-[[nodiscard]] std::int64_t largest_that_fits(std::uint64_t available, std::int64_t most, const Needed& needed) {
-    const auto fits = [&](std::int64_t n) {
-        try {
-            return needed(n) <= count(available);
-        } catch (const workload_error&) {
-            return false;
-        } catch (const overflow_error&) {
-            return false;
-        }
+[[nodiscard]] std::int64_t largest_that_fits(std::uint64_t available, std::int64_t most, const Needed& needed,
+                                             maybe<need_at> known = {}) {
+    if (most < 1) return 0;
+    std::int64_t good = 0, bad = most + 1, before = most;
+    std::vector<need_at> at;
+    const auto found = [&](const need_at& one) {
+        (one.needed <= count(available) ? good : bad) = one.n;
+        at.push_back(one);
     };
-    if (most < 1 || !fits(1)) return 0;
-    std::int64_t good = 1, bad = most + 1;
-    for (std::int64_t next = 2; good < most; next *= 2) {
-        const std::int64_t at = next < most ? next : most;
-        if (!fits(at)) {
-            bad = at;
-            break;
+    if (known && known->n >= 1 && known->n <= most) found(*known);
+    bool tells = true;  // whether the last one had an answer
+    for (int asked = 1; bad - good > 1; ++asked) {
+        double next = at.empty() ? 1 : std::floor(detail::meets(at, available));
+        if (!tells || (asked % 3 == 0 && 2 * (bad - good) > before))  // what is known says little
+            next = static_cast<double>(bad > most ? 2 * good : good + (bad - good) / 2);
+        if (asked % 3 == 0) before = bad - good;
+        const std::int64_t n = next <= static_cast<double>(good)  ? good + 1
+                               : next >= static_cast<double>(bad) ? bad - 1
+                                                                  : static_cast<std::int64_t>(next);
+        tells = false;
+        try {
+            found({n, needed(n)}), tells = true;
+        } catch (const workload_error&) {
+            bad = n;
+        } catch (const overflow_error&) {
+            bad = n;
         }
-        good = at;
-    }
-    while (bad - good > 1) {
-        const std::int64_t middle = good + (bad - good) / 2;
-        (fits(middle) ? good : bad) = middle;
     }
     return good;
 }
@@ -68,10 +104,12 @@ struct fit_figures {
     fit_figures out;
     const inference_memory asked = with(load.batch, load.sequence);
     out.needed = asked.total(), out.fits = out.needed <= count(available);
-    out.max_batch = largest_that_fits(available, 1 << 20, [&](std::int64_t n) { return with(n, load.sequence).total(); });
+    out.max_batch = largest_that_fits(available, 1 << 20, [&](std::int64_t n) { return with(n, load.sequence).total(); },
+                                      need_at{load.batch, out.needed});
     out.max_context = largest_that_fits(available, longest_context(m) - load.past,
-                                        [&](std::int64_t n) { return with(load.batch, n).total(); });
-    const inference_memory one = with(1, load.sequence);
+                                        [&](std::int64_t n) { return with(load.batch, n).total(); },
+                                        need_at{load.sequence, out.needed});
+    const inference_memory one = load.batch == 1 ? asked : with(1, load.sequence);
     const count fixed = one.weights + one.runtime + one.activations_peak;
     if (one.cache_allocated != count{} && fixed < count(available))
         out.max_concurrency = static_cast<std::int64_t>(((count(available) - fixed) / one.cache_allocated).to_64());
@@ -88,10 +126,11 @@ struct fit_figures {
     };
     fit_figures out;
     out.needed = with(load.batch, load.sequence), out.fits = out.needed <= count(available);
-    out.max_batch = largest_that_fits(available, 1 << 20, [&](std::int64_t n) { return with(n, load.sequence); });
+    out.max_batch = largest_that_fits(available, 1 << 20, [&](std::int64_t n) { return with(n, load.sequence); },
+                                      need_at{load.batch, out.needed});
     if (m.dims.vocab_size != 0)
-        out.max_context =
-            largest_that_fits(available, longest_context(m), [&](std::int64_t n) { return with(load.batch, n); });
+        out.max_context = largest_that_fits(available, longest_context(m), [&](std::int64_t n) { return with(load.batch, n); },
+                                            need_at{load.sequence, out.needed});
     return out;
 }
 

@@ -103,7 +103,7 @@ namespace detail {
 [[nodiscard]] inline count peak_of_run(const model& m, const workload& load) {
     constexpr std::int64_t most = 3;
     const layer_run run = longest_run(m.dims.layers, m.dims.num_hidden_layers, most);
-    if (run.times > most) try {
+    if (run.times > most && m.policy == nullptr) try {  // what stands beside layers may name some of them
             const count few = peak_of_walk(repeated(m, run, most - 1), load);
             const count more = peak_of_walk(repeated(m, run, most), load);
             if (few == more) return more;

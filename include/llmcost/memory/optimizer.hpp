@@ -54,6 +54,17 @@ struct optimizer_row {
     }
 };
 
+/// Products of matrices that an optimizer's step executes: (rows, inner) x (inner, columns), so many times.
+struct optimizer_product {
+    std::uint64_t rows = 0, columns = 0, inner = 0, times = 1;
+    bool in_half = false;  ///< in bfloat16, whatever the weights are in
+
+    /// Whether two are of the same sizes.
+    [[nodiscard]] constexpr bool is_like(const optimizer_product& o) const noexcept {
+        return rows == o.rows && columns == o.columns && inner == o.inner && in_half == o.in_half;
+    }
+};
+
 // clang-format off
 inline constexpr optimizer_row optimizers[]{
     {"none",                optimizer_state::nothing,      optimizer_work::nothing,    false, {}},

@@ -33,21 +33,48 @@ inline void execute_factored(primitives<count>& out, const tape_parameter& p) {
     out.add += count(2) * rows + columns - matrices - count(2);
     out.div += matrices, out.cmp += matrices;
 }
+/// The products of a matrix's step: Muon's five turns of Newton-Schulz, or GaLore's projection and what leads back from it.
+[[nodiscard]] inline std::vector<optimizer_product> products_of(const optimizer_row& o, std::int64_t rank,
+                                                                const tape_parameter& p) {
+    if (!is_hidden_matrix(p)) return {};
+    const projection q(p, static_cast<std::uint64_t>(rank));
+    if (o.state == optimizer_state::projected)
+        return {{q.longer, q.rank, q.shorter}, {q.longer, q.shorter, q.rank}};
+    if (o.state != optimizer_state::matrix) return {};
+    constexpr std::uint64_t turns = 5;
+    return {{q.shorter, q.shorter, q.longer, turns, true},
+            {q.shorter, q.shorter, q.shorter, turns, true},
+            {q.shorter, q.longer, q.shorter, turns, true}};
+}
+/// The primitives of products.
+[[nodiscard]] inline primitives<count> primitives_of(const std::vector<optimizer_product>& products) {
+    primitives<count> out;
+    for (const optimizer_product& p : products) {
+        const count results = count(p.rows) * count(p.columns) * count(p.times);
+        out.mult += results * count(p.inner), out.add += results * count(p.inner - 1);
+    }
+    return out;
+}
+inline void execute(primitives<count>& out, const std::vector<optimizer_product>& products) {
+    const primitives<count> more = primitives_of(products);
+    out.mult += more.mult, out.add += more.add;
+}
+
 /// Muon's step of a matrix: two interpolations, a norm, five turns of Newton-Schulz.
-inline void execute_matrix(primitives<count>& out, const tape_parameter& p) {
+inline void execute_matrix(primitives<count>& out, const tape_parameter& p, const std::vector<optimizer_product>& products) {
     const count all(p.elements), side(static_cast<std::uint64_t>(std::min(p.sizes[0], p.sizes[1])));
-    const count square = side * side, turns(5), one(1);
+    const count turns(5), one(1);
     execute(out, {.add = 6, .mult = 5, .div = 1}, all);
     out.add -= one, out.sqrt += one, out.cmp += one;
-    out.mult += turns * (all * side * count(2) + square * side);
-    out.add += turns * (all * side - square + square * side + all * side);
+    execute(out, products);
+    out.add += turns * (side * side + all);  // the second and the third are added to what there is
 }
 /// GaLore's step of a matrix where the projection is there: down, Adam's of what is left, up.
-inline void execute_projected(primitives<count>& out, const tape_parameter& p, std::int64_t asked) {
+inline void execute_projected(primitives<count>& out, const tape_parameter& p, std::int64_t asked,
+                              const std::vector<optimizer_product>& products) {
     const projection q(p, static_cast<std::uint64_t>(asked));
-    const count all(p.elements), rank(q.rank), left(q.longer * q.rank);
-    out.mult += all * rank * count(2);
-    out.add += all * rank - left + all * rank - all;
+    const count all(p.elements), left(q.longer * q.rank);
+    execute(out, products);
     execute(out, {.add = 3, .mult = 4, .div = 1, .sqrt = 1}, left);
     execute(out, {.add = 1, .mult = 2}, all);
 }
@@ -61,14 +88,28 @@ inline void execute_projected(primitives<count>& out, const tape_parameter& p, s
         if (o.state == optimizer_state::rows_columns) {
             execute_factored(out, p);
         } else if (o.state == optimizer_state::matrix && hidden) {
-            execute_matrix(out, p);
+            execute_matrix(out, p, products_of(o, rank, p));
         } else if (o.state == optimizer_state::projected && hidden) {
-            execute_projected(out, p, rank);
+            execute_projected(out, p, rank, products_of(o, rank, p));
         } else {
             execute(out, o.per_element, count(p.elements));
             if (o.counts_steps || o.state == optimizer_state::matrix) out.add += count(1);
         }
     }
+    return out;
+}
+/// The products of one step, those of equal sizes together.
+[[nodiscard]] inline std::vector<optimizer_product> step_products(const optimizer_row& o, std::int64_t rank,
+                                                                  const std::vector<tape_parameter>& trained) {
+    std::vector<optimizer_product> out;
+    for (const tape_parameter& p : trained)
+        for (const optimizer_product& one : products_of(o, rank, p)) {
+            const auto same = std::ranges::find_if(out, [&](const optimizer_product& q) { return q.is_like(one); });
+            if (same != out.end())
+                same->times += one.times;
+            else
+                out.push_back(one);
+        }
     return out;
 }
 

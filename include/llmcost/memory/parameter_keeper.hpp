@@ -152,6 +152,8 @@ protected:
     void executed(const std::vector<tape_parameter>& of) {
         const primitives<count> more = step_primitives(*plan_.optimizer, plan_.rank, of);
         for (const auto member : primitive_members<count>) out_.optimizer_step.*member += more.*member;
+        const std::vector<optimizer_product> products = step_products(*plan_.optimizer, plan_.rank, of);
+        out_.optimizer_products.insert(out_.optimizer_products.end(), products.begin(), products.end());
     }
     /// One parameter's step, after which its gradient goes.
     void update_now(const tape_parameter& p) {

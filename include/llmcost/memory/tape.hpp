@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <llmcost/graph/parameter_names.hpp>
@@ -97,9 +99,10 @@ public:
             if (!read_[i]) read(static_cast<std::int32_t>(i), out_.nodes.back());
     }
     void parameter(const recorder&, literal name, const value& v, bool tied) override {
-        if (!names_.declared(path_of(name), v, tied).fresh) return;
+        std::string path = path_of(name);
+        if (!names_.declared(path, v, tied).fresh) return;
         out_.parameters.push_back(
-            {path_of(name), sizes_of(v), v.elements, bytes_of(v, v.elements), v.requires_grad, region()});
+            {std::move(path), sizes_of(v), v.elements, bytes_of(v, v.elements), v.requires_grad, region()});
         read_.push_back(false);
     }
     void parameter_again(const recorder&, literal name, const value& v) override { names_.called_again(path_of(name), v); }
@@ -118,6 +121,7 @@ public:
         n.region = region();
         if (o.kind == op::attention && inside_core_ == 0) ++out_.cores;
         if (o.kind == op::attention || inside_core_ > 0) n.core = out_.cores - 1;
+        n.inputs.reserve(static_cast<std::size_t>(o.input_count) + beside_.size()), n.saved.reserve(saved_.size());
         for (int i = 0; i < o.input_count; ++i) n.inputs.push_back(edge_to(*o.inputs[i]));
         for (const tape_edge& e : beside_) n.inputs.push_back(e);
         n.goes_back = o.output.requires_grad;
@@ -127,8 +131,10 @@ public:
         // what is saved under a number that nobody knows is a copy of what an operation in place overwrites
         for (const value& v : saved_)
             n.saved.push_back(tensor_of(v, here())), n.saved_views += bytes_of(v, v.elements) * times_;
-        const count flops = torch_flops(r.sums());
-        n.torch_flops = (flops - flops_).to_64(), flops_ = flops;
+        if (price_of(o.kind).torch_flops != 0) {
+            const count flops = torch_flops(r.sums());
+            n.torch_flops = (flops - flops_).to_64(), flops_ = flops;
+        }
         n.kept_besides = kept_besides_, n.kept_integers = kept_integers_;
         for (const tape_edge& e : n.inputs) touch(e);
         beside_.clear(), saved_.clear(), kept_besides_ = kept_integers_ = 0;
@@ -179,7 +185,7 @@ private:
         bool in_list;
     };
     [[nodiscard]] std::string path_of(literal name) const {
-        return path_.empty() ? std::string(name) : path_ + "." + std::string(name);
+        return path_.empty() ? std::string(name) : (path_ + '.').append(std::string_view(name));
     }
     [[nodiscard]] static bool wraps(const module_info& m) noexcept { return m.index >= 0 && !m.leaf; }
     static void set(std::vector<std::int32_t>& in, std::size_t at, std::int32_t to) {

@@ -172,12 +172,14 @@ struct architecture {
     // a configuration
     void (*read)(config_view, sizes&) = nullptr;        ///< keys that the shared reader does not know
     void (*read_whole)(config_view, model&) = nullptr;  ///< of a model that holds others: what it says of itself
+    void (*read_processor)(config_view, model&) = nullptr;  ///< of what a file beside the configuration says of images
     own_keys own{};                                     ///< sizes that only this family has
     dropout_keys drops{};                               ///< rates of dropout; none: the walk does not say where it drops
     component_row text{};                               ///< the text model of one that holds others; else it is one itself
     component_row beside[most_components]{};            ///< what else it holds
     media_part media = nullptr;                         ///< what it sees and hears beside a text; none: nothing
     senses reads{};                                     ///< which of them
+    bool shows_encoder = false;                         ///< what stands for it is read by an encoder, not by its decoder
     std::uint8_t tokens_ahead = 0;                      ///< of a tower's states: in front of patches, as a class token is
     understood_kinds kinds{};                           ///< of layers, which the walk tells apart
     // choices that many families share
@@ -282,12 +284,16 @@ constexpr value describe_within(const module_info& m, source_part part, const si
     return t.leave(m, part(here, t));
 }
 
-/// The same workload as a model reads it: tokens that stand for images, videos and sound among those of a first pass.
+/// The same workload as a model reads it: tokens that stand for images, videos and sound among those of a first pass, or
+/// among those that an encoder has read, whose states later passes see, too.
 constexpr workload shown_to(const model& m, workload load) {
-    if (m.kind->media == nullptr || !load.has_media() || load.past > 0) return load;
-    const count all = count(load.sequence) + count(m.kind->media(m, load).tokens(load));
+    const bool encoded = m.kind->shows_encoder;
+    if (m.kind->media == nullptr || !load.has_media() || (load.past > 0 && !encoded)) return load;
+    std::int64_t& length = encoded ? load.encoder_sequence : load.sequence;
+    if (encoded && length == 0) length = load.past + load.sequence;
+    const count all = count(length) + count(m.kind->media(m, load).tokens(load));
     if (all > count(largest_input)) report_description("more than 2147483647 tokens stand for what is shown");
-    load.sequence = static_cast<std::int64_t>(all.to_64());
+    length = static_cast<std::int64_t>(all.to_64());
     return load;
 }
 

@@ -42,12 +42,23 @@ inline void check_images(config_view config, const model& m) {
     }
 }
 
+/// What a processor is told, which stands in the configuration or was put there from a file beside it; newer files have a
+/// word around it.
+constexpr void read_processor(const architecture& row, config_view config, model& m) {
+    if (row.read_processor == nullptr) return;
+    const auto told = config.optional_object("preprocessor_config");
+    if (!told) return;
+    const auto of_images = told->optional_object("image_processor");
+    row.read_processor(of_images ? *of_images : *told, m);
+}
+
 /// A model that is a text model itself, with or without towers beside it.
 constexpr model read_text_itself(const architecture& row, config_view config, const known_models& known) {
     model m{.kind = &row, .dims = read_sizes(row, config)};
     for (std::size_t i = 0; i < most_components && !is_empty(row.beside[i].key); ++i)
         m.beside[i] = read_component(row.beside[i], config, known);
     if (row.read_whole != nullptr) row.read_whole(config, m);
+    read_processor(row, config, m);
     if (!__builtin_is_constant_evaluated()) check_images(config, m);
     return m;
 }
@@ -108,6 +119,7 @@ constexpr model read_model_of(const architecture& row, config_view config, const
     for (std::size_t i = 0; i < most_components && !is_empty(row.beside[i].key); ++i)
         m.beside[i] = detail::read_component(row.beside[i], config, known);
     if (row.read_whole != nullptr) row.read_whole(config, m);
+    detail::read_processor(row, config, m);
     return m;
 }
 

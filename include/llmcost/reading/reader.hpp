@@ -50,6 +50,8 @@ inline constexpr head_name head_names[] = {
     {"ForQuestionAnswering", head_kind::question_answering},
     {"ForImageClassification", head_kind::image_classification},
     {"ForSemanticSegmentation", head_kind::semantic_segmentation},
+    {"ForObjectDetection", head_kind::object_detection},
+    {"ForVideoClassification", head_kind::video_classification},
     {"ForPreTraining", head_kind::pretraining},
     {"EncoderModel", head_kind::encoder},
     {"BaseModel", head_kind::encoder},
@@ -57,6 +59,8 @@ inline constexpr head_name head_names[] = {
     {"ForMultipleChoice", head_kind::multiple_choice},
     {"ForImageClassificationWithTeacher", head_kind::image_classification_with_teacher},
     {"ForMaskedImageModeling", head_kind::masked_image},
+    {"ForAudioClassification", head_kind::audio_classification},
+    {"ForCTC", head_kind::ctc},
 };
 
 /// The class in `architectures` that this row's prefix begins, or what the type is by itself.

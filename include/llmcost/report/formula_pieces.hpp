@@ -10,6 +10,7 @@
 
 #include <llmcost/analysis/formula.hpp>
 #include <llmcost/base/error.hpp>
+#include <llmcost/report/formula_terms.hpp>
 
 // A figure of a model over all workloads: its regions, and in each a polynomial.
 namespace llmcost {
@@ -20,6 +21,8 @@ struct formula_piece {
     bool any_rest = false;  ///< holds for whole chunks as for others
     bool known = true;      ///< false where walks answer and no polynomial does
     polynomial sum;
+    std::vector<polynomial> parts{};    ///< of the sum, by the names of samples of terms
+    std::vector<formula_term> terms{};  ///< the same, like ones together
 
     [[nodiscard]] bool contains(const workload& w) const noexcept {
         region r = where;
@@ -132,8 +135,10 @@ private:
     std::vector<std::pair<region, workload>> found_;
 };
 
-/// Whether a polynomial gives what another piece's does, over that piece.
-[[nodiscard]] inline bool agrees(const polynomial& p, const formula_piece& piece, const workload& load) {
+/// Whether a polynomial gives what another does, over that one's piece.
+[[nodiscard]] inline bool agrees(const polynomial& p, const polynomial& of_piece, const formula_piece& piece,
+                                 const workload& load) {
+    if (p == of_piece) return true;
     const region& r = piece.where;
     const std::int64_t chunk = std::max<std::int64_t>(r.chunk, 1);
     workload corner = load;
@@ -151,11 +156,23 @@ private:
                     if (!piece.contains(w)) continue;
                     polynomial::wide own = 0, other = 0;
                     ++seen;
-                    if (!piece.sum.value(w.batch, piece.place_of(w), own) || !p.value(w.batch, piece.place_of(w), other) ||
+                    if (!of_piece.value(w.batch, piece.place_of(w), own) || !p.value(w.batch, piece.place_of(w), other) ||
                         own != other)
                         return false;
                 }
     return seen > 0;
+}
+
+/// The part of a name; nothing of one that a piece has not met.
+[[nodiscard]] inline polynomial part_of(const formula_piece& piece, std::size_t name) {
+    return name < piece.parts.size() ? piece.parts[name] : polynomial{};
+}
+/// Whether a piece's polynomial, and those of its parts, hold over another piece.
+[[nodiscard]] inline bool holds_over(const formula_piece& a, const formula_piece& b, const workload& load) {
+    bool all = agrees(a.sum, b.sum, b, load);
+    for (std::size_t i = 0; all && i < std::max(a.parts.size(), b.parts.size()); ++i)
+        all = agrees(part_of(a, i), part_of(b, i), b, load);
+    return all;
 }
 
 [[nodiscard]] inline bool same_bounds(const region& a, const region& b) {
@@ -189,19 +206,55 @@ inline bool merge(formula_piece& a, const formula_piece& b, const workload& load
     if (other_rest && (a.any_rest || b.any_rest)) return false;
     region joined;
     if (!join(a.where, b.where, other_rest, joined)) return false;
-    const bool by_a = agrees(a.sum, b, load), by_b = !by_a && agrees(b.sum, a, load);
+    const bool by_a = holds_over(a, b, load), by_b = !by_a && holds_over(b, a, load);
     if (!by_a && !by_b) return false;
-    if (by_b) a.sum = b.sum;
+    if (by_b) a.sum = b.sum, a.parts = b.parts;
     a.where = joined;
     a.any_rest = a.any_rest || other_rest;
+    return true;
+}
+
+/// Whether the parts of a piece are what a walk counts, at a workload of a piece like it.
+[[nodiscard]] inline bool parts_hold(const formula_piece& of, const formula_piece& at, const workload& w,
+                                     term_samples& terms) {
+    const std::size_t walked = terms.at(w).size();
+    for (std::size_t i = 0; i < std::max(walked, of.parts.size()); ++i) {
+        polynomial::wide value = 0;
+        if (!part_of(of, i).value(w.batch, at.place_of(w), value) || value != terms.part(w, i)) return false;
+    }
+    return true;
+}
+/// The parts of a piece, interpolated as its sum is, and held against it and against further walks; false where they are
+/// none.
+[[nodiscard]] inline bool find_parts(formula_piece& piece, const closed_form& form, const workload& inside,
+                                     term_samples& terms) {
+    (void)form.interpolated([&](const workload& w) { return terms.part(w, 0); });  // so that all names are known
+    polynomial sum;
+    for (std::size_t i = 0; i < terms.names().size(); ++i) {
+        piece.parts.push_back(form.interpolated([&](const workload& w) { return terms.part(w, i); }));
+        const polynomial& part = piece.parts.back();
+        for (std::size_t k = 0; k < polynomial::monomials; ++k)
+            for (std::size_t n = 0; n < 2; ++n)
+                sum.fits = polynomial::add(sum.twice[n][k], part.twice[n][k]) && sum.fits && part.fits;
+    }
+    if (!(sum == piece.sum)) throw error(errc::unsupported, "--terms", "the terms of this figure do not add up to it");
+    struct step {
+        std::int64_t batch, sequence, past;
+    };
+    for (const step& far : {step{0, 0, 0}, step{3, 5, 7}, step{1, 0, 11}, step{4, 9, 0}, step{0, 31, 29}}) {
+        workload w = inside;
+        w.batch += far.batch, w.past += far.past;
+        w.sequence += far.sequence * std::max<std::int64_t>(piece.where.chunk, 1);
+        if (piece.contains(w) && !parts_hold(piece, piece, w, terms)) return false;
+    }
     return true;
 }
 
 /// Whether walks of a region that is too narrow for a grid of its own follow a polynomial: of one as large as ours so many
 /// points along each axis leave nothing open.
 template <class Of>
-[[nodiscard]] bool follows(const model& m, const polynomial& p, const formula_piece& narrow, const workload& load,
-                           scope_query asked, Of of) {
+[[nodiscard]] bool follows(const model& m, const formula_piece& of_other, const formula_piece& narrow, const workload& load,
+                           scope_query asked, Of of, term_samples* terms) {
     const region& r = narrow.where;
     const auto along = [](const region::interval& in) {
         return std::vector<std::int64_t>{in.low, in.low + 1, in.low + 2,
@@ -218,8 +271,9 @@ template <class Of>
                 if (!w.in_range() || !narrow.contains(w)) continue;
                 polynomial::wide value = 0;
                 ++seen;
-                if (!p.value(b, narrow.place_of(w), value) || value < 0 ||
-                    count::from_wide(static_cast<count::wide>(value)) != count(of(count_model(m, w, asked))))
+                if (!of_other.sum.value(b, narrow.place_of(w), value) || value < 0 ||
+                    count::from_wide(static_cast<count::wide>(value)) != count(of(count_model(m, w, asked))) ||
+                    (terms != nullptr && !parts_hold(of_other, narrow, w, *terms)))
                     return false;
             }
         }
@@ -231,9 +285,11 @@ template <class Of>
 /// A figure that is a sum of figures over all workloads: pieces that no two have a workload of in common, as few as are
 /// found.
 ///
-/// What else a workload says, as an encoder's tokens or positions of logits, is that of `load`.
+/// What else a workload says, as an encoder's tokens or positions of logits, is that of `load`. With samples of its terms
+/// each piece has these, which add up to its polynomial.
 template <class Of>
-[[nodiscard]] std::vector<formula_piece> formula_pieces(const model& m, const workload& load, scope_query asked, Of of) {
+[[nodiscard]] std::vector<formula_piece> formula_pieces(const model& m, const workload& load, scope_query asked, Of of,
+                                                        term_samples* terms = nullptr) {
     const detail::region_search search(m, load);
     std::vector<formula_piece> pieces;
     for (const auto& [where, inside] : search.found()) {
@@ -241,14 +297,15 @@ template <class Of>
         formula_piece piece{detail::tightened(where), false, form.exact(), {}};
         if (piece.known) piece.sum = form.expand(of);
         piece.known = piece.known && piece.sum.fits;
-        pieces.push_back(piece);
+        if (piece.known && terms != nullptr) piece.known = detail::find_parts(piece, form, inside, *terms);
+        pieces.push_back(std::move(piece));
     }
     for (formula_piece& narrow : pieces)
         for (std::size_t i = 0; !narrow.known && i < pieces.size(); ++i) {
             const formula_piece& other = pieces[i];
             if (!other.known || other.where.chunk != narrow.where.chunk) continue;
-            narrow.known = detail::follows(m, other.sum, narrow, load, asked, of);
-            if (narrow.known) narrow.sum = other.sum;
+            narrow.known = detail::follows(m, other, narrow, load, asked, of, terms);
+            if (narrow.known) narrow.sum = other.sum, narrow.parts = other.parts;
         }
     for (bool again = true; again;) {
         again = false;
@@ -259,6 +316,8 @@ template <class Of>
                     again = true, --j;
                 }
     }
+    for (formula_piece& p : pieces)
+        if (terms != nullptr) p.terms = folded_terms(terms->names(), p.parts);
     std::sort(pieces.begin(), pieces.end(), [](const formula_piece& a, const formula_piece& b) {
         const auto key = [](const formula_piece& p) {
             return std::pair{std::pair{p.where.sequence.low, p.where.past.low},

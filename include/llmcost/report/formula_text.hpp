@@ -84,16 +84,15 @@ inline constexpr std::array<formula_signs, 4> signs_of_formula{{
 
 }  // namespace detail
 
-/// A piece's polynomial as an expression.
-[[nodiscard]] inline std::string expression_in(const formula_piece& piece, formula_language as) {
+/// A polynomial as an expression; of chunks where a piece has any.
+[[nodiscard]] inline std::string expression_in(const polynomial& sum, bool chunks, formula_language as) {
     const detail::formula_signs& signs = detail::signs_of(as);
     bool halves = false;
-    for (const auto& part : piece.sum.twice)
+    for (const auto& part : sum.twice)
         for (const polynomial::wide n : part) halves = halves || n % 2 != 0;
-    const bool chunks = piece.where.chunk != 0;
     bool several = false, ignored = false;
-    const std::string each = detail::sum_in(piece.sum.twice[1], halves, chunks, as, several);
-    const std::string once = detail::sum_in(piece.sum.twice[0], halves, chunks, as, ignored);
+    const std::string each = detail::sum_in(sum.twice[1], halves, chunks, as, several);
+    const std::string once = detail::sum_in(sum.twice[0], halves, chunks, as, ignored);
     std::string out;
     if (!each.empty()) out = "B" + std::string(signs.times) + (several || each.starts_with('-') ? "(" + each + ")" : each);
     if (!once.empty() && !out.empty()) out += once.starts_with('-') ? " - " + once.substr(1) : " + " + once;
@@ -102,6 +101,54 @@ inline constexpr std::array<formula_signs, 4> signs_of_formula{{
     return as == formula_language::latex ? "\\tfrac{1}{2}\\left(" + out + "\\right)"
                                          : "(" + out + (as == formula_language::python ? ")//2" : ")/2");
 }
+
+/// A piece's polynomial as an expression.
+[[nodiscard]] inline std::string expression_in(const formula_piece& piece, formula_language as) {
+    return expression_in(piece.sum, piece.where.chunk != 0, as);
+}
+
+namespace detail {
+
+/// A name in what languages take for a comment, or LaTeX for text.
+[[nodiscard]] inline std::string term_name_in(const std::string& name, formula_language as) {
+    std::string out;
+    for (std::size_t i = 0; i < name.size(); ++i) {
+        const char letter = name[i];
+        if (as == formula_language::latex && std::string_view("_#$%&{}").find(letter) != std::string_view::npos) out += '\\';
+        if (as == formula_language::c && letter == '/' && i > 0 && name[i - 1] == '*')
+            out += '.';
+        else
+            out += as == formula_language::latex && (letter == '\\' || letter == '^' || letter == '~') ? '.' : letter;
+    }
+    return out;
+}
+
+/// The terms of a piece as a sum over several lines, each with its name.
+[[nodiscard]] inline std::string terms_in(const formula_piece& piece, formula_language as) {
+    std::string out;
+    for (std::size_t i = 0; i < piece.terms.size(); ++i) {
+        const formula_term& term = piece.terms[i];
+        const std::string name = term_name_in(term.name, as), times = std::to_string(term.times);
+        const std::string sum = expression_in(term.sum, piece.where.chunk != 0, as);
+        const bool last = i + 1 == piece.terms.size(), once = term.times == 1;
+        switch (as) {
+            case formula_language::text: out += "      " + name + (once ? "" : " ×" + times) + ": " + sum + '\n'; break;
+            case formula_language::latex:
+                out += std::string(i == 0 ? "    & " : "    + {} & ") + (once ? "" : times + " \\cdot \\left(") + sum +
+                       (once ? "" : "\\right)") + " && \\texttt{" + name + '}' + (last ? "\n" : " \\\\\n");
+                break;
+            case formula_language::c:
+                out += "        /* " + name + " */ (__int128)" + times + "*(" + sum + (last ? ");\n" : ") +\n");
+                break;
+            case formula_language::python:
+                out += std::string(i == 0 ? "            " : "            + ") + times + "*(" + sum + ")  # " + name + '\n';
+                break;
+        }
+    }
+    return out;
+}
+
+}  // namespace detail
 
 /// Where a piece holds; empty where it does everywhere.
 [[nodiscard]] inline std::string condition_in(const formula_piece& piece, formula_language as) {
@@ -143,9 +190,37 @@ inline constexpr std::array<formula_signs, 4> signs_of_formula{{
     return out.empty() || (out.front() >= '0' && out.front() <= '9') ? "f" + out : out;
 }
 
+/// What figures are functions of: batch, new tokens, past; of what reads no tokens fewer.
+enum class formula_inputs : std::uint8_t { batch, batch_and_tokens, all };
+
+/// The fewest that pieces need.
+[[nodiscard]] inline formula_inputs inputs_of(const std::vector<formula_piece>& pieces) {
+    bool tokens = false, past = false;
+    const auto bounds = [](const region::interval& in, std::int64_t least, std::int64_t most) {
+        return in.low > least || in.high < most;
+    };
+    for (const formula_piece& p : pieces) {
+        past = past || bounds(p.where.past, 0, largest_input) || bounds(p.where.total, 0, 2 * largest_input);
+        tokens = tokens || bounds(p.where.sequence, 1, largest_input) || p.where.chunk != 0;
+        for (const auto& part : p.sum.twice)
+            for (std::size_t k = 0; k < polynomial::monomials; ++k) {
+                const auto& [of_tokens, of_rest, of_past] = polynomial::exponents[k];
+                if (part[k] != 0) tokens = tokens || of_tokens + of_rest > 0, past = past || of_past > 0;
+            }
+    }
+    return past ? formula_inputs::all : tokens ? formula_inputs::batch_and_tokens : formula_inputs::batch;
+}
+
 /// A figure in a language; `name` is what it is called, `about` what it is of, in words.
 [[nodiscard]] inline std::string formula_in(formula_language as, const std::string& name, const std::string& about,
-                                            const std::vector<formula_piece>& pieces) {
+                                            const std::vector<formula_piece>& pieces,
+                                            formula_inputs inputs = formula_inputs::all) {
+    constexpr std::array<std::string_view, 3> lists{"B", "B, S", "B, S, P"},
+        typed{"__int128 B", "__int128 B, __int128 S", "__int128 B, __int128 S, __int128 P"},
+        unused{"(void)B", "(void)B, (void)S", "(void)B, (void)S, (void)P"};
+    const auto of = [&](const std::array<std::string_view, 3>& words) {
+        return std::string(words[static_cast<std::size_t>(inputs)]);
+    };
     const std::int64_t chunk = chunk_of(pieces);
     const std::string c = std::to_string(chunk), id = identifier_of(name);
     std::string out;
@@ -155,30 +230,40 @@ inline constexpr std::array<formula_signs, 4> signs_of_formula{{
         for (const char letter : about) said += letter == '*' ? '.' : letter;
         out = "/* " + said +
               ".\n   -1 where no polynomial is known. __int128 is GCC's and Clang's. */\nstatic inline __int128 " + id +
-              "(__int128 B, __int128 S, __int128 P) {\n";
+              '(' + of(typed) + ") {\n";
         if (chunk != 0)
             out += "    const __int128 N = (S + " + std::to_string(chunk - 1) + ")/" + c + ", R = S - (N - 1)*" + c + ";\n";
-        out += "    (void)B, (void)S, (void)P" + std::string(chunk != 0 ? ", (void)R" : "") + ";\n";
+        out += "    " + of(unused) + std::string(chunk != 0 ? ", (void)R" : "") + ";\n";
     }
     if (as == formula_language::python) {
         std::string said;
         for (const char letter : about) said += letter == '"' || letter == '\\' ? '\'' : letter;
-        out = "def " + id + "(B, S, P):\n    \"\"\"" + said + ".\"\"\"\n";
+        out = "def " + id + '(' + of(lists) + "):\n    \"\"\"" + said + ".\"\"\"\n";
         if (chunk != 0) out += "    N = (S + " + std::to_string(chunk - 1) + ")//" + c + "\n    R = S - (N - 1)*" + c + "\n";
     }
     std::string escaped;
     for (const char letter : id) escaped += letter == '_' ? std::string("\\_") : std::string(1, letter);
-    if (as == formula_language::latex) out = "% " + about + "\n\\[ \\mathrm{" + escaped + "}(B, S, P) = \\begin{cases}\n";
+    if (as == formula_language::latex)
+        out = "% " + about + "\n\\[ \\mathrm{" + escaped + "}(" + of(lists) + ") = \\begin{cases}\n";
     if (as == formula_language::text) out = name + " of " + about + "\n";
     for (const formula_piece& p : pieces) {
         if (!p.known && as != formula_language::text) continue;
         const std::string where = condition_in(p, as), sum = p.known ? expression_in(p, as) : "no polynomial is known";
+        const bool named = !p.terms.empty();
+        const std::string terms = detail::terms_in(p, as);
         switch (as) {
-            case formula_language::text: out += (where.empty() ? "" : "  " + where + ":\n") + "    " + sum + '\n'; break;
-            case formula_language::latex: out += "  " + sum + " & " + where + " \\\\\n"; break;
-            case formula_language::c: out += "    if (" + (where.empty() ? "1" : where) + ") return " + sum + ";\n"; break;
+            case formula_language::text:
+                out += (where.empty() ? "" : "  " + where + ":\n") + "    " + sum + '\n' + terms;
+                break;
+            case formula_language::latex:
+                out += "  " + (named ? "\\begin{aligned}\n" + terms + "  \\end{aligned}" : sum) + " & " + where + " \\\\\n";
+                break;
+            case formula_language::c:
+                out += "    if (" + (where.empty() ? "1" : where) + ") return" + (named ? "\n" + terms : " " + sum + ";\n");
+                break;
             case formula_language::python:
-                out += "    if " + (where.empty() ? "True" : where) + ":\n        return " + sum + "\n";
+                out += "    if " + (where.empty() ? "True" : where) + ":\n        return " +
+                       (named ? "(\n" + terms + "        )" : sum) + "\n";
                 break;
         }
     }

@@ -77,6 +77,10 @@ private:
         const std::int64_t k = static_cast<std::int64_t>((o.work / count(o.output.elements)).to_64());
         const std::int64_t n = static_cast<std::int64_t>(weight.elements) / k, m = outputs / n;
         const value& read = o.inputs[0] == &weight ? *o.inputs[1] : *o.inputs[0];
+        if (is_adapter()) {  // in 16 bits, and what it stands beside is merged all the same (vllm/lora/layers)
+            end_chain();
+            return emit(path_, "gemm", {m, n, k}, how_.unquantised());
+        }
         const std::size_t depth = depth_of_parent();
         const std::int64_t parent = depth == 0 ? 0 : open_[depth - 1].number;
         for (const mergeable& before : products_) {

@@ -70,7 +70,7 @@ inline void walk_kernels(const model& part, const workload& load, listener& ear,
 ///
 /// Layers that come again and again are walked twice and three times, or where a run has several once and twice; what the
 /// last time adds stands for the others. Where fewer are no model (stages of an image) or add nothing (layers that stacks
-/// share), all are walked.
+/// share), or where an adapter may name some of them, all are walked.
 ///
 /// `loss`, where there is one, is walked behind the pass.
 [[nodiscard]] inline std::vector<model_kernel> kernels_of(const model& whole, const workload& load, const execution& how,
@@ -79,7 +79,7 @@ inline void walk_kernels(const model& part, const workload& load, listener& ear,
     const model part = sharded(whole, how.shards);
     const layer_run run = longest_run(part.dims.layers, part.dims.num_hidden_layers, most + 1);
     // what stands between two times of a run is inside of one, too, where it has several layers: once and twice may do
-    for (std::int64_t few = run.period > 1 ? 1 : most; few <= most && run.times > few + 1; ++few) {
+    for (std::int64_t few = run.period > 1 ? 1 : most; whole.policy == nullptr && few <= most && run.times > few + 1; ++few) {
         std::vector<model_kernel> before, all;
         try {
             before = detail::folded_kernels(repeated(part, run, few), load, how, loss);

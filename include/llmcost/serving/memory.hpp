@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -26,8 +27,14 @@ namespace llmcost {
             parameters({}) - kept - routed};
 }
 
-/// Bytes of weights on each device.
+/// Bytes of weights on each device; an adapter's are in 16 bits, whatever the model's.
 [[nodiscard]] inline double weight_bytes(const model& whole, const execution& how) {
+    if (whole.policy != nullptr) {
+        model alone = whole;
+        alone.policy = nullptr;
+        return weight_bytes(alone, how) +
+               how.unquantised()->weight_bytes * (parameters_of(whole, how).all() - parameters_of(alone, how).all());
+    }
     const weight_parts n = parameters_of(whole, how);
     if (how.stored.all() > 0) {
         execution alone = how;
@@ -73,6 +80,12 @@ struct training_memory {
     memory_bytes peak{};
     std::uint64_t states = 0;  ///< bytes of weights, their gradients, and what the optimizer keeps from step to step
     std::uint64_t saved = 0;   ///< bytes that autograd keeps until backward
+
+    std::uint64_t trained = 0;            ///< parameters
+    std::uint64_t updated = 0;            ///< bytes that the optimizer reads and writes in a step, each tensor once
+    primitives<count> update{};           ///< what it executes beside products
+    std::vector<optimizer_product> products{};
+    double share = 1;  ///< of all this that is on a device, where devices share experts
 };
 
 /// Memory of a training step: weights in 32 bits, computed in 16, as autocast trains them; attention in one call unless each
@@ -94,7 +107,7 @@ struct training_memory {
         all = played(attention_implementation::eager);
     }
     const double here = parameters_of(whole, how).all() / parameters_of(part, execution{}).all();
-    training_memory out{all.peak.bytes, 0, all.saved_bytes};
+    training_memory out{.peak = all.peak.bytes, .saved = all.saved_bytes, .share = std::min(here, 1.0)};
     const auto shared = [&](std::uint64_t bytes) {
         return here < 1 ? static_cast<std::uint64_t>(here * static_cast<double>(bytes)) : bytes;
     };
@@ -105,6 +118,13 @@ struct training_memory {
     }
     const std::uint64_t passing = all.own_peaks[category::optimizer] - all.after_step[category::optimizer];
     out.states -= shared(passing);
+    // a gradient is read, a weight and what is kept of it are read and written
+    const std::uint64_t weights = 4 * all.trainable, kept = all.after_step[category::optimizer];
+    if (plan.step.optimizer != find_optimizer("none")) out.updated = shared(3 * weights + 2 * kept);
+    out.trained = shared(all.trainable);
+    out.products = all.optimizer_products, out.update = all.optimizer_step;
+    const primitives<count> in_products = llmcost::detail::primitives_of(out.products);
+    out.update.mult -= in_products.mult, out.update.add -= in_products.add;
     return out;
 }
 

@@ -116,6 +116,8 @@ protected:
         return !open_.empty() && open_.back().info.leaf ? open_.size() - 1 : open_.size();
     }
 
+    /// Whether the walk is in what an adapter puts beside a leaf module: a leaf inside of another.
+    [[nodiscard]] bool is_adapter() const noexcept { return open_.size() > 1 && open_[open_.size() - 2].info.leaf; }
     /// The parameter that a product multiplies by; null where it is no product, or one of activations.
     static const value* weight_of(const operation& o) noexcept {
         if (price_of(o.kind).torch_flops == 0 || o.input_count < 2) return nullptr;

@@ -2,17 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include <llmcost/latency/vector_units.hpp>
 #include <llmcost/serving/memory.hpp>
 #include <llmcost/serving/step.hpp>
 
 namespace llmcost {
 
-/// What a training step of one device takes: forward with its loss, backward, the sum of gradients over replicas, and AdamW
-/// over all parameters.
+/// What a training step of one device takes: forward with its loss, backward, the sum of gradients over replicas, and the
+/// optimizer's update of all parameters.
 struct training_cost {
     step_cost forward{};
     step_cost backward{};
@@ -31,18 +34,31 @@ struct training_cost {
     }
 };
 
-/// Bytes that AdamW moves for a parameter in 32 bits: its gradient, and the weight and both moments read and written
-/// (4 + 2·3·4).
-inline constexpr std::int64_t adamw_bytes = 28;
-
-/// AdamW's update of so many parameters, which streams them as a sum of tensors in 32 bits does.
-[[nodiscard]] inline model_kernel adamw_update(std::int64_t parameters) {
-    constexpr std::int64_t width = 1024;
-    model_kernel k{.name = "adamw"};
-    k.shape = {.family = find_family("elementwise"), .operand = find_operand("float32"), .variant = "add"};
-    k.shape.sizes[0] = (parameters + width - 1) / width, k.shape.sizes[1] = width;
-    k.shape.sizes[2] = parameters * (adamw_bytes / 4);
-    return k;
+/// What an optimizer's step runs: one kernel that streams what it reads and writes, each tensor once as fused kernels do, and
+/// its products.
+[[nodiscard]] inline std::vector<model_kernel> update_kernels(const optimizer_row& optimizer, const training_memory& held) {
+    constexpr std::int64_t width = 1024, bytes_of_float = 4;
+    std::vector<model_kernel> out;
+    const auto here = [&](double n) { return static_cast<std::int64_t>(held.share * n); };
+    if (held.updated > 0) {
+        double additions = 0;
+        for (std::size_t i = 0; i < primitive_kinds; ++i)
+            additions += vector_costs[i].additions * static_cast<double>(held.update.*primitive_members<count>[i]);
+        model_kernel k{.name = std::string(optimizer.name)};
+        k.shape = {.family = find_family("elementwise"), .operand = find_operand("float32"), .variant = "add"};
+        k.shape.sizes[0] = (static_cast<std::int64_t>(held.trained) + width - 1) / width, k.shape.sizes[1] = width;
+        k.shape.sizes[2] = static_cast<std::int64_t>(held.updated) / bytes_of_float;
+        k.shape.sizes[3] = here(additions);
+        out.push_back(std::move(k));
+    }
+    for (const optimizer_product& p : held.products) {
+        model_kernel k{.name = std::string(optimizer.name)};
+        k.shape = {.family = find_family("gemm"), .operand = find_operand(p.in_half ? "bfloat16" : "float32")};
+        k.shape.sizes[0] = static_cast<std::int64_t>(p.rows), k.shape.sizes[1] = static_cast<std::int64_t>(p.columns);
+        k.shape.sizes[2] = static_cast<std::int64_t>(p.inner), k.times = static_cast<std::int64_t>(p.times);
+        out.push_back(std::move(k));
+    }
+    return out;
 }
 
 /// The products behind a product (m, k) x (k, n): the gradient of what came in, (m, n) x (n, k), and of the weight,
@@ -102,14 +118,14 @@ inline constexpr std::int64_t adamw_bytes = 28;
     const auto parameters = static_cast<std::int64_t>(parameters_of(whole, how).all());
     const auto behind = [&](const model_kernel& k) {
         const known_kernel known = with_measurements({k}, how, from).front();
-        all.add(estimate(on, known), 1);
+        all.add(estimate(on, known), static_cast<double>(k.times));
         return cost_of(on, known);
     };
     if (how.shards.data > 1) t.reduction = behind(gradients_summed(parameters, how.shards.data));
-    t.optimizer = behind(adamw_update(parameters));
+    t.memory = memory_of_training(whole, load, how, plan);
+    for (const model_kernel& k : update_kernels(*plan.step.optimizer, t.memory)) t.optimizer += behind(k);
     const double launches = t.forward.launches + t.backward.launches + t.reduction.launches + t.optimizer.launches;
     t.whole = all.issued_in(launches * seconds_per_launch(how, on, from));
-    t.memory = memory_of_training(whole, load, how, plan);
     return t;
 }
 

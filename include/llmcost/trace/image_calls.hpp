@@ -136,6 +136,28 @@ public:
         note(kind, count(out.elements) * count(kernel), count(out.elements), out, x);
         return out;
     }
+    /// `F.glu`: one half of the channels times the sigmoid of the other.
+    constexpr value glu(const value& a, int along) {
+        const int d = a.axis(along);
+        if (a.size[d] % 2 != 0) report_description("glu: no two halves");
+        value out = a;
+        out.size[d] /= 2;
+        out = dense_as(out);
+        note(op::glu, count(out.elements), {}, out, a);
+        return out;
+    }
+    /// `torch._weight_norm` over the last dimension: `v * (g / |v|)` with a norm for each of its places, which are written,
+    /// and kept, too.
+    constexpr value weight_norm(const value& v, const value& g) {
+        const value* const in[2] = {&v, &g};
+        value out = contiguous_like(v);
+        const auto rows = static_cast<std::uint64_t>(v.dim(-1));
+        record(op::weight_norm, count(v.elements), count(rows), out, in, 2);
+        value norms = constant({v.dim(-1)}, v.type);
+        norms.requires_grad = out.requires_grad;
+        save_for_backward(norms);
+        return out;
+    }
 };
 
 }  // namespace llmcost

@@ -15,10 +15,10 @@ enum class op : std::uint8_t {
     matmul, matmul_bias, batched_matmul, batched_matmul_bias, batched_matmul_scaled, batched_matmul_bias_scaled,
     convolution, convolution_bias, add, sub, mul, div, neg, exp, expm1, log, log1p, sin, cos, acos, tanh, erf, sqrt,
     rsqrt, reciprocal, root_power, inverse_root_power, integer_power, power, complex_mul, polar, sigmoid,
-    log_sigmoid, silu, gelu, gelu_tanh, relu, leaky_relu, hardswish, hardsigmoid, softplus, compare, absolute, maximum, minimum,
+    log_sigmoid, silu, glu, gelu, gelu_tanh, relu, leaky_relu, hardswish, hardsigmoid, softplus, compare, absolute, maximum, minimum,
     clamp, sum, mean, std, variance, max, logsumexp, vector_norm, cumsum, softmax, log_softmax, nll_loss, layer_norm, layer_norm_weight,
     layer_norm_affine, group_norm, group_norm_affine, batch_norm, batch_norm_affine, batch_norm_given, instance_norm_affine,
-    average_pool, max_pool, linear_1d, bilinear, trilinear, bicubic, unit_triangular_solve, attention, copy, cat, gather, constant, where, top_k, scatter, index_add, count_of_kinds
+    average_pool, max_pool, linear_1d, bilinear, trilinear, bicubic, unit_triangular_solve, weight_norm, attention, copy, cat, gather, constant, where, top_k, scatter, index_add, count_of_kinds
 };
 // clang-format on
 inline constexpr std::size_t op_kinds = static_cast<std::size_t>(op::count_of_kinds);
@@ -109,6 +109,8 @@ inline constexpr op_price op_table[op_kinds]{
     {op::sigmoid,             "sigmoid",             {.add = 1, .div = 1, .exp = 1, .neg = 1},      {},                     0, keeps::result},
     {op::log_sigmoid,         "log_sigmoid",         {.add = 1, .exp = 1, .log = 1, .neg = 1},      {},                     0, keeps::input},
     {op::silu,                "silu",                {.add = 1, .mult = 1, .div = 1, .exp = 1, .neg = 1}, {},               0, keeps::input},
+    // per result, of which there are half as many as it reads
+    {op::glu,                 "glu",                 {.add = 1, .mult = 1, .div = 1, .exp = 1, .neg = 1}, {},               0, keeps::input},
     {op::gelu,                "gelu",                {.add = 1, .mult = 3, .erf = 1},               {},                     0, keeps::input},
     {op::gelu_tanh,           "gelu_tanh",           {.add = 2, .mult = 6, .tanh = 1},              {},                     0, keeps::input},
     {op::relu,                "relu",                {.cmp = 1},                                    {},                     0, keeps::result},
@@ -149,6 +151,7 @@ inline constexpr op_price op_table[op_kinds]{
     {op::trilinear,           "trilinear",           {.add = 7, .mult = 8},                         {},                     0, keeps::nothing},
     {op::bicubic,             "bicubic",             {.add = 15, .mult = 16},                       {},                     0, keeps::nothing},
     {op::unit_triangular_solve, "unit_triangular_solve", {.add = 1, .mult = 1},                     {},                     0, keeps::input_and_result},
+    {op::weight_norm,         "weight_norm",         {.add = 1, .mult = 2},                         {.add = -1, .div = 1, .sqrt = 1}, 0, keeps::nothing},
     // what it executes is counted product by product
     {op::attention,           "attention",           {},                                            {},                     0, keeps::result},
     {op::copy,                "copy",                {},                                            {},                     0, keeps::nothing},
@@ -219,6 +222,7 @@ inline constexpr backward_price backward_table[op_kinds]{
     {op::sigmoid,                    {.add = 1, .mult = 2},                               {}},
     {op::log_sigmoid,                {.add = 2, .mult = 2, .div = 1},                     {}},
     {op::silu,                       {.add = 3, .mult = 3, .div = 1, .exp = 1, .neg = 1}, {}},
+    {op::glu,                        {.add = 2, .mult = 4, .div = 1, .exp = 1, .neg = 1}, {}},
     {op::gelu,                       {.add = 2, .mult = 7, .exp = 1, .erf = 1},           {}},
     {op::gelu_tanh,                  {.add = 5, .mult = 12, .tanh = 1},                   {}},
     {op::relu,                       {},                                                  {}},
@@ -258,6 +262,7 @@ inline constexpr backward_price backward_table[op_kinds]{
     {op::trilinear,                  {.add = 8, .mult = 8},                               {}},
     {op::bicubic,                    {.add = 16, .mult = 16},                             {}},
     {op::unit_triangular_solve,      {},                                                  {}},
+    {op::weight_norm,                {.add = 1, .mult = 2},                               {.add = 1, .mult = 1},           {.add = -1, .mult = 1, .div = 4, .neg = 1}},
     {op::attention,                  {},                                                  {}},
     {op::copy,                       {},                                                  {}},
     {op::cat,                        {},                                                  {}},

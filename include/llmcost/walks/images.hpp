@@ -62,6 +62,14 @@ constexpr value images_of(const site& here, trace& t) {
                     own ? image.image_width : load.image_width});
 }
 
+/// Rows and columns of the patches of these images.
+[[nodiscard]] constexpr extents patch_grid(const site& here, const trace& t) noexcept {
+    const vision_sizes& image = here.dims.vision;
+    const workload& load = t.load();
+    return {(load.image_height > 0 ? load.image_height : image.image_height) / image.patch_size,
+            (load.image_width > 0 ? load.image_width : image.image_width) / image.patch_size};
+}
+
 /// A model of images, bare, or under a classifier of what the base hands out.
 constexpr value describe_image_model(const site& here, trace& t, literal name, source_part base, layer_part classify) {
     const class_name type = here.type(here.row.names.model_type);
@@ -91,6 +99,36 @@ constexpr value classify_flat(const site& here, trace& t, const value& x) {
     const value flat = t.call("0", flatten{}, x);
     if (here.dims.num_labels == 0) return t.leave(classifier, t.call("1", identity{"Identity"}, flat));
     return t.leave(classifier, t.call("1", linear{flat.dim(-1), here.dims.num_labels, true}, flat));
+}
+
+/// Learned positions of the configuration's patches behind those of tokens in front, resampled where the images have others:
+/// (1, ahead + patches, width).
+///
+/// Source: transformers/models/dinov2/modeling_dinov2.py, `interpolate_pos_encoding`.
+constexpr value resampled_places(const site& here, trace& t, const value& places, std::int64_t ahead) {
+    const vision_sizes& image = here.dims.vision;
+    const workload& load = t.load();
+    const std::int64_t high = image.image_height / image.patch_size, wide = image.image_width / image.patch_size;
+    const extents grid = patch_grid(here, t);
+    const std::int64_t n = grid.size[0] * grid.size[1], width = places.dim(2);
+    const bool square = load.image_height > 0 ? load.image_height == load.image_width : image.image_height == image.image_width;
+    if (n == high * wide && square) return places;
+    const value first = ahead > 0 ? t.slice(places, 1, ahead) : value{};
+    const value before = t.slice(places, 1, high * wide).view({1, high, wide, width}).permute({0, 3, 1, 2});
+    const value after = t.reshape(t.resample(op::bicubic, before, grid).permute({0, 2, 3, 1}), {1, n, width});
+    return ahead > 0 ? t.cat({first, after}, 1) : after;
+}
+
+/// Means of images under `avg_pool` and `flatten`, which `classifier` lists again, and `fc`: a linear layer, or nothing
+/// where there are no labels.
+constexpr value classify_listed(const site& here, trace& t, const value& x) {
+    const module_info again{.name = "classifier", .type = {"", "ModuleList"}};
+    const value flat = t.call("flatten", flatten{}, t.call("avg_pool", global_average_pool{}, x));
+    const std::int64_t labels = here.dims.num_labels;
+    const value out =
+        labels == 0 ? t.call("fc", identity{}, flat) : t.call("fc", head_linear{{x.dim(1), labels, true}}, flat);
+    t.enter(again);
+    return t.leave(again, out);
 }
 
 }  // namespace llmcost

@@ -114,7 +114,10 @@ constexpr void look_at_pictures(const site& here, trace& t, const Look& look) {
 /// Features of images, then of videos, in the places of the words that stand for them: `tower` describes one call of it.
 template <class Tower>
 constexpr value place_pictures(const site& here, trace& t, value words, const Tower& tower) {
-    look_at_pictures(here, t, [&] { words = t.masked_scatter(words, t.cat({tower()}, 0)); });
+    look_at_pictures(here, t, [&] {
+        const value features = tower();
+        if (sees(t)) words = t.masked_scatter(words, t.cat({features}, 0));
+    });
     return words;
 }
 

@@ -95,6 +95,10 @@ struct packed_table {
     [[nodiscard]] constexpr class_name type() const { return named; }
     constexpr two_values describe(trace& t, std::int64_t patches) const {
         const recorder::no_grad_guard constants{t};
+        if (dim % 4 != 0) {  // the reference's tables then do not meet its heads
+            if (sees(t)) report_description("positions of two axes need heads of a multiple of four");
+            return {trace::buffer({patches, dim}), trace::buffer({patches, dim})};
+        }
         t.owns_buffer(count(dim / 4 * 8));
         const value angles = t.mul(t.constant({patches, 2, 1}), t.buffer({dim / 4}));
         const auto table = [&](const value& x) {
@@ -113,18 +117,36 @@ struct packed_context {
     value sin{};
 };
 
-/// Queries and keys turned by where their patches stand, attention within runs, a projection: (S, width) -> the same.
-constexpr value attend_packed_row(trace& t, const value& x, std::int64_t heads, const packed_context& made,
-                                  const packed_runs& runs, bool bias = true) {
-    const std::int64_t rows = x.dim(0), width = x.dim(1);
-    const value all = t.call("qkv", linear{width, 3 * width, bias}, x).view({rows, 3, heads, -1}).permute({1, 0, 2, 3});
-    const value each = all.select(0);
-    const auto turned = [&](const value& part) {
-        return t.to(rotate(t, rotation::half, t.to(part, dtype::float32), made.cos, made.sin), part.type);
-    };
-    const value q = turned(each), k = turned(each);
-    return t.call("proj", linear{width, width, true}, attend_packed(t, q, k, each, runs));
-}
+/// How a tower's attention of a packed row is made.
+struct packed_attention {
+    class_name named;
+    std::int64_t heads;
+    const packed_context& made;
+    packed_runs runs;
+    bool bias = true;              ///< of queries, keys and values
+    bool bias_out = true;          ///< of the projection behind
+    class_name normed{};           ///< of norms of queries and keys, per head; empty: none
+
+    static constexpr role what = role::attn;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return named; }
+    /// Queries and keys turned by where their patches stand, attention within runs, a projection: (S, width) -> the same.
+    constexpr value describe(trace& t, const value& x) const {
+        const std::int64_t rows = x.dim(0), width = x.dim(1);
+        const value all = t.call("qkv", linear{width, 3 * width, bias}, x).view({rows, 3, heads, -1}).permute({1, 0, 2, 3});
+        const value each = all.select(0);
+        value q = each, k = each;
+        if (!is_empty(normed.base)) {
+            const norm<norm_kind::rms> per_head{each.dim(-1), normed};
+            q = t.call("q_norm", per_head, q), k = t.call("k_norm", per_head, k);
+        }
+        const auto turned = [&](const value& part) {
+            return t.to(rotate(t, rotation::half, t.to(part, dtype::float32), made.cos, made.sin), part.type);
+        };
+        q = turned(q), k = turned(k);
+        return t.call("proj", linear{width, width, bias_out}, attend_packed(t, q, k, each, runs));
+    }
+};
 
 /// Weights of the taps of a resampled table along one axis: (S, taps), for the places of S patches.
 ///
@@ -150,6 +172,9 @@ constexpr value resampled_positions(trace& t, literal name, std::int64_t places,
     return t.sum(t.mul(found, weights), 1);
 }
 
+// of a whole: bounds of an image's pixels and of a video's, first in the table of its own sizes
+enum pixel_bound : std::uint8_t { least_pixels, most_pixels, least_video_pixels, most_video_pixels, pixel_bounds };
+
 /// An image's sides as multiples of `factor`, its pixels within bounds, its shape kept as far as that goes.
 ///
 /// Source: transformers/models/qwen2_vl/image_processing_qwen2_vl.py, `smart_resize`; with `frames` as Qwen3-VL and GLM-4V
@@ -162,7 +187,8 @@ struct resize_bounds {
     std::int64_t factor;
     std::int64_t least;
     std::int64_t most;
-    std::int64_t frames = 1;  ///< that the bounds hold for together
+    std::int64_t frames = 1;    ///< that the bounds hold for together
+    bool enlarges_thin = false;  ///< first, what is thinner than `factor`
 };
 constexpr std::int64_t nearest_multiple(std::int64_t n, std::int64_t factor) noexcept {
     const std::int64_t q = n / factor, twice = n % factor * 2;
@@ -172,6 +198,11 @@ constexpr resized smart_resize(std::int64_t height, std::int64_t width, const re
     const std::int64_t longer = height > width ? height : width, shorter = height > width ? width : height;
     if (longer > 200 * shorter) report_description("an image more than 200 times as long as wide is refused by its processor");
     const auto f = static_cast<double>(to.factor);
+    if (to.enlarges_thin && shorter < to.factor) {
+        const double scale = f / static_cast<double>(shorter);
+        height = static_cast<std::int64_t>(static_cast<double>(height) * scale);
+        width = static_cast<std::int64_t>(static_cast<double>(width) * scale);
+    }
     const double h = static_cast<double>(height), w = static_cast<double>(width);
     const double pixels = static_cast<double>(to.frames) * h * w;
     resized out{nearest_multiple(height, to.factor), nearest_multiple(width, to.factor)};
@@ -193,6 +224,62 @@ constexpr resized smart_resize(std::int64_t height, std::int64_t width, const re
         return {up(h * beta), up(w * beta)};
     }
     return out;
+}
+
+/// A block whose queries, keys and values have projections of their own: norm, attention within whole pictures, residual;
+/// norm, two layers, residual. (S, width) -> the same.
+///
+/// Source: transformers/models/video_llama_3/modeling_video_llama_3.py, `VideoLlama3VisionEncoderLayer`.
+struct packed_layer {
+    site here;
+    const packed_context& made;
+
+    static constexpr role what = role::none;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return here.type("VisionEncoderLayer"); }
+    constexpr value describe(trace& t, const value& x) const {
+        const std::int64_t rows = x.dim(0), width = x.dim(1);
+        const norm<norm_kind::layer> layer_norm{width};
+        const linear same{width, width, true};
+        const value normed = t.call("layer_norm1", layer_norm, x);
+        const module_info attention{.name = "self_attn", .type = here.type("VisionAttention"), .what = role::attn};
+        t.enter(attention);
+        const auto heads = [&](literal name) {
+            return t.call(name, same, normed).view({rows, here.dims.num_attention_heads, -1});
+        };
+        const auto turned = [&](const value& part) {
+            return t.to(rotate(t, rotation::half, t.to(part, dtype::float32), made.cos, made.sin), part.type);
+        };
+        const value q = heads("q_proj"), k = heads("k_proj"), v = heads("v_proj");
+        const value turned_q = turned(q), turned_k = turned(k);
+        const value mixed = attend_packed(t, turned_q, turned_k, v, made.pictures.whole());
+        const value middle = t.add(x, t.leave(attention, t.call("out_proj", same, mixed)));
+        const mlp<mlp_kind::plain> feed{width,
+                                        here.dims.intermediate_size,
+                                        here.dims.hidden_act,
+                                        here.type("VisionMLP"),
+                                        true,
+                                        {.up = "fc1", .down = "fc2", .act = "activation_fn"}};
+        return t.add(middle, t.call("mlp", feed, t.call("layer_norm2", layer_norm, middle)));
+    }
+};
+
+/// Learned positions of a square, resampled from the middles of patches: (S, width).
+///
+/// Source: transformers/vision_utils.py, `_interpolation_axis_taps_weights` without `align_corners`.
+constexpr value resampled_middles(trace& t, literal name, std::int64_t places, std::int64_t width, std::int64_t patches) {
+    const auto taps = [&] {
+        const recorder::no_grad_guard constants{t};
+        const value scaled = t.div(t.mul(t.add(t.constant({patches}))));
+        const value place = t.add(scaled);  // - 0.5
+        const value floor = t.unary(op::compare, place);
+        const value distance = t.unary(op::compare, t.add(t.sub(place, floor).view({patches, 1}), trace::buffer({2})));
+        return t.unary(op::compare, t.add(distance));
+    };
+    const value down = taps(), across = taps();
+    const value weights = t.mul(down.view({patches, 2, 1}), across.view({patches, 1, 2})).view({patches, 4, 1});
+    const value found = t.call(name, embedding{places, width}, extents{patches, 4});
+    return t.sum(t.mul(found, weights), 1);
 }
 
 }  // namespace llmcost

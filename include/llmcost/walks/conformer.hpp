@@ -1,0 +1,148 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include <llmcost/layers/einsum.hpp>
+#include <llmcost/walks/sound.hpp>
+
+// Conformers: attention between two halves of a feed-forward block, and a convolution (arXiv 2005.08100).
+namespace llmcost {
+
+/// What scores of a conformer's attention know of positions.
+enum class distance_rule : std::uint8_t {
+    none,
+    relative,      ///< a table of sines, projected in every layer, against queries with a bias (Transformer-XL)
+    relative_key,  ///< a learned row for each distance, against queries
+};
+
+struct conformer_sizes {
+    std::int64_t width;
+    std::int64_t heads;
+    std::int64_t inner;
+    activation act;
+    std::int64_t kernel;         ///< of the convolution over places
+    distance_rule distances = distance_rule::none;
+    std::int64_t rows = 0;       ///< of learned distances
+    bool hears_back = false;     ///< a place's convolution reads those before it, with a layer norm behind
+    literal prefix;
+};
+
+/// Two projections with an activation between, each with dropout behind.
+struct conformer_feed_forward {
+    conformer_sizes s;
+
+    static constexpr role what = role::mlp;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return {s.prefix, "FeedForward"}; }
+    constexpr value describe(trace& t, const value& x) const {
+        value h = t.call("intermediate_dense", linear{s.width, s.inner, true}, x);
+        h = t.call("intermediate_act_fn", activation_module{s.act}, h);
+        h = dropout(t, "intermediate_dropout", h, dropout_of::inner);
+        return dropout(t, "output_dropout", t.call("output_dense", linear{s.inner, s.width, true}, h));
+    }
+};
+
+/// Scores of relative positions, (B, H, S, 2 · S − 1) -> (B, H, S, S): each row is moved by one place more, by a column of
+/// zeros and a view.
+constexpr value skewed(trace& t, const value& x) {
+    const value padded = t.pad(x, -1, 1).view({x.dim(0), x.dim(1), x.dim(3) + 1, x.dim(2)});
+    const value moved = t.slice(padded, 2, x.dim(3)).view({x.dim(0), x.dim(1), x.dim(2), x.dim(3)});
+    return t.slice(moved, -1, x.dim(2));
+}
+
+/// Attention of all places to all, with what the rule says of distances; `table` is that of sines.
+///
+/// Source: transformers/models/wav2vec2_bert/modeling_wav2vec2_bert.py, `Wav2Vec2BertSelfAttention`.
+struct conformer_attention {
+    conformer_sizes s;
+    value table{};
+
+    static constexpr role what = role::attn;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return {s.prefix, "SelfAttention"}; }
+    constexpr value describe(trace& t, const value& x) const {
+        const std::int64_t d = s.width / s.heads, batch = x.dim(0), places = x.dim(1);
+        value u, v_bias;
+        if (s.distances == distance_rule::relative)
+            u = t.param("pos_bias_u", {s.heads, d}), v_bias = t.param("pos_bias_v", {s.heads, d});
+        const linear square{s.width, s.width, true};
+        const auto split = [&](literal name) {
+            return t.call(name, square, x).view({batch, places, s.heads, d}).transpose(1, 2);
+        };
+        value q = split("linear_q");
+        const value k = split("linear_k"), v = split("linear_v");
+        value bias;
+        if (s.distances == distance_rule::relative) {
+            const auto of_heads = [&](const value& each) { return each.unsqueeze(0).unsqueeze(2); };
+            const value rows = t.call("linear_pos", linear{s.width, s.width}, table);
+            const value turned = rows.view({1, rows.dim(1), s.heads, d}).permute({0, 2, 3, 1});
+            bias = t.mul(skewed(t, t.matmul(t.add(q, of_heads(v_bias)), turned)));
+            q = t.add(q, of_heads(u));
+        } else if (s.distances == distance_rule::relative_key) {
+            const embedding learned{.rows = s.rows, .width = d, .makes_indices = true};
+            const value rows = t.call("distance_embedding", learned, extents{places, places});
+            bias = t.mul(einsum(t, "bhld,lrd->bhlr", q, rows));
+        }
+        const context all{.sequence = places, .causal = false};
+        const score_options how{.bias = bias.rank > 0 ? &bias : nullptr, .float_softmax = false};
+        return t.call("linear_out", square, t.reshape(eager_attention(t, q, k, v, all, how), {batch, places, -1}));
+    }
+};
+
+/// A gate, a convolution of each channel by itself, a norm and an activation between two projections of channels.
+struct conformer_convolution {
+    conformer_sizes s;
+
+    static constexpr role what = role::mixer;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return {s.prefix, "ConvolutionModule"}; }
+    constexpr value describe(trace& t, const value& x) const {
+        const std::int64_t width = s.width, around = s.hears_back ? 0 : (s.kernel - 1) / 2;
+        value h = t.call("layer_norm", norm<norm_kind::layer>{width}, x).transpose(1, 2);
+        h = t.call("glu", gated_channels{}, t.call("pointwise_conv1", convolution_1d{width, 2 * width, 1, 1, 0, 1, false}, h));
+        if (s.hears_back) h = t.pad(h, -1, s.kernel - 1);
+        h = t.call("depthwise_conv", convolution_1d{width, width, s.kernel, 1, around, width, false}, h);
+        if (s.hears_back)
+            h = t.call("depthwise_layer_norm", norm<norm_kind::layer>{width}, h.transpose(1, 2)).transpose(1, 2);
+        else
+            h = t.call("batch_norm", batch_norm_2d{width, "BatchNorm1d"}, h);
+        h = t.call("activation", activation_module{s.act}, h);
+        h = t.call("pointwise_conv2", convolution_1d{width, width, 1, 1, 0, 1, false}, h);
+        return dropout(t, "dropout", h).transpose(1, 2);
+    }
+};
+
+struct conformer_layer {
+    conformer_sizes s;
+    value table{};
+
+    static constexpr role what = role::none;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return {s.prefix, "EncoderLayer"}; }
+    constexpr value describe(trace& t, const value& x) const {
+        const norm<norm_kind::layer> normed{s.width};
+        value h = t.add(t.mul(t.call("ffn1", conformer_feed_forward{s}, t.call("ffn1_layer_norm", normed, x))), x);
+        const value mixed = t.call("self_attn", conformer_attention{s, table}, t.call("self_attn_layer_norm", normed, h));
+        h = t.add(dropout(t, "self_attn_dropout", mixed), h);
+        h = t.add(h, t.call("conv_module", conformer_convolution{s}, h));
+        h = t.add(t.mul(t.call("ffn2", conformer_feed_forward{s}, t.call("ffn2_layer_norm", normed, h))), h);
+        return t.call("final_layer_norm", normed, h);
+    }
+};
+
+/// A module that hands out rows of a table of sines, one for each distance of two places: (1, 2 · places − 1, width).
+///
+/// A longer recording makes the table longer once, which is no pass's work.
+struct sines_of_distances {
+    std::int64_t width;
+    class_name named;
+
+    static constexpr role what = role::none;
+    static constexpr bool leaf = true;
+    [[nodiscard]] constexpr class_name type() const { return named; }
+    constexpr value describe(trace&, std::int64_t places) const { return trace::buffer({1, 2 * places - 1, width}); }
+};
+
+}  // namespace llmcost
