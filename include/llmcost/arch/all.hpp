@@ -140,6 +140,7 @@
 #include <llmcost/arch/imagegpt.hpp>
 #include <llmcost/arch/inkling.hpp>
 #include <llmcost/arch/inkling2.hpp>
+#include <llmcost/arch/inkling2_vision.hpp>
 #include <llmcost/arch/inkling_mm_model.hpp>
 #include <llmcost/arch/instructblip.hpp>
 #include <llmcost/arch/internlm.hpp>
@@ -210,6 +211,7 @@
 #include <llmcost/arch/moss_transcribe_diarize.hpp>
 #include <llmcost/arch/mpnet.hpp>
 #include <llmcost/arch/mpt.hpp>
+#include <llmcost/arch/muse_glimmer.hpp>
 #include <llmcost/arch/musicgen.hpp>
 #include <llmcost/arch/mvp.hpp>
 #include <llmcost/arch/nanochat.hpp>

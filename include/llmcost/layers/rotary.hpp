@@ -147,7 +147,11 @@ constexpr value rotate(trace& t, rotation kind, const value& x, const value& cos
     value turned = t.neg(t.slice(x, -1, half, step)), other = t.slice(x, -1, half, step);
     if (kind == rotation::interleaved) turned = turned.unsqueeze(-1), other = other.unsqueeze(-1);
     value joined = t.cat({turned, other}, -1);
-    if (kind == rotation::interleaved) joined = joined.view({x.dim(0), x.dim(1), x.dim(2), x.dim(3)});
+    if (kind == rotation::interleaved) {
+        extents to;
+        for (int i = 0; i < x.rank; ++i) to.size[to.rank++] = x.size[i];
+        joined = joined.view(to);
+    }
     const value out = t.add(plain, t.mul(joined, s));
     return kind == rotation::half_in_float ? t.to(out, x.type) : out;
 }
