@@ -270,6 +270,7 @@ inline constexpr const architecture* architectures[]{
     &arch::plbart,
     &arch::poolformer,
     &arch::pp_chart2table,
+    &arch::pp_formulanet,
     &arch::prophetnet,
     &arch::pvt,
     &arch::qwen,

@@ -211,6 +211,7 @@
 #include <llmcost/arch/pix2struct.hpp>
 #include <llmcost/arch/pixtral.hpp>
 #include <llmcost/arch/poolformer.hpp>
+#include <llmcost/arch/pp_formulanet.hpp>
 #include <llmcost/arch/prophetnet.hpp>
 #include <llmcost/arch/pvt.hpp>
 #include <llmcost/arch/qwen.hpp>
