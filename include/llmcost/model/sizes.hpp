@@ -18,7 +18,8 @@ namespace llmcost {
 enum class head_kind : std::uint8_t {
     none, causal_lm, masked_lm, conditional_generation, sequence_classification, token_classification,
     question_answering, image_classification, pretraining, encoder, next_sentence, multiple_choice, masked_image,
-    image_classification_with_teacher, semantic_segmentation, object_detection
+    image_classification_with_teacher, semantic_segmentation, object_detection,
+    image_classification_learned
 };
 // clang-format on
 
@@ -40,6 +41,7 @@ enum class head_kind : std::uint8_t {
         case head_kind::masked_image: return "ForMaskedImageModeling";
         case head_kind::semantic_segmentation: return "ForSemanticSegmentation";
         case head_kind::object_detection: return "ForObjectDetection";
+        case head_kind::image_classification_learned: return "ForImageClassificationLearned";
         case head_kind::pretraining: break;
     }
     return "ForPreTraining";

@@ -51,6 +51,7 @@ inline constexpr head_name head_names[] = {
     {"ForImageClassification", head_kind::image_classification},
     {"ForSemanticSegmentation", head_kind::semantic_segmentation},
     {"ForObjectDetection", head_kind::object_detection},
+    {"ForImageClassificationLearned", head_kind::image_classification_learned},
     {"ForPreTraining", head_kind::pretraining},
     {"EncoderModel", head_kind::encoder},
     {"BaseModel", head_kind::encoder},
