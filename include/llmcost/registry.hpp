@@ -260,6 +260,7 @@ inline constexpr const architecture* architectures[]{
     &arch::paddleocr_vl,
     &arch::pegasus,
     &arch::pegasus_x,
+    &arch::perceiver,
     &arch::persimmon,
     &arch::phi,
     &arch::phi3,

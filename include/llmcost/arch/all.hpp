@@ -203,6 +203,7 @@
 #include <llmcost/arch/paddleocr_vl.hpp>
 #include <llmcost/arch/pegasus.hpp>
 #include <llmcost/arch/pegasus_x.hpp>
+#include <llmcost/arch/perceiver.hpp>
 #include <llmcost/arch/persimmon.hpp>
 #include <llmcost/arch/phi.hpp>
 #include <llmcost/arch/phi3.hpp>
