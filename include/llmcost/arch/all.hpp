@@ -233,6 +233,7 @@
 #include <llmcost/arch/parakeet.hpp>
 #include <llmcost/arch/pegasus.hpp>
 #include <llmcost/arch/pegasus_x.hpp>
+#include <llmcost/arch/perceiver.hpp>
 #include <llmcost/arch/persimmon.hpp>
 #include <llmcost/arch/phi.hpp>
 #include <llmcost/arch/phi3.hpp>
@@ -241,6 +242,7 @@
 #include <llmcost/arch/pix2struct.hpp>
 #include <llmcost/arch/pixtral.hpp>
 #include <llmcost/arch/poolformer.hpp>
+#include <llmcost/arch/pp_formulanet.hpp>
 #include <llmcost/arch/pp_lcnet.hpp>
 #include <llmcost/arch/prophetnet.hpp>
 #include <llmcost/arch/pvt.hpp>

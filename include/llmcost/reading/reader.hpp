@@ -52,6 +52,7 @@ inline constexpr head_name head_names[] = {
     {"ForSemanticSegmentation", head_kind::semantic_segmentation},
     {"ForObjectDetection", head_kind::object_detection},
     {"ForVideoClassification", head_kind::video_classification},
+    {"ForImageClassificationLearned", head_kind::image_classification_learned},
     {"ForPreTraining", head_kind::pretraining},
     {"EncoderModel", head_kind::encoder},
     {"BaseModel", head_kind::encoder},

@@ -47,6 +47,7 @@ struct stack_style {
     bool logits_bias = true;                         ///< a buffer that is added to the scores of words
     word_scale scale = word_scale::module;
     literal conditional_type = "ForConditionalGeneration";
+    literal decoder_type = "Decoder";
     literal encoder_attention = "Attention";
     literal decoder_attention = "Attention";
     /// Positions of so many tokens, called under `embed_positions`.
@@ -249,7 +250,7 @@ constexpr value describe_encoder_module(const site& here, trace& t, const stack_
 constexpr value describe_decoder_module(const site& here, trace& t, const stack_style& style, const value* encoded,
                                         std::int64_t rows) {
     const workload& load = t.load();
-    const module_info decoder{.name = "decoder", .type = here.type("Decoder"), .what = role::decoder};
+    const module_info decoder{.name = "decoder", .type = here.type(style.decoder_type), .what = role::decoder};
     t.enter(decoder);
     decoder_reach reach{.encoded = encoded, .where = context_of(t, 0)};
     value x = words_of_stack(here, t, style, rows, load.sequence, shares_words(here, style));
