@@ -300,6 +300,7 @@ inline constexpr const architecture* architectures[]{
     &arch::rwkv,
     &arch::sam_vision_model,
     &arch::seamless_m4t,
+    &arch::seamless_m4t_v2,
     &arch::seed_oss,
     &arch::sew,
     &arch::siglip2_vision_model,
