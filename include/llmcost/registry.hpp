@@ -310,6 +310,7 @@ inline constexpr const architecture* architectures[]{
     &arch::smolvlm,
     &arch::solar_open,
     &arch::speech_to_text,
+    &arch::speecht5,
     &arch::squeezebert,
     &arch::stablelm,
     &arch::starcoder2,

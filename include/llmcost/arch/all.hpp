@@ -232,6 +232,7 @@
 #include <llmcost/arch/skywork.hpp>
 #include <llmcost/arch/smollm3.hpp>
 #include <llmcost/arch/speech_to_text.hpp>
+#include <llmcost/arch/speecht5.hpp>
 #include <llmcost/arch/squeezebert.hpp>
 #include <llmcost/arch/stablelm.hpp>
 #include <llmcost/arch/starcoder2.hpp>

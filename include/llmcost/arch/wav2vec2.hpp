@@ -79,16 +79,19 @@ struct sample_step {
     return sample_step::of(here.dims, here.dims.own[convolutions] - 1).width;
 }
 
-constexpr media_shapes show(const model& m, const workload& load) {
-    const sizes& dims = is_empty(m.kind->text.key) ? m.dims : m.beside[0].dims;
-    const std::int64_t samples = samples_of(load);
-    std::int64_t frames = samples;
+/// Places that convolutions leave of a recording.
+constexpr std::int64_t places_of(const sizes& dims, const workload& load) {
+    std::int64_t frames = samples_of(load);
     for (std::int64_t i = 0; i < dims.own[convolutions]; ++i) {
         const sample_step step = sample_step::of(dims, i);
         if (frames < step.kernel) report_description("the recording is shorter than a kernel that it meets");
         frames = (frames - step.kernel) / step.stride + 1;
     }
-    return {.audio = {.samples = samples, .frames = frames}};
+    return frames;
+}
+constexpr media_shapes show(const model& m, const workload& load) {
+    const sizes& dims = is_empty(m.kind->text.key) ? m.dims : m.beside[0].dims;
+    return {.audio = {.samples = samples_of(load), .frames = places_of(dims, load)}};
 }
 
 // ---- in front of layers
@@ -117,8 +120,8 @@ struct sample_convolution {
 };
 
 /// (B, samples) -> (B, places, width).
-constexpr value extract(const site& here, trace& t) {
-    const module_info extractor{.name = "feature_extractor", .type = here.type("FeatureEncoder")};
+constexpr value extract(const site& here, trace& t, literal name = "feature_extractor") {
+    const module_info extractor{.name = name, .type = here.type("FeatureEncoder")};
     value x = t.input({t.load().batch, samples_of(t.load())}).unsqueeze(1);
     t.enter(extractor);
     for (std::int64_t i = 0; i < here.dims.own[convolutions]; ++i)
