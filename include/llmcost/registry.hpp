@@ -309,6 +309,7 @@ inline constexpr const architecture* architectures[]{
     &arch::smollm3,
     &arch::smolvlm,
     &arch::solar_open,
+    &arch::speech_encoder_decoder,
     &arch::speech_to_text,
     &arch::speecht5,
     &arch::squeezebert,

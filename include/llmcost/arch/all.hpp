@@ -231,6 +231,7 @@
 #include <llmcost/arch/siglip.hpp>
 #include <llmcost/arch/skywork.hpp>
 #include <llmcost/arch/smollm3.hpp>
+#include <llmcost/arch/speech_encoder_decoder.hpp>
 #include <llmcost/arch/speech_to_text.hpp>
 #include <llmcost/arch/speecht5.hpp>
 #include <llmcost/arch/squeezebert.hpp>
