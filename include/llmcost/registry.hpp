@@ -104,6 +104,7 @@ inline constexpr const architecture* architectures[]{
     &arch::fnet,
     &arch::focalnet,
     &arch::fsmt,
+    &arch::fun_asr_nano,
     &arch::funnel,
     &arch::fuyu,
     &arch::gemma,

@@ -79,6 +79,7 @@
 #include <llmcost/arch/fnet.hpp>
 #include <llmcost/arch/focalnet.hpp>
 #include <llmcost/arch/fsmt.hpp>
+#include <llmcost/arch/fun_asr_nano.hpp>
 #include <llmcost/arch/funnel.hpp>
 #include <llmcost/arch/fuyu.hpp>
 #include <llmcost/arch/gemma.hpp>
