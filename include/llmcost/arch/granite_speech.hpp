@@ -293,7 +293,7 @@ constexpr void check(config_view config, model& m) {
 
 /// Layers whose states are joined with the last ones'.
 constexpr void read_plus_encoder(config_view config, sizes& s) {
-    read_encoder(config, s);
+    granite_speech_detail::read_encoder(config, s);
     const auto layers = config.optional_array("cat_hidden_layers");
     if (!layers) return;
     if (layers->size() + 1 > trace::most_joined)

@@ -196,7 +196,7 @@ constexpr value describe(const site& here, trace& t) {
     value source;
     {
         const recorder::idle_guard done{t, encoder_is_done(load)};
-        source = encode(here, t);
+        source = speecht5_detail::encode(here, t);
     }
     if (encoder_is_done(load)) source = t.input({load.batch, places, here.dims.hidden_size});
     const value x = t.leave(base, decode(here, t, source));
