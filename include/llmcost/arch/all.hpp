@@ -95,6 +95,7 @@
 #include <llmcost/arch/fnet.hpp>
 #include <llmcost/arch/focalnet.hpp>
 #include <llmcost/arch/fsmt.hpp>
+#include <llmcost/arch/fun_asr_nano.hpp>
 #include <llmcost/arch/funnel.hpp>
 #include <llmcost/arch/fuyu.hpp>
 #include <llmcost/arch/gemma.hpp>
@@ -279,7 +280,9 @@
 #include <llmcost/arch/siglip.hpp>
 #include <llmcost/arch/skywork.hpp>
 #include <llmcost/arch/smollm3.hpp>
+#include <llmcost/arch/speech_encoder_decoder.hpp>
 #include <llmcost/arch/speech_to_text.hpp>
+#include <llmcost/arch/speecht5.hpp>
 #include <llmcost/arch/squeezebert.hpp>
 #include <llmcost/arch/stablelm.hpp>
 #include <llmcost/arch/starcoder2.hpp>

@@ -111,6 +111,8 @@ constexpr value hear_windows(const site& here, trace& t, const value* mask, bool
 template <class Inside>
 constexpr value hear_in_tower(const site& here, trace& t, const recording& r, const Inside& inside) {
     const site tower = here.component(0);
+    if (hears(t) && tower.dims.own[places] != window_frames / 2)
+        report_description("audio_config.max_source_positions: no row describes windows of another length than 30 seconds");
     const module_info m{.name = "audio_tower", .type = tower.type(tower.row.names.model_type), .what = role::audio};
     workload load = t.load();
     load.batch *= r.windows;
@@ -294,8 +296,6 @@ constexpr void read_music(config_view config, model& m) {
 constexpr void read_encoder(config_view config, sizes& s) {
     if (s.hidden_size % s.num_attention_heads != 0)
         fail_value(config, "encoder_attention_heads", "a divisor of d_model");
-    if (s.own[places] != window_frames / 2)
-        fail_unsupported(config, "max_source_positions", "no row describes windows of another length than 30 seconds");
 }
 
 }  // namespace qwen2_audio_detail

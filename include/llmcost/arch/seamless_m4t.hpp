@@ -190,17 +190,37 @@ constexpr void declare_units(const site& here, trace& t, const value& x) {
     t.leave(whole, t.call("lm_head", units, out));
 }
 
-/// The model that translates whatever it is given, or the class for texts alone.
+/// What a decoder reads: states of a text, or of a recording where one is shown.
+constexpr value describe_source(const site& here, trace& t) {
+    const workload& load = t.load();
+    const bool heard = load.audio_milliseconds > 0, done = encoder_is_done(load);
+    value source;
+    if (here.dims.head != head_kind::conditional_generation) {
+        const recorder::idle_guard unread{t, heard};
+        source = describe_text_encoder(here, t);
+    }
+    if (here.dims.head == head_kind::causal_lm) return source;
+    {
+        const recorder::idle_guard unheard{t, !heard || done};
+        const value x = describe_tower(here, t, 0, "speech_encoder", role::audio);
+        if (heard) source = x;
+    }
+    const sizes& speech = here.whole.beside[0].dims;
+    return heard && done ? t.input({load.batch, states_of(speech, load), here.dims.hidden_size}) : source;
+}
+
+/// The model that translates whatever it is given, or the classes for texts or recordings alone.
 constexpr value describe(const site& here, trace& t) {
-    const bool all = here.dims.head == head_kind::none;
-    const module_info whole{.type = here.type(all ? here.row.names.model_type : here.row.names.causal_lm_type)};
+    const bool all = here.dims.head == head_kind::none, listens = here.dims.head == head_kind::conditional_generation;
+    const literal name = all ? here.row.names.model_type : here.row.names.causal_lm_type;
+    const module_info whole{.type = here.type(listens ? literal{"ForSpeechToText"} : name)};
+    if (listens) (void)samples_of(t.load());
     t.enter(whole);
     {
         const recorder::idle_guard unread{t, !here.dims.tie_word_embeddings};
         embedding{here.dims.vocab_size, here.dims.hidden_size}.declare(t, "shared");
     }
-    const value source = describe_text_encoder(here, t);
-    if (all) (void)describe_tower(here, t, 0, "speech_encoder", role::audio);
+    const value source = describe_source(here, t);
     const value x = describe_text_decoder(here, t, source);
     value scores;
     {
@@ -212,6 +232,13 @@ constexpr value describe(const site& here, trace& t) {
         (void)describe_tower(here, t, 1, "vocoder", role::audio);
     }
     return t.leave(whole, t.returns(x, scores));
+}
+
+constexpr media_shapes show(const model& m, const workload& load) {
+    if (load.audio_milliseconds == 0) return {};
+    if (m.dims.head == head_kind::causal_lm) report_description("this class reads texts alone");
+    const std::int64_t samples = samples_of(load);
+    return {.audio = {.samples = samples, .frames = filter_bank_frames(samples)}};
 }
 
 constexpr void read(config_view config, sizes& s) {
@@ -228,6 +255,10 @@ constexpr void read_whole(config_view config, model& m) {
     m.beside[1] = {&vocoder, read_sizes(vocoder, config, true)};
 }
 
+constexpr void read_second_whole(config_view config, model& m) {
+    m.beside[0] = {&second_speech_encoder, read_sizes(second_speech_encoder, config, true)};
+}
+
 }  // namespace seamless_m4t_detail
 
 // transformers/models/seamless_m4t: a translator of text, beside it what hears, and what makes units and waves of text
@@ -235,6 +266,7 @@ inline constexpr architecture seamless_m4t = [](architecture a) {
     a.model_type = "seamless_m4t", a.prefix = "SeamlessM4T", a.describe = seamless_m4t_detail::describe;
     a.read = seamless_m4t_detail::read, a.read_whole = seamless_m4t_detail::read_whole, a.own = seamless_m4t_detail::keys;
     a.rotated = rotation::none, a.heads = language_heads, a.names.causal_lm_type = "ForTextToText";
+    a.media = seamless_m4t_detail::show, a.reads.audio = true;
     a.keys[0] = {"num_hidden_layers", "decoder_layers", key_rule::standard_first};
     a.keys[1] = {"num_attention_heads", "decoder_attention_heads", key_rule::standard_first};
     a.keys[2] = {"intermediate_size", "decoder_ffn_dim", key_rule::written_only};
@@ -246,5 +278,13 @@ inline constexpr architecture seamless_m4t = [](architecture a) {
     a.defaults.hidden_act = activation::relu, a.defaults.tie_word_embeddings = true;
     return a;
 }(architecture{});
+
+// transformers/models/seamless_m4t_v2: the classes that write text; learned distances and chunks of what is heard
+inline constexpr architecture seamless_m4t_v2 = [](architecture a) {
+    a.model_type = "seamless_m4t_v2", a.prefix = "SeamlessM4Tv2", a.read_whole = seamless_m4t_detail::read_second_whole;
+    a.heads = {head_kind::causal_lm, head_kind::conditional_generation};
+    a.defaults.max_position_embeddings = 4096;
+    return a;
+}(seamless_m4t);
 
 }  // namespace llmcost::arch

@@ -4,115 +4,108 @@
 
 #include <llmcost/reading/reader.hpp>
 #include <llmcost/walks/composite.hpp>
+#include <llmcost/walks/conformer.hpp>
 #include <llmcost/walks/idle.hpp>
 
-// What hears and what speaks in SeamlessM4T: modules that a pass over text does not call, by their tensors and classes.
+// What hears and what speaks in SeamlessM4T, which a pass over text does not call.
 namespace llmcost::arch::seamless_m4t_detail {
 
 // ---- a conformer over features of sound
 
-enum speech_own : std::uint8_t { features, adapter_layers, adapter_kernel, depth_kernel, position_kind };
-enum places : std::uint8_t { relative, rotary, no_places };
+enum speech_own : std::uint8_t {
+    features,
+    adapter_layers,
+    adapter_kernel,
+    adapter_stride,
+    depth_kernel,
+    learned_left,
+    learned_right,
+    position_kind,
+    chunks
+};
+enum places : std::uint8_t { relative, rotary, no_places, relative_key };
 inline constexpr own_key speech_keys[]{
     {"feature_projection_input_dim", 160},
     {"num_adapter_layers", 1, own_value::non_negative},
     {"adaptor_kernel_size", 8},
+    {"adaptor_stride", 8},
     {"conv_depthwise_kernel_size", 31},
+    {"left_max_position_embeddings", 64, own_value::non_negative},
+    {"right_max_position_embeddings", 8, own_value::non_negative},
     {.value = own_value::computed},  // `position_embeddings_type`
+    {.value = own_value::computed},  // of the second version: places see a number of chunks
 };
 
-constexpr void speech_feed_forward(const site& here, idle_modules& m, module_place at, activation act) {
-    const std::int64_t width = here.dims.hidden_size, inner = here.dims.intermediate_size;
-    m.within(
-        at, here.type("ConformerFeedForward"),
-        [&] {
-            m.plain({"intermediate_dropout"}, {"", "Dropout"});
-            m.linear({"intermediate_dense"}, width, inner);
-            m.act({"intermediate_act_fn"}, act);
-            m.linear({"output_dense"}, inner, width);
-            m.plain({"output_dropout"}, {"", "Dropout"});
-        },
-        role::mlp);
+/// Two frames of a recording at a time; without one as many as ten seconds have, which declares a tower.
+[[nodiscard]] constexpr std::int64_t places_of(const workload& load) {
+    return load.audio_milliseconds == 0 ? 499 : (filter_bank_frames(samples_of(load)) + 1) / 2;
+}
+/// What adapters leave of them.
+[[nodiscard]] constexpr std::int64_t states_of(const sizes& speech, const workload& load) {
+    std::int64_t n = places_of(load);
+    const std::int64_t k = speech.own[adapter_kernel], stride = speech.own[adapter_stride];
+    for (std::int64_t i = 0; i < speech.own[adapter_layers]; ++i) {
+        if (n + stride / 2 * 2 < k) report_description("the recording is shorter than an adapter's kernel");
+        n = (n + stride / 2 * 2 - k) / stride + 1;
+    }
+    return n;
 }
 
-constexpr void speech_attention(const site& here, idle_modules& m, bool turns) {
-    const std::int64_t width = here.dims.hidden_size, heads = here.dims.num_attention_heads;
-    m.within(
-        {"self_attn"}, here.type("ConformerSelfAttention"),
-        [&] {
-            const bool biased = turns && here.dims.own[position_kind] == relative;
-            if (biased) m.tensor("pos_bias_u", {heads, width / heads}), m.tensor("pos_bias_v", {heads, width / heads});
-            for (const literal name : {"linear_q", "linear_k", "linear_v", "linear_out"}) m.linear({name}, width, width);
-            m.plain({"dropout"}, {"", "Dropout"});
-            if (biased) m.linear({"linear_pos"}, width, width, false);
-        },
-        role::attn);
+[[nodiscard]] constexpr conformer_sizes conformer_of(const site& here) {
+    const own_sizes& own = here.dims.own;
+    const std::int64_t kind = own[position_kind];
+    const bool second = here.row.defaults.own[position_kind] == relative_key;  // the second version
+    return {here.dims.hidden_size,
+            here.dims.num_attention_heads,
+            here.dims.intermediate_size,
+            here.dims.hidden_act,
+            own[depth_kernel],
+            kind == relative       ? distance_rule::relative
+            : kind == relative_key ? distance_rule::relative_key
+                                   : distance_rule::none,
+            own[learned_left] + own[learned_right] + 1,
+            second,
+            here.row.names.mlp_prefix,
+            true,
+            own[chunks] != 0};
 }
 
-constexpr void speech_convolution(const site& here, idle_modules& m) {
-    const std::int64_t width = here.dims.hidden_size;
-    m.within({"conv_module"}, here.type("ConformerConvolutionModule"), [&] {
-        m.layer_norm({"layer_norm"}, width);
-        m.weighted({"pointwise_conv1"}, {"", "Conv1d"}, {2 * width, width, 1}, false);
-        m.plain({"glu"}, {"", "GLU"});
-        m.weighted({"depthwise_conv"}, {"", "Conv1d"}, {width, 1, here.dims.own[depth_kernel]}, false);
-        m.batch_norm({"batch_norm"}, width);
-        m.act({"activation"}, here.dims.hidden_act);
-        m.weighted({"pointwise_conv2"}, {"", "Conv1d"}, {width, width, 1}, false);
-        m.plain({"dropout"}, {"", "Dropout"});
-    });
-}
-
-constexpr void speech_layer(const site& here, idle_modules& m) {
-    const std::int64_t width = here.dims.hidden_size;
-    m.layer_norm({"ffn1_layer_norm"}, width);
-    speech_feed_forward(here, m, {"ffn1"}, here.dims.hidden_act);
-    m.layer_norm({"self_attn_layer_norm"}, width);
-    m.plain({"self_attn_dropout"}, {"", "Dropout"});
-    speech_attention(here, m, true);
-    speech_convolution(here, m);
-    m.layer_norm({"ffn2_layer_norm"}, width);
-    speech_feed_forward(here, m, {"ffn2"}, here.dims.hidden_act);
-    m.layer_norm({"final_layer_norm"}, width);
-}
-
-/// A layer that makes fewer states of many.
-constexpr void adapter_layer(const site& here, idle_modules& m) {
-    const std::int64_t width = here.dims.hidden_size;
-    const extents kernel{2 * width, width, here.dims.own[adapter_kernel]};
-    m.layer_norm({"residual_layer_norm"}, width);
-    m.weighted({"residual_conv"}, {"", "Conv1d"}, kernel);
-    m.plain({"activation"}, {"", "GLU"});
-    m.layer_norm({"self_attn_layer_norm"}, width);
-    m.weighted({"self_attn_conv"}, {"", "Conv1d"}, kernel);
-    speech_attention(here, m, false);
-    m.plain({"self_attn_dropout"}, {"", "Dropout"});
-    m.layer_norm({"ffn_layer_norm"}, width);
-    speech_feed_forward(here, m, {"ffn"}, activation::relu);
-}
-
+/// A conformer over pairs of frames, and adapters that leave every eighth place.
 constexpr value speech_base(const site& here, trace& t) {
-    idle_modules m{t};
     const std::int64_t width = here.dims.hidden_size, in = here.dims.own[features], adapters = here.dims.own[adapter_layers];
-    m.within({"feature_projection"}, here.type("ConformerFeatureProjection"), [&] {
-        m.layer_norm({"layer_norm"}, in);
-        m.linear({"projection"}, in, width);
-        m.plain({"dropout"}, {"", "Dropout"});
-    });
-    m.within({"encoder"}, here.type("ConformerEncoder"), [&] {
-        const std::int64_t kind = here.dims.own[position_kind];
-        if (kind == relative) m.plain({"embed_positions"}, here.type("ConformerRelPositionalEmbedding"));
-        if (kind == rotary) m.plain({"embed_positions"}, here.type("ConformerRotaryPositionalEmbedding"));
-        m.plain({"dropout"}, {"", "Dropout"});
-        m.list("layers", here.dims.num_hidden_layers, here.type("ConformerEncoderLayer"), [&] { speech_layer(here, m); });
-        m.layer_norm({"layer_norm"}, width);
-    });
-    speech_feed_forward(here, m, {"intermediate_ffn"}, activation::relu);
-    if (adapters > 0)
-        m.within({"adapter"}, here.type("ConformerAdapter"),
-                 [&] { m.list("layers", adapters, here.type("ConformerAdapterLayer"), [&] { adapter_layer(here, m); }); });
-    m.layer_norm({"inner_layer_norm"}, width);
-    return trace::buffer({1});
+    const conformer_sizes s = conformer_of(here);
+    conformer_sizes by_relu = s, unplaced = s;
+    by_relu.act = unplaced.act = activation::relu;
+    unplaced.distances = distance_rule::none, unplaced.masked = false;
+    if (here.dims.own[position_kind] == rotary && !t.idle())
+        report_description("no row describes conformers with rotary positions");
+    const norm<norm_kind::layer> normed{width};
+    const module_info projection{.name = "feature_projection", .type = here.type("ConformerFeatureProjection")};
+    t.enter(projection);
+    value x = t.call("layer_norm", norm<norm_kind::layer>{in}, t.input({t.load().batch, places_of(t.load()), in}));
+    x = t.leave(projection, dropout(t, "dropout", t.call("projection", linear{in, width, true}, x)));
+    const module_info encoder{.name = "encoder", .type = here.type("ConformerEncoder")};
+    t.enter(encoder);
+    if (s.masked) (void)t.div(trace::buffer({x.dim(1)}));  // which chunk a place is in
+    x = dropout(t, "dropout", x);
+    const bool turns = here.dims.own[position_kind] == rotary;
+    value table;
+    if (turns || s.distances == distance_rule::relative) {
+        const class_name named = here.type(turns ? "ConformerRotaryPositionalEmbedding" : "ConformerRelPositionalEmbedding");
+        table = t.call("embed_positions", sines_of_distances{width, named}, x.dim(1));
+    }
+    for (repetition each = t.repeat(here.dims.num_hidden_layers, x); each.next();)
+        x = t.call({"layers", each.index()}, conformer_layer{s, table}, x);
+    x = t.leave(encoder, t.call("layer_norm", normed, x));
+    x = t.add(x, t.mul(t.call("intermediate_ffn", conformer_feed_forward{by_relu}, x)));
+    const module_info adapter{.name = "adapter", .type = here.type("ConformerAdapter")};
+    if (adapters > 0) t.enter(adapter);
+    for (std::int64_t i = 0; i < adapters; ++i) {
+        const own_sizes& own = here.dims.own;
+        x = t.call({"layers", i}, conformer_adapter{unplaced, own[adapter_kernel], own[adapter_stride]}, x);
+    }
+    if (adapters > 0) (void)t.leave(adapter, x);
+    return t.call("inner_layer_norm", normed, x);
 }
 
 constexpr void read_speech(config_view config, sizes& s) {
@@ -121,13 +114,23 @@ constexpr void read_speech(config_view config, sizes& s) {
     else if (s.own[adapter_layers] == 0)
         fail_value(config, "num_adapter_layers", "at least 1 where there is an adapter");
     if (s.own[depth_kernel] % 2 == 0) fail_value(config, "conv_depthwise_kernel_size", "an odd number");
+    if (s.own[adapter_layers] > 64) fail_unsupported(config, "num_adapter_layers", "no row describes more than 64");
     const string_ref kind = config.string("position_embeddings_type", "relative");
     s.own[position_kind] = kind == "relative" ? relative : kind == "rotary" ? rotary : no_places;
+}
+/// The second version: learned distances or none, and chunks.
+constexpr void read_second_speech(config_view config, sizes& s) {
+    read_speech(config, s);
+    const string_ref kind = config.string("position_embeddings_type", "relative_key");
+    s.own[position_kind] = kind == "relative_key" ? relative_key : no_places;
+    const auto size = config.find("speech_encoder_chunk_size");
+    s.own[chunks] = !size || !size->is_null();
 }
 
 inline constexpr architecture speech_encoder = [](architecture a) {
     a.model_type = "seamless_m4t_speech", a.prefix = "SeamlessM4T", a.base = speech_base, a.read = read_speech;
     a.own = speech_keys, a.rotated = rotation::none, a.heads = {}, a.names.model_type = "SpeechEncoder";
+    a.names.mlp_prefix = "SeamlessM4TConformer";
     a.keys[0] = {"num_hidden_layers", "speech_encoder_layers", key_rule::written_only};
     a.keys[1] = {"num_attention_heads", "speech_encoder_attention_heads", key_rule::written_only};
     a.keys[2] = {"intermediate_size", "speech_encoder_intermediate_size", key_rule::written_only};
@@ -137,6 +140,12 @@ inline constexpr architecture speech_encoder = [](architecture a) {
     a.defaults.num_attention_heads = 16, a.defaults.hidden_act = activation::swish;
     return a;
 }(architecture{});
+
+inline constexpr architecture second_speech_encoder = [](architecture a) {
+    a.prefix = "SeamlessM4Tv2", a.names.mlp_prefix = "SeamlessM4Tv2Conformer", a.read = read_second_speech;
+    a.defaults.own[position_kind] = relative_key;
+    return a;
+}(speech_encoder);
 
 // ---- waves from units
 

@@ -22,6 +22,10 @@ inline constexpr own_key keys[]{
     {.otherwise = 6, .value = own_value::computed},
 };
 
+// of the whole model
+enum whole : std::uint8_t { chunk };
+inline constexpr own_key whole_keys[]{{"acoustic_tokenizer_chunk_size", 1440000}};
+
 /// Numbers of a list, or of the default, into neighbouring places; how many there are.
 constexpr std::int64_t read_list(config_view config, literal key, sizes& s, std::size_t first, std::size_t most,
                                  std::initializer_list<std::int64_t> otherwise) {
@@ -45,65 +49,167 @@ constexpr void read_encoder(config_view config, sizes& s) {
     plan_one_mask(config, s);
 }
 
-/// A convolution over the past, in a module of its own.
-constexpr void describe_causal(const site& here, idle_modules& held, literal name, const extents& sizes) {
-    held.within(name, here.type("CausalConv1d"), [&] { held.weighted("conv", {"", "Conv1d"}, sizes); });
+/// Samples that stand behind one state.
+[[nodiscard]] constexpr std::int64_t samples_of_state(const sizes& encoder) {
+    std::int64_t all = 1;
+    for (std::int64_t i = 0; i < encoder.own[stages]; ++i) all *= encoder.own[rates + static_cast<std::size_t>(i)];
+    return all;
 }
 
-constexpr void describe_stage(const site& here, idle_modules& held, std::int64_t depth, std::int64_t width) {
-    const own_sizes& own = here.dims.own;
-    held.list("stage", depth, here.type("ConvNext1dLayer"), [&] {
-        held.tensor("gamma", {width});
-        held.tensor("ffn_gamma", {width});
-        held.norm("norm", width, here.type("RMSNorm"));
-        held.norm("ffn_norm", width, here.type("RMSNorm"));
-        held.within("ffn", here.type("FeedForward"), [&] {
-            held.linear("linear1", width, own[expansion] * width);
-            held.act("activation", here.dims.hidden_act);
-            held.linear("linear2", own[expansion] * width, width);
-        });
-        describe_causal(here, held, "mixer", {width, 1, own[kernel]});
-    });
+/// A convolution over the past: behind what the same one remembers of the part before (`padding_cache`).
+struct causal_convolution {
+    class_name named;
+    convolution_1d inner;
+    bool first;
+
+    static constexpr role what = role::none;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return named; }
+    constexpr value describe(trace& t, const value& x) const {
+        const std::int64_t before = inner.kernel - inner.stride;
+        if (before == 0) return t.call("conv", inner, x);
+        const extents remembered{x.dim(0), x.dim(1), before};
+        if (x.dim(2) < before) (void)t.cat({trace::buffer(remembered)}, 2);
+        const value past = first ? t.constant(remembered, x.type) : trace::buffer(remembered);
+        return t.call("conv", inner, t.cat({t.clone(past), x}, 2));
+    }
+};
+
+/// Layers of a stage and what a part of a recording needs to know.
+struct part {
+    const site& here;
+    bool first;
+
+    [[nodiscard]] constexpr causal_convolution over(const convolution_1d& inner) const {
+        return {here.type("CausalConv1d"), inner, first};
+    }
+};
+
+struct feed_forward {
+    const site& here;
+    std::int64_t width;
+
+    static constexpr role what = role::mlp;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return here.type("FeedForward"); }
+    constexpr value describe(trace& t, const value& x) const {
+        const std::int64_t inner = here.dims.own[expansion] * width;
+        const value h = t.call("linear1", linear{width, inner, true}, x);
+        return t.call("linear2", linear{inner, width, true}, t.call("activation", activation_module{here.dims.hidden_act}, h));
+    }
+};
+
+/// A convolution of each channel and a feed-forward block, each times a number per channel.
+struct convolution_layer {
+    part p;
+    std::int64_t width;
+
+    static constexpr role what = role::none;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return p.here.type("ConvNext1dLayer"); }
+    constexpr value describe(trace& t, const value& x) const {
+        const value gamma = t.param("gamma", {width}), ffn_gamma = t.param("ffn_gamma", {width});
+        const norm<norm_kind::rms> normed{width, p.here.type("RMSNorm")};
+        const convolution_1d each{width, width, p.here.dims.own[kernel], 1, 0, width};
+        value h = t.call("norm", normed, x.transpose(1, 2)).transpose(1, 2);
+        h = t.add(x, t.mul(t.call("mixer", p.over(each), h), gamma.unsqueeze(-1)));
+        const value f = t.call("ffn", feed_forward{p.here, width}, t.call("ffn_norm", normed, h.transpose(1, 2)));
+        return t.add(h, t.mul(f.transpose(1, 2), ffn_gamma.unsqueeze(-1)));
+    }
+};
+
+constexpr value run_stage(const part& p, trace& t, std::int64_t depth, const convolution_1d& conv, value x) {
+    x = t.call("conv", p.over(conv), x);
+    for (repetition each = t.repeat(depth, x); each.next();)
+        x = t.call({"stage", each.index()}, convolution_layer{p, conv.out}, x);
+    return x;
 }
 
-/// A stem and stages that halve and widen, each with layers of convolutions per channel.
-constexpr value hear(const site& here, trace& t) {
+/// A stem and stages that shorten and widen: (batch, channels, samples) -> (batch, states, width).
+constexpr value hear_part(const part& p, trace& t, const value& sound) {
+    const site& here = p.here;
     const own_sizes& own = here.dims.own;
     std::int64_t width = own[filters];
-    idle_modules held{t};
-    held.within("stem", here.type("EncoderStem"), [&] {
-        describe_causal(here, held, "conv", {width, own[channels], own[kernel]});
-        describe_stage(here, held, own[depths], width);
-    });
+    const module_info stem{.name = "stem", .type = here.type("EncoderStem")};
+    t.enter(stem);
+    value x = t.leave(stem, run_stage(p, t, own[depths], {own[channels], width, own[kernel]}, sound));
     for (std::int64_t i = 0; i < own[stages]; ++i) {
         const auto place = static_cast<std::size_t>(i);
-        held.within({"conv_layers", i}, here.type("EncoderLayer"), [&] {
-            describe_causal(here, held, "conv", {2 * width, width, 2 * own[rates + place]});
-            describe_stage(here, held, own[depths + place + 1], 2 * width);
-        });
+        const std::int64_t rate = own[rates + place];
+        const module_info layer{"conv_layers", i, here.type("EncoderLayer"), role::none, false};
+        t.enter(layer);
+        x = t.leave(layer, run_stage(p, t, own[depths + place + 1], {width, 2 * width, 2 * rate, rate}, x));
         width *= 2;
     }
-    describe_causal(here, held, "head", {here.dims.hidden_size, width, own[kernel]});
-    return {};
+    x = t.call("head", p.over({width, here.dims.hidden_size, own[kernel]}), x);
+    return x.permute({0, 2, 1});
 }
 
-/// Two encoders, whose states are added behind two projections each.
-constexpr value base(const site& here, trace& t) {
-    (void)describe_tower(here, t, 0, "acoustic_tokenizer_encoder", role::audio);
-    (void)describe_tower(here, t, 1, "semantic_tokenizer_encoder", role::audio);
+/// One part of samples by one encoder, under its name.
+constexpr value hear_in(const site& here, trace& t, std::size_t which, literal name, std::int64_t samples, bool first) {
+    const site tower = here.component(which);
+    const module_info m{.name = name, .type = tower.type(tower.row.names.model_type), .what = role::audio};
+    const recorder::called_again_guard again{t, !first};
+    t.enter(m);
+    return t.leave(m, hear_part({tower, first}, t, t.input({t.load().batch, tower.dims.own[channels], samples})));
+}
+
+/// Samples at 24 kHz, filled up to whole states; without a recording those of one state, which declare the towers.
+[[nodiscard]] constexpr std::int64_t states_of(const sizes& encoder, const workload& load) {
+    const std::int64_t each = samples_of_state(encoder);
+    return load.audio_milliseconds == 0 ? 1 : (24 * load.audio_milliseconds + each - 1) / each;
+}
+constexpr media_shapes show(const model& m, const workload& load) {
+    const sizes& encoder = m.beside[0].dims;
+    const std::int64_t states = states_of(encoder, load);
+    return {.audio = {.tokens = states, .samples = states * samples_of_state(encoder)}};
+}
+
+/// What both encoders hear, part by part, with noise on the first one's; two projections of each, added.
+///
+/// Source: transformers/models/vibevoice_asr/modeling_vibevoice_asr.py, `get_audio_features`.
+constexpr value hear(const site& here, trace& t) {
+    const sizes &sounds = here.component(0).dims, &meanings = here.component(1).dims;
+    const std::int64_t batch = t.load().batch, out = here.dims.hidden_size;
+    const std::int64_t each = samples_of_state(sounds), states = states_of(sounds, t.load());
+    value acoustic, semantic;
     {
-        const std::int64_t out = here.dims.hidden_size;
-        idle_modules held{t};
-        held.within("multi_modal_projector", here.type("MultiModalProjector"), [&] {
-            held.linear("acoustic_linear_1", here.component(0).dims.hidden_size, out);
-            held.norm("acoustic_norm", out, here.type("RMSNorm"));
-            held.linear("acoustic_linear_2", out, out);
-            held.linear("semantic_linear_1", here.component(1).dims.hidden_size, out);
-            held.norm("semantic_norm", out, here.type("RMSNorm"));
-            held.linear("semantic_linear_2", out, out);
-        });
+        const recorder::no_grad_guard constants{t};
+        const std::int64_t most = here.whole.own[chunk];
+        for (std::int64_t done = 0; done < states * each; done += most) {
+            const std::int64_t samples = states * each - done < most ? states * each - done : most;
+            acoustic = hear_in(here, t, 0, "acoustic_tokenizer_encoder", samples, done == 0);
+            semantic = hear_in(here, t, 1, "semantic_tokenizer_encoder", samples, done == 0);
+        }
+        // as large as the latents of all parts together
+        acoustic = t.cat({trace::buffer({batch, states, sounds.hidden_size})}, 1);
+        semantic = t.cat({trace::buffer({batch, states, meanings.hidden_size})}, 1);
+        const value scale = t.mul(t.constant({batch}, t.activation_type()));
+        const value noise = t.constant({batch, states, sounds.hidden_size}, t.activation_type());
+        acoustic = t.add(acoustic, t.mul(scale.view({batch, 1, 1}), noise));
     }
-    return describe_text(here, t, "language_model");
+    const module_info both{.name = "multi_modal_projector", .type = here.type("MultiModalProjector")};
+    const norm<norm_kind::rms> normed{out, here.type("RMSNorm")};
+    t.enter(both);
+    value a = t.call("acoustic_norm", normed, t.call("acoustic_linear_1", linear{sounds.hidden_size, out, true}, acoustic));
+    a = t.call("acoustic_linear_2", linear{out, out, true}, a);
+    value b = t.call("semantic_norm", normed, t.call("semantic_linear_1", linear{meanings.hidden_size, out, true}, semantic));
+    b = t.call("semantic_linear_2", linear{out, out, true}, b);
+    return t.leave(both, t.add(a, b));
+}
+
+constexpr value base(const site& here, trace& t) {
+    return qwen2_audio_detail::read_heard(here, t, true, false, largest_input,
+                                          [&](const qwen2_audio_detail::recording&) { return hear(here, t); });
+}
+constexpr value hear_alone(const site& here, trace& t) { return hear_part({here, true}, t, t.input({1, 1, 1})); }
+
+constexpr void read_whole(config_view config, model& m) {
+    qwen2_audio_detail::tie_nothing(config, m);
+    if (samples_of_state(m.beside[0].dims) != samples_of_state(m.beside[1].dims))
+        fail_unsupported(config, "downsampling_ratios", "the two encoders shorten differently");
+    if (m.own[chunk] % samples_of_state(m.beside[0].dims) != 0)
+        fail_value(config, "acoustic_tokenizer_chunk_size", "a multiple of the samples of a state");
 }
 
 }  // namespace vibevoice_detail
@@ -112,7 +218,7 @@ constexpr value base(const site& here, trace& t) {
 inline constexpr architecture vibevoice_acoustic_tokenizer_encoder{
     .model_type = "vibevoice_acoustic_tokenizer_encoder",
     .prefix = "VibeVoiceAcousticTokenizer",
-    .base = vibevoice_detail::hear,
+    .base = vibevoice_detail::hear_alone,
     .read = vibevoice_detail::read_encoder,
     .own = vibevoice_detail::keys,
     .rotated = rotation::none,
@@ -132,7 +238,8 @@ inline constexpr architecture vibevoice_asr = [](architecture a) {
     a.beside[1] = {.key = "semantic_tokenizer_encoder_config",
                    .otherwise = &vibevoice_acoustic_tokenizer_encoder,
                    .missing = &vibevoice_semantic_tokenizer_encoder};
-    a.read_whole = qwen2_audio_detail::tie_nothing;
+    a.read_whole = vibevoice_detail::read_whole, a.own = vibevoice_detail::whole_keys;
+    a.media = vibevoice_detail::show, a.reads.audio = true;
     return a;
 }(shared_composite);
 

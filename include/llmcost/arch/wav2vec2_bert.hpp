@@ -61,29 +61,6 @@ constexpr media_shapes show(const model&, const workload& load) {
             here.row.prefix};
 }
 
-/// Attention and a feed-forward block over fewer places, which gated convolutions pick, one around attention.
-struct adapter_step {
-    conformer_sizes s;
-    std::int64_t kernel;
-    std::int64_t stride;
-
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return {s.prefix, "AdapterLayer"}; }
-    constexpr value describe(trace& t, const value& x) const {
-        const norm<norm_kind::layer> normed{s.width};
-        const convolution_1d fewer{s.width, 2 * s.width, kernel, stride, stride / 2};
-        const auto pick = [&](literal norm_name, literal name) {
-            const value h = t.call(name, fewer, t.call(norm_name, normed, x).transpose(1, 2));
-            return t.call("activation", gated_channels{}, h).transpose(1, 2);
-        };
-        const value around = pick("residual_layer_norm", "residual_conv");
-        value h = t.call("self_attn", conformer_attention{s}, pick("self_attn_layer_norm", "self_attn_conv"));
-        h = t.add(dropout(t, "self_attn_dropout", h), around);
-        return t.add(t.call("ffn", conformer_feed_forward{s}, t.call("ffn_layer_norm", normed, h)), h);
-    }
-};
-
 constexpr value adapt(const site& here, trace& t, value x) {
     const own_sizes& own = here.dims.own;
     if (own[adapter_layers] == 0) return x;
@@ -94,7 +71,7 @@ constexpr value adapt(const site& here, trace& t, value x) {
     if (s.width != here.dims.hidden_size)
         x = t.call("proj_layer_norm", norm<norm_kind::layer>{s.width}, t.call("proj", linear{x.dim(-1), s.width, true}, x));
     for (std::int64_t i = 0; i < own[adapter_layers]; ++i)
-        x = t.call({"layers", i}, adapter_step{s, own[adapter_kernel], own[adapter_stride]}, x);
+        x = t.call({"layers", i}, conformer_adapter{s, own[adapter_kernel], own[adapter_stride]}, x);
     return t.leave(adapter, x);
 }
 

@@ -45,6 +45,7 @@ inline constexpr head_name head_names[] = {
     {"ForMaskedLM", head_kind::masked_lm},
     {"ForConditionalGeneration", head_kind::conditional_generation},
     {"MTModel", head_kind::conditional_generation},
+    {"ForSpeechToText", head_kind::conditional_generation},
     {"ForSequenceClassification", head_kind::sequence_classification},
     {"ForTokenClassification", head_kind::token_classification},
     {"ForQuestionAnswering", head_kind::question_answering},

@@ -27,6 +27,8 @@ struct conformer_sizes {
     std::int64_t rows = 0;       ///< of learned distances
     bool hears_back = false;     ///< a place's convolution reads those before it, with a layer norm behind
     literal prefix;
+    bool divides = false;  ///< scores of learned distances, by the root of a head's width
+    bool masked = false;   ///< a mask of truth values is added to all scores
 };
 
 /// Two projections with an activation between, each with dropout behind.
@@ -83,10 +85,13 @@ struct conformer_attention {
         } else if (s.distances == distance_rule::relative_key) {
             const embedding learned{.rows = s.rows, .width = d, .makes_indices = true};
             const value rows = t.call("distance_embedding", learned, extents{places, places});
-            bias = t.mul(einsum(t, "bhld,lrd->bhlr", q, rows));
+            const value each = einsum(t, "bhld,lrd->bhlr", q, rows);
+            bias = s.divides ? t.div(each) : t.mul(each);
         }
         const context all{.sequence = places, .causal = false};
-        const score_options how{.bias = bias.rank > 0 ? &bias : nullptr, .float_softmax = false};
+        const value truths = trace::buffer({1, 1, places, places});
+        const score_options how{
+            .bias = bias.rank > 0 ? &bias : nullptr, .mask = s.masked ? &truths : nullptr, .float_softmax = false};
         return t.call("linear_out", square, t.reshape(eager_attention(t, q, k, v, all, how), {batch, places, -1}));
     }
 };
@@ -129,6 +134,29 @@ struct conformer_layer {
         h = t.add(h, t.call("conv_module", conformer_convolution{s}, h));
         h = t.add(t.mul(t.call("ffn2", conformer_feed_forward{s}, t.call("ffn2_layer_norm", normed, h))), h);
         return t.call("final_layer_norm", normed, h);
+    }
+};
+
+/// Attention and a feed-forward block over fewer places, which gated convolutions pick, one around attention.
+struct conformer_adapter {
+    conformer_sizes s;
+    std::int64_t kernel;
+    std::int64_t stride;
+
+    static constexpr role what = role::none;
+    static constexpr bool leaf = false;
+    [[nodiscard]] constexpr class_name type() const { return {s.prefix, "AdapterLayer"}; }
+    constexpr value describe(trace& t, const value& x) const {
+        const norm<norm_kind::layer> normed{s.width};
+        const convolution_1d fewer{s.width, 2 * s.width, kernel, stride, stride / 2};
+        const auto pick = [&](literal norm_name, literal name) {
+            const value h = t.call(name, fewer, t.call(norm_name, normed, x).transpose(1, 2));
+            return t.call("activation", gated_channels{}, h).transpose(1, 2);
+        };
+        const value around = pick("residual_layer_norm", "residual_conv");
+        value h = t.call("self_attn", conformer_attention{s}, pick("self_attn_layer_norm", "self_attn_conv"));
+        h = t.add(dropout(t, "self_attn_dropout", h), around);
+        return t.add(t.call("ffn", conformer_feed_forward{s}, t.call("ffn_layer_norm", normed, h)), h);
     }
 };
 
