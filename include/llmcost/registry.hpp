@@ -277,6 +277,8 @@ inline constexpr const architecture* architectures[]{
     &arch::qwen3_asr,
     &arch::qwen3_moe,
     &arch::qwen3_next,
+    &arch::qwen3_omni_moe_text,
+    &arch::qwen3_omni_moe_thinker,
     &arch::qwen3_vl,
     &arch::qwen3_vl_moe,
     &arch::qwen3_vl_moe_text,

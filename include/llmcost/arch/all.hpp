@@ -209,6 +209,7 @@
 #include <llmcost/arch/qwen3_5.hpp>
 #include <llmcost/arch/qwen3_asr.hpp>
 #include <llmcost/arch/qwen3_next.hpp>
+#include <llmcost/arch/qwen3_omni_moe.hpp>
 #include <llmcost/arch/qwen3_vl.hpp>
 #include <llmcost/arch/qwen4_exp.hpp>
 #include <llmcost/arch/recurrent_gemma.hpp>

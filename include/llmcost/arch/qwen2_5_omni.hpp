@@ -96,6 +96,7 @@ inline constexpr own_key heard_keys[]{
 struct audio_layer {
     site here;
     packed_runs runs;
+    bool key_bias = false;
 
     static constexpr role what = role::none;
     static constexpr bool leaf = false;
@@ -110,7 +111,7 @@ struct audio_layer {
         const auto heads = [&](literal name, bool bias) {
             return t.call(name, linear{width, width, bias}, normed).view({rows, here.dims.num_attention_heads, -1});
         };
-        const value q = heads("q_proj", true), k = heads("k_proj", false), v = heads("v_proj", true);
+        const value q = heads("q_proj", true), k = heads("k_proj", key_bias), v = heads("v_proj", true);
         const value mixed = t.call("out_proj", same, attend_packed(t, q, k, v, runs));
         const value middle = t.add(x, t.leave(attention, mixed));
         const value wide = t.call("fc1", linear{width, inner, true}, t.call("final_layer_norm", layer_norm, middle));
@@ -176,6 +177,8 @@ constexpr media_shapes show(const model& m, const workload& load) {
     if (load.audio_milliseconds == 0) return shown;
     const std::int64_t frames = frames_of(load), tokens = states_of(frames) / 2;
     if (tokens < 1) report_description("the recording is too short: no token stands for it");
+    if (m.beside[1].dims.own[heard_width] != m.dims.hidden_size)
+        report_description("what hears gives features of another width than the text's words");
     shown.audio = {.tokens = tokens, .samples = 16 * load.audio_milliseconds, .frames = frames};
     return shown;
 }
