@@ -122,8 +122,9 @@ constexpr value read_base(const site& here, trace& t) {
     const decoder_context shared = here.row.prepare(here, t);
     for (repetition each = t.repeat(here.dims.num_hidden_layers, here.dims.layers, x); each.next();) {
         x = t.call({here.row.names.layers, each.index()}, decoder_layer{here.at(each, shared.of(each.kind()))}, x);
-        if (each.kind().own == vl::deep_layer && here.shared != nullptr)
-            x = vl::add_deep(t, x, here.shared->own[each.index() < 3 ? each.index() + 1 : 3]);
+        if (each.kind().own != vl::deep_layer || here.shared == nullptr) continue;
+        const value& seen = here.shared->own[each.index() < 3 ? each.index() + 1 : 3];
+        if (seen.rank > 0) x = vl::add_deep(t, x, seen);  // of sound alone there is none
     }
     return call_norm(t, "norm", norm_kind::rms, here.dims.hidden_size, here.type("TextRMSNorm"), x);
 }
