@@ -83,6 +83,8 @@ inline constexpr const architecture* architectures[]{
     &arch::ernie,
     &arch::ernie4_5,
     &arch::ernie4_5_moe,
+    &arch::ernie4_5_vl_moe,
+    &arch::ernie4_5_vl_moe_text,
     &arch::esm,
     &arch::esmc,
     &arch::eurobert,

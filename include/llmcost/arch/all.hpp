@@ -61,6 +61,7 @@
 #include <llmcost/arch/ernie.hpp>
 #include <llmcost/arch/ernie4_5.hpp>
 #include <llmcost/arch/ernie4_5_moe.hpp>
+#include <llmcost/arch/ernie4_5_vl_moe.hpp>
 #include <llmcost/arch/esm.hpp>
 #include <llmcost/arch/esmc.hpp>
 #include <llmcost/arch/eurobert.hpp>
