@@ -158,6 +158,7 @@ inline constexpr const architecture* architectures[]{
     &arch::ibert,
     &arch::idefics3,
     &arch::ijepa,
+    &arch::inkling2,
     &arch::inkling2_text,
     &arch::inkling_text,
     &arch::internlm,
