@@ -226,6 +226,8 @@ inline constexpr const architecture* architectures[]{
     &arch::mpnet,
     &arch::mpt,
     &arch::mt5,
+    &arch::muse_glimmer,
+    &arch::muse_glimmer_text,
     &arch::musicflamingo,
     &arch::musicgen,
     &arch::musicgen_decoder,

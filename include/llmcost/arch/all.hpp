@@ -174,6 +174,7 @@
 #include <llmcost/arch/moss_transcribe_diarize.hpp>
 #include <llmcost/arch/mpnet.hpp>
 #include <llmcost/arch/mpt.hpp>
+#include <llmcost/arch/muse_glimmer.hpp>
 #include <llmcost/arch/musicgen.hpp>
 #include <llmcost/arch/mvp.hpp>
 #include <llmcost/arch/nanochat.hpp>
