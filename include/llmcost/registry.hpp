@@ -160,6 +160,7 @@ inline constexpr const architecture* architectures[]{
     &arch::ijepa,
     &arch::inkling2,
     &arch::inkling2_text,
+    &arch::inkling_mm_model,
     &arch::inkling_text,
     &arch::internlm,
     &arch::internlm2,

@@ -118,6 +118,7 @@
 #include <llmcost/arch/inkling.hpp>
 #include <llmcost/arch/inkling2.hpp>
 #include <llmcost/arch/inkling2_vision.hpp>
+#include <llmcost/arch/inkling_media.hpp>
 #include <llmcost/arch/internlm.hpp>
 #include <llmcost/arch/internlm3.hpp>
 #include <llmcost/arch/jais2.hpp>

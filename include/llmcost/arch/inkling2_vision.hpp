@@ -65,7 +65,8 @@ struct encoder_layer {
 /// Patches with learned positions, each picture's behind a class token: (S + pictures, width).
 constexpr value embed(const site& here, trace& t, const packed_pictures& pictures) {
     const own_sizes& own = here.dims.own;
-    const std::int64_t width = here.dims.hidden_size, rows = pictures.patches(), pixels = own[channels] * own[patch] * own[patch];
+    const std::int64_t width = here.dims.hidden_size, rows = pictures.patches();
+    const std::int64_t pixels = own[channels] * own[patch] * own[patch];
     const std::int64_t side = own[patch] * own[merge];
     const module_info embeddings{.name = "embeddings", .type = here.type("VisionEmbeddings"), .what = role::embedding};
     t.enter(embeddings);

@@ -45,8 +45,8 @@ struct vision_block {
         const std::int64_t in = here.dims.hidden_size;
         const norm<norm_kind::rms> rms_norm{in, here.type("RMSNorm")};
         const bool all = here.kind.own != vl::within_windows;
-        const packed_runs runs = all ? made.pictures.whole()
-                                     : made.pictures.windows(own[vl::merge], own[vl::window] / own[vl::merge] / own[vl::patch]);
+        const std::int64_t side = own[vl::window] / own[vl::merge] / own[vl::patch];
+        const packed_runs runs = all ? made.pictures.whole() : made.pictures.windows(own[vl::merge], side);
         const value middle = t.add(x, t.call("attn", vision_attention{here, made, runs}, t.call("norm1", rms_norm, x)));
         const mlp<mlp_kind::gated> feed{
             in, here.dims.intermediate_size, here.dims.hidden_act, here.type("MLP"), true, {.act = "act_fn"}};
