@@ -79,6 +79,7 @@
 #include <llmcost/arch/ernie.hpp>
 #include <llmcost/arch/ernie4_5.hpp>
 #include <llmcost/arch/ernie4_5_moe.hpp>
+#include <llmcost/arch/ernie4_5_vl_moe.hpp>
 #include <llmcost/arch/esm.hpp>
 #include <llmcost/arch/esmc.hpp>
 #include <llmcost/arch/eurobert.hpp>
@@ -142,6 +143,7 @@
 #include <llmcost/arch/inkling.hpp>
 #include <llmcost/arch/inkling2.hpp>
 #include <llmcost/arch/inkling2_vision.hpp>
+#include <llmcost/arch/inkling_media.hpp>
 #include <llmcost/arch/inkling_mm_model.hpp>
 #include <llmcost/arch/instructblip.hpp>
 #include <llmcost/arch/internlm.hpp>
@@ -259,6 +261,7 @@
 #include <llmcost/arch/qwen3_5.hpp>
 #include <llmcost/arch/qwen3_asr.hpp>
 #include <llmcost/arch/qwen3_next.hpp>
+#include <llmcost/arch/qwen3_omni_moe.hpp>
 #include <llmcost/arch/qwen3_vl.hpp>
 #include <llmcost/arch/qwen4_exp.hpp>
 #include <llmcost/arch/radio.hpp>

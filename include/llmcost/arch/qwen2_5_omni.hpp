@@ -45,8 +45,8 @@ struct vision_block {
         const std::int64_t in = here.dims.hidden_size;
         const norm<norm_kind::rms> rms_norm{in, here.type("RMSNorm")};
         const bool all = here.kind.own != vl::within_windows;
-        const packed_runs runs = all ? made.pictures.whole()
-                                     : made.pictures.windows(own[vl::merge], own[vl::window] / own[vl::merge] / own[vl::patch]);
+        const std::int64_t side = own[vl::window] / own[vl::merge] / own[vl::patch];
+        const packed_runs runs = all ? made.pictures.whole() : made.pictures.windows(own[vl::merge], side);
         const value middle = t.add(x, t.call("attn", vision_attention{here, made, runs}, t.call("norm1", rms_norm, x)));
         const mlp<mlp_kind::gated> feed{
             in, here.dims.intermediate_size, here.dims.hidden_act, here.type("MLP"), true, {.act = "act_fn"}};
@@ -96,6 +96,7 @@ inline constexpr own_key heard_keys[]{
 struct audio_layer {
     site here;
     packed_runs runs;
+    bool key_bias = false;
 
     static constexpr role what = role::none;
     static constexpr bool leaf = false;
@@ -110,7 +111,7 @@ struct audio_layer {
         const auto heads = [&](literal name, bool bias) {
             return t.call(name, linear{width, width, bias}, normed).view({rows, here.dims.num_attention_heads, -1});
         };
-        const value q = heads("q_proj", true), k = heads("k_proj", false), v = heads("v_proj", true);
+        const value q = heads("q_proj", true), k = heads("k_proj", key_bias), v = heads("v_proj", true);
         const value mixed = t.call("out_proj", same, attend_packed(t, q, k, v, runs));
         const value middle = t.add(x, t.leave(attention, mixed));
         const value wide = t.call("fc1", linear{width, inner, true}, t.call("final_layer_norm", layer_norm, middle));
@@ -176,6 +177,8 @@ constexpr media_shapes show(const model& m, const workload& load) {
     if (load.audio_milliseconds == 0) return shown;
     const std::int64_t frames = frames_of(load), tokens = states_of(frames) / 2;
     if (tokens < 1) report_description("the recording is too short: no token stands for it");
+    if (m.beside[1].dims.own[heard_width] != m.dims.hidden_size)
+        report_description("what hears gives features of another width than the text's words");
     shown.audio = {.tokens = tokens, .samples = 16 * load.audio_milliseconds, .frames = frames};
     return shown;
 }

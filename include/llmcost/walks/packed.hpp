@@ -264,17 +264,20 @@ struct packed_layer {
     }
 };
 
-/// Learned positions of a square, resampled from the middles of patches: (S, width).
+/// Learned positions of a square, resampled from the middles of patches: (S, width). Taps outside of it are its border's,
+/// or weigh nothing.
 ///
 /// Source: transformers/vision_utils.py, `_interpolation_axis_taps_weights` without `align_corners`.
-constexpr value resampled_middles(trace& t, literal name, std::int64_t places, std::int64_t width, std::int64_t patches) {
+constexpr value resampled_middles(trace& t, literal name, std::int64_t places, std::int64_t width, std::int64_t patches,
+                                  bool nothing_outside = false) {
     const auto taps = [&] {
         const recorder::no_grad_guard constants{t};
         const value scaled = t.div(t.mul(t.add(t.constant({patches}))));
         const value place = t.add(scaled);  // - 0.5
         const value floor = t.unary(op::compare, place);
         const value distance = t.unary(op::compare, t.add(t.sub(place, floor).view({patches, 1}), trace::buffer({2})));
-        return t.unary(op::compare, t.add(distance));
+        const value weights = t.unary(op::compare, t.add(distance));
+        return nothing_outside ? t.mul(weights) : weights;
     };
     const value down = taps(), across = taps();
     const value weights = t.mul(down.view({patches, 2, 1}), across.view({patches, 1, 2})).view({patches, 4, 1});
