@@ -201,12 +201,12 @@ inline std::string fit_page(const read_subject& read, const workload& load, cons
     return {json.text() + "\n", code};
 }
 
-inline constexpr std::array fit_options = joined(
-    model_options, room_options,
-    std::array{option::batch, option::sequence, option::past, option::encoder_sequence, option::image, option::dtype,
-               option::quantization, option::activation_dtype, option::cache_dtype, option::allocator, option::utilization,
-               option::engine_memory, option::training},
-    training_options, std::array{option::plain_or_json}, help_option);
+inline constexpr std::array fit_options =
+    joined(model_options, room_options,
+           std::array{option::batch, option::sequence, option::past, option::encoder_sequence, option::image, option::dtype,
+                      option::quantization, option::activation_dtype, option::cache_dtype, option::allocator,
+                      option::utilization, option::engine_memory, option::training},
+           training_options, std::array{option::plain_or_json}, help_option);
 
 inline constexpr std::array<example_row, 2> fit_examples{{
     {"llmcost fit --model meta-llama/Llama-3.1-8B --dtype bfloat16 --memory 24GB --sequence 8192", "how many, how long?"},

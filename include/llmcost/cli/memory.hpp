@@ -156,7 +156,8 @@ inline answered memory_answer_of(const arguments& given, const read_subject& rea
     json.member("weights", m.weights).member("cache", m.cache).member("cache_allocated", m.cache_allocated);
     json.member("activations_peak", m.activations_peak).member("runtime", m.runtime).member("total", m.total());
     json.member("gpu_memory_utilization", by.share);
-    for (const auto& [name, n] : {std::pair{"cache_available", cache->bytes}, {"cache_blocks", count(cache->blocks)},
+    for (const auto& [name, n] : {std::pair{"cache_available", cache->bytes},
+                                  {"cache_blocks", count(cache->blocks)},
                                   {"cache_tokens", count(cache->tokens)}}) {
         json.key(name);
         cache ? json.value(n) : json.null();

@@ -22,7 +22,8 @@ struct need_at {
 
 namespace detail {
 
-/// Where a parabola through the last three needs, or a line through two, comes to what is available; far off where none does.
+/// Where a parabola through the last three needs, or a line through two, comes to what is available; far off where none
+/// does.
 [[nodiscard]] inline double meets(const std::vector<need_at>& known, std::uint64_t available) {
     const std::size_t last = known.size() - 1;
     const auto x = [&](std::size_t back) { return static_cast<double>(known[last - back].n); };
@@ -44,8 +45,8 @@ namespace detail {
 /// The largest n from 1 to `most` for which `needed(n)` is at most `available`; 0 where none is.
 ///
 /// `needed` grows with n. A workload that the model has no positions for does not fit. What is needed is mostly a polynomial
-/// of n: it is asked where one through what is known already says that it comes to `available`, and beside that; every answer
-/// is `needed`'s own. `known` is one that the caller has.
+/// of n: it is asked where one through what is known already says that it comes to `available`, and beside that; every
+/// answer is `needed`'s own. `known` is one that the caller has.
 template <class Needed>
 [[nodiscard]] std::int64_t largest_that_fits(std::uint64_t available, std::int64_t most, const Needed& needed,
                                              maybe<need_at> known = {}) {
@@ -104,11 +105,11 @@ struct fit_figures {
     fit_figures out;
     const inference_memory asked = with(load.batch, load.sequence);
     out.needed = asked.total(), out.fits = out.needed <= count(available);
-    out.max_batch = largest_that_fits(available, 1 << 20, [&](std::int64_t n) { return with(n, load.sequence).total(); },
-                                      need_at{load.batch, out.needed});
-    out.max_context = largest_that_fits(available, longest_context(m) - load.past,
-                                        [&](std::int64_t n) { return with(load.batch, n).total(); },
-                                        need_at{load.sequence, out.needed});
+    out.max_batch = largest_that_fits(
+        available, 1 << 20, [&](std::int64_t n) { return with(n, load.sequence).total(); }, need_at{load.batch, out.needed});
+    out.max_context = largest_that_fits(
+        available, longest_context(m) - load.past, [&](std::int64_t n) { return with(load.batch, n).total(); },
+        need_at{load.sequence, out.needed});
     const inference_memory one = load.batch == 1 ? asked : with(1, load.sequence);
     const count fixed = one.weights + one.runtime + one.activations_peak;
     if (one.cache_allocated != count{} && fixed < count(available))
@@ -126,11 +127,12 @@ struct fit_figures {
     };
     fit_figures out;
     out.needed = with(load.batch, load.sequence), out.fits = out.needed <= count(available);
-    out.max_batch = largest_that_fits(available, 1 << 20, [&](std::int64_t n) { return with(n, load.sequence); },
-                                      need_at{load.batch, out.needed});
+    out.max_batch = largest_that_fits(
+        available, 1 << 20, [&](std::int64_t n) { return with(n, load.sequence); }, need_at{load.batch, out.needed});
     if (m.dims.vocab_size != 0)
-        out.max_context = largest_that_fits(available, longest_context(m), [&](std::int64_t n) { return with(load.batch, n); },
-                                            need_at{load.sequence, out.needed});
+        out.max_context = largest_that_fits(
+            available, longest_context(m), [&](std::int64_t n) { return with(load.batch, n); },
+            need_at{load.sequence, out.needed});
     return out;
 }
 

@@ -81,9 +81,9 @@ struct training_memory {
     std::uint64_t states = 0;  ///< bytes of weights, their gradients, and what the optimizer keeps from step to step
     std::uint64_t saved = 0;   ///< bytes that autograd keeps until backward
 
-    std::uint64_t trained = 0;            ///< parameters
-    std::uint64_t updated = 0;            ///< bytes that the optimizer reads and writes in a step, each tensor once
-    primitives<count> update{};           ///< what it executes beside products
+    std::uint64_t trained = 0;   ///< parameters
+    std::uint64_t updated = 0;   ///< bytes that the optimizer reads and writes in a step, each tensor once
+    primitives<count> update{};  ///< what it executes beside products
     std::vector<optimizer_product> products{};
     double share = 1;  ///< of all this that is on a device, where devices share experts
 };
