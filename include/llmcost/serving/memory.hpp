@@ -118,8 +118,9 @@ struct training_memory {
     }
     const std::uint64_t passing = all.own_peaks[category::optimizer] - all.after_step[category::optimizer];
     out.states -= shared(passing);
-    // a gradient is read, a weight and what is kept of it are read and written
-    const std::uint64_t weights = 4 * all.trainable, kept = all.after_step[category::optimizer];
+    // a gradient is read, a weight and what is kept of it are read and written; steps are counted by the host
+    // (torch/optim/adam.py, `_init_group`)
+    const std::uint64_t weights = 4 * all.trainable, kept = all.after_step[category::optimizer] - all.counts_of_steps;
     if (plan.step.optimizer != find_optimizer("none")) out.updated = shared(3 * weights + 2 * kept);
     out.trained = shared(all.trainable);
     out.products = all.optimizer_products, out.update = all.optimizer_step;
