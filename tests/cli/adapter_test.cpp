@@ -169,7 +169,8 @@ TEST_CASE("an unmerged adapter runs in a step and on a server") {
     CHECK(step(" --past 100 --adapter prompt:n=20")["flops"] == step(" --past 120")["flops"]);
     CHECK(step(" --adapter prompt:n=20 --sequence 30")["flops"] == step(" --sequence 50")["flops"]);
 
-    const std::string server = "serve --model Qwen/Qwen3-0.6B --device h200 --calibration none --format json --input 500 --output 50";
+    const std::string server =
+        "serve --model Qwen/Qwen3-0.6B --device h200 --calibration none --format json --input 500 --output 50";
     const auto served = nlohmann::json::parse(printed(server + " --adapter lora:r=64,targets=all-linear"));
     CHECK(served["tpot_seconds"].get<double>() > nlohmann::json::parse(printed(server))["tpot_seconds"].get<double>());
     CHECK(served["adapter"] == "lora:r=64,targets=all-linear");

@@ -97,9 +97,7 @@ TEST_CASE("what fits is asked a few times, whatever the size of the answer") {
     asked(bent, 90'400, 500'000, far, 12);
     const auto steps = [](std::int64_t n) { return count((n + 4095) / 4096) * count(4096); };
     asked(steps, 40'960, 44'000, far, 24);
-    const auto wall = [](std::int64_t n) {
-        return n > 77'777 ? throw workload_error(77'777, n) : count(n);
-    };
+    const auto wall = [](std::int64_t n) { return n > 77'777 ? throw workload_error(77'777, n) : count(n); };
     asked(wall, 77'777, 1 << 24, far, 44);
 }
 

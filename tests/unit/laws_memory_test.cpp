@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -32,6 +33,32 @@ TEST_CASE("a step's tensors take more, the larger the batch is") {
         load.batch *= 2;
         CHECK(activations_peak(m, load) >= once);
     });
+}
+
+// a walk whose types are told casts where the reference does, and meets other sizes and views than one without
+TEST_CASE("every model has an eager walk in every type, with no fewer operations than in 32 bits") {
+    for_all({{.batch = 1, .sequence = 1},
+             {.batch = 2, .sequence = 64, .encoder_sequence = 33},
+             {.batch = 2, .sequence = 7, .past = 130},
+             {.batch = 1, .sequence = 200, .attention = attention_scores::causal},
+             {.batch = 2, .sequence = 9, .training = true}},
+            [](const model& m, workload load) {
+                if (load.past > 0 && count_model(m, {.sequence = 1, .past = 1}).cache == count{}) return;
+                load.typed = true;
+                std::size_t wide = 0;
+                for (const dtype type : {dtype::float32, dtype::bfloat16})
+                    for (const bool casts : {false, true}) {
+                        if (casts && (type != dtype::float32 || !load.training)) continue;
+                        load.weights = load.activations = type;
+                        load.autocast = load.on_cpu = casts;
+                        tape heard;
+                        detail::tape_listener ear{heard};
+                        trace t{resolved(load, types_of(m, load)), &ear};
+                        (void)m.forward(t);
+                        if (type == dtype::float32 && !casts) wide = heard.nodes.size();
+                        CHECK(heard.nodes.size() >= wide);  // casts alone come to those of 32 bits
+                    }
+            });
 }
 
 // few layers stand for all; here all are walked

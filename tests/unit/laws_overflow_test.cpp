@@ -87,7 +87,7 @@ TEST_CASE("the largest of everything overflows, or needs more positions than the
                 if (count_model(g.built, {.sequence = 1}) != count_model(g.built, {.sequence = 2}))
                     CHECK_FALSE(counted_unless_overflow(g.built, load));
             },
-            load.training                                     ? untrained_types
+            load.training                                ? untrained_types
             : load.attention == attention_scores::causal ? unseen_types
                                                          : law_exceptions{});
 }

@@ -331,7 +331,7 @@ constexpr value score(const site& here, trace& t, const value& x) {
 constexpr value describe_prophetnet(const site& here, trace& t) {
     using namespace prophetnet_detail;
     if (t.load().attention == attention_scores::causal)
-        report_description("prophetnet: a step hides nothing from its streams, so that visible pairs are no count of its: --attention full");
+        report_description("prophetnet: a decoding step hides nothing from its streams as a prefill does: --attention full");
     const bool causal = here.dims.head == head_kind::causal_lm, bare = here.dims.head == head_kind::none;
     const module_info whole{.type = here.type(name_of(here.dims.head))};
     const module_info base{.name = bare ? "" : "prophetnet", .type = here.type(causal ? "DecoderWrapper" : "Model")};

@@ -123,7 +123,8 @@ constexpr void check_load(const site& here, trace& t, std::int64_t length) {
     t.formless();
     if (t.training()) report_description("reformer: the reference goes back in the mode of training alone");
     if (here.dims.is_decoder && t.load().attention == attention_scores::causal)
-        report_description("reformer: which pairs a sorted chunk shows depends on the hashes of its tokens: --attention full");
+        report_description(
+            "reformer: which pairs a sorted chunk shows depends on the hashes of its tokens: --attention full");
     t.positions(by_axes && (past > 0 || places < held) ? places : held, past + length);
     if (past > 0 && length > 1 && !t.idle()) report_positions(1, length);
 }

@@ -139,7 +139,7 @@ private:
     const sweep& work_;
     const arguments& given_;
     const program& io_;
-    const engine_memory& by_;
+    engine_memory by_;
     std::vector<compared_model> models_;
     std::vector<compared_figure> figures_;
     std::exception_ptr problem_;

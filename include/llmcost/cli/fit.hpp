@@ -162,11 +162,11 @@ inline std::string fit_page(const read_subject& read, const workload& load, cons
     const room_asked room = read_room(given);
     if (!room.asked()) refuse("fit", "needs --device NAME or --memory SIZE");
     const bool training = given.has(option::training);
-    const engine_memory& by = detail::engine_memory_of(given);
+    const engine_memory by = detail::engine_memory_of(given);
     for (const option_row& o : training_options)
         if (!training && given.has(o)) refuse(o.name, "needs --training");
     for (const option_row& o : {option::past, option::dtype, option::quantization, option::activation_dtype,
-                                option::cache_dtype, option::allocator})
+                                option::cache_dtype, option::allocator, option::utilization, option::engine_memory})
         if (training && given.has(o)) refuse(o.name, "means nothing with --training");
     workload load = training ? detail::training_workload(given) : detail::memory_workload(given);
     training_plan plan = detail::read_training_plan(given);
@@ -201,11 +201,13 @@ inline std::string fit_page(const read_subject& read, const workload& load, cons
     return {json.text() + "\n", code};
 }
 
-inline constexpr std::array fit_options = joined(
-    model_options, room_options,
-    std::array{option::batch, option::sequence, option::past, option::encoder_sequence, option::image, option::images, option::video, option::videos, option::audio, option::dtype,
-               option::quantization, option::activation_dtype, option::cache_dtype, option::allocator, option::training},
-    training_options, std::array{option::plain_or_json}, help_option);
+inline constexpr std::array fit_options =
+    joined(model_options, room_options,
+           std::array{option::batch, option::sequence, option::past, option::encoder_sequence, option::image,
+                       option::images, option::video, option::videos, option::audio, option::dtype,
+                      option::quantization, option::activation_dtype, option::cache_dtype, option::allocator,
+                      option::utilization, option::engine_memory, option::training},
+           training_options, std::array{option::plain_or_json}, help_option);
 
 inline constexpr std::array<example_row, 2> fit_examples{{
     {"llmcost fit --model meta-llama/Llama-3.1-8B --dtype bfloat16 --memory 24GB --sequence 8192", "how many, how long?"},

@@ -318,9 +318,9 @@ inline constexpr std::array latency_options = joined(
         step_cost all = t.forward;
         all += t.backward, all += t.reduction, all += t.optimizer;
         const double watts = watts_of(*p.on, *p.how.products, all, t.whole.seconds);
-        return {
-            format == "json" ? detail::training_json(p, work.base, t, *plan.step.optimizer, watts) : detail::training_text(p, work.base, t, *plan.step.optimizer, watts),
-            code_of(room_of(p), count(t.memory.peak.total))};
+        return {format == "json" ? detail::training_json(p, work.base, t, *plan.step.optimizer, watts)
+                                 : detail::training_text(p, work.base, t, *plan.step.optimizer, watts),
+                code_of(room_of(p), count(t.memory.peak.total))};
     }
     for (const option_row& o : {option::layers_again, option::optimizer})
         if (given.has(o)) refuse(o.name, "needs --training");

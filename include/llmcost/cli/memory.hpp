@@ -5,6 +5,7 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <llmcost/cli/memory_pictures.hpp>
@@ -30,7 +31,9 @@ namespace option {
 
 // clang-format off
 inline constexpr option_row
-    allocator{"--engine", value_kind::text, "ENGINE", "vllm, sglang, trtllm, transformers, or none (vllm)", {}, detail::engine_memory_words};
+    allocator    {"--engine", value_kind::text, "ENGINE", "vllm, sglang, trtllm, transformers, or none (vllm)", {}, detail::engine_memory_words},
+    utilization  {"--gpu-memory-utilization", value_kind::number, "X", "share of a device that vllm takes (0.92)"},
+    engine_memory{"--engine-memory", value_kind::text, "SIZE", "the engine's own: peak, libraries, as its log says"};
 // clang-format on
 
 }  // namespace option
@@ -41,12 +44,21 @@ inline constexpr std::array memory_lists{listed(option::batch), listed(option::s
 
 namespace detail {
 
-inline const engine_memory& engine_memory_of(const arguments& given) {
+inline engine_memory engine_memory_of(const arguments& given) {
     const std::string_view name = given.text(option::allocator, "vllm");
-    if (const engine_memory* known = find_engine_memory(name)) return *known;
-    nearest_names near(name);
-    for (const engine_memory& e : engine_memories) near.offer(e.name);
-    refuse("--engine", "no engine " + in_quotes(name) + near.hint_or_all());
+    const engine_memory* const known = find_engine_memory(name);
+    if (known == nullptr) {
+        nearest_names near(name);
+        for (const engine_memory& e : engine_memories) near.offer(e.name);
+        refuse("--engine", "no engine " + in_quotes(name) + near.hint_or_all());
+    }
+    engine_memory out = *known;
+    if (given.has(option::utilization) && out.name != "vllm")
+        refuse(option::utilization.name, "is vllm's: other engines share out the memory by other rules");
+    out.share = given.real(option::utilization, out.share, 1e-3, 1);
+    if (!given.has(option::engine_memory)) return out;
+    out.runtime = read_bytes(option::engine_memory.name, given.text(option::engine_memory)), out.is_measured = true;
+    return out;
 }
 
 /// The workload of a command that asks about memory: one step, whatever has been cached before it.
@@ -93,8 +105,16 @@ inline std::string inputs_of(const read_subject& read, const workload& load) {
     return images ? inputs : inputs + " of " + grouped(count(load.past) + count(load.sequence)) + " tokens";
 }
 
+/// `36,192 blocks of 16, 579,072 tokens`: what an engine has left for the cache; empty where no memory is asked about.
+inline std::string line_on_cache(const room_asked& room, const engine_memory& by, const maybe<cache_room>& cache) {
+    if (!room.asked() || !cache) return {};
+    return "The cache may take " + in_bytes(cache->bytes) + " of " + formatted("%.3g", by.share) + " of " + room.of + ": " +
+           grouped(count(cache->blocks)) + (cache->blocks == 1 ? " block" : " blocks") + " of " + std::to_string(by.block) +
+           ", " + grouped(count(cache->tokens)) + " tokens\n";
+}
+
 inline std::string memory_page(const read_subject& read, const workload& load, const engine_memory& by,
-                               const inference_memory& m, const room_asked& room) {
+                               const inference_memory& m, const room_asked& room, const maybe<cache_room>& cache) {
     std::string out = read.found.who.name + "\n";
     std::vector<std::string> parts{inputs_of(read, load)};
     if (by.name != "none") parts.emplace_back(by.name);
@@ -110,7 +130,7 @@ inline std::string memory_page(const read_subject& read, const workload& load, c
     if (m.cache != m.cache_allocated)
         out += "\nThe cache itself is " + in_bytes(m.cache) + ": the rest is whole blocks and windows that are kept.\n";
     const std::string line = line_on_room(room, m.total());
-    return line.empty() ? out : out + '\n' + line;
+    return line.empty() ? out : out + '\n' + line_on_cache(room, by, cache) + line;
 }
 
 /// The answer about one workload.
@@ -118,7 +138,9 @@ inline answered memory_answer_of(const arguments& given, const read_subject& rea
                                  const engine_memory& by, const inference_memory& m, const room_asked& room) {
     const auto format = static_cast<output_format>(given.choice(option::format));
     const exit_code code = code_of(room, m.total());
-    if (format == output_format::text) return {detail::memory_page(read, load, by, m, room), code};
+    maybe<cache_room> cache;
+    if (room.asked()) cache = cache_room_of(read.subject, load, by, m, room.bytes);
+    if (format == output_format::text) return {detail::memory_page(read, load, by, m, room, cache), code};
     if (format != output_format::json) {
         table t{{{"part"}, {"bytes", true}}, {}};
         for (const detail::memory_part& p : detail::parts_of_memory(m))
@@ -133,6 +155,13 @@ inline answered memory_answer_of(const arguments& given, const read_subject& rea
     read.stored.applied ? json.value(read.stored.words) : json.null();
     json.member("weights", m.weights).member("cache", m.cache).member("cache_allocated", m.cache_allocated);
     json.member("activations_peak", m.activations_peak).member("runtime", m.runtime).member("total", m.total());
+    json.member("gpu_memory_utilization", by.share);
+    for (const auto& [name, n] : {std::pair{"cache_available", cache->bytes},
+                                  {"cache_blocks", count(cache->blocks)},
+                                  {"cache_tokens", count(cache->tokens)}}) {
+        json.key(name);
+        cache ? json.value(n) : json.null();
+    }
     put_room(json, room, m.total());
     json.end_object();
     return {json.text() + "\n", code};
@@ -157,7 +186,7 @@ inline svg_picture memory_picture(const read_subject& read, const workload& load
 
 /// What `llmcost memory` prints.
 [[nodiscard]] inline answered memory_answer(const arguments& given, const program& io) {
-    const engine_memory& by = detail::engine_memory_of(given);
+    const engine_memory by = detail::engine_memory_of(given);
     const sweep work(given, memory_lists);
     const workload load = detail::memory_workload(work.at(0));
     const room_asked room = read_room(given);
@@ -182,7 +211,7 @@ inline svg_picture memory_picture(const read_subject& read, const workload& load
 inline constexpr std::array memory_options =
     joined(model_options, memory_lists, std::array{option::image, option::images, option::video, option::videos, option::audio},
            std::array{option::dtype, option::quantization, option::activation_dtype, option::cache_dtype, option::allocator,
-                      option::format, option::plot},
+                      option::utilization, option::engine_memory, option::format, option::plot},
            titled("Memory", room_options), help_option);
 
 inline constexpr std::array<example_row, 4> memory_examples{{

@@ -66,7 +66,7 @@ struct reported {
     read_subject read;
     question asked{};
     roles_read roles{};
-    const engine_memory* by = nullptr;
+    engine_memory by{};
     room_asked room{};
     workload held_load{};  ///< of the memory: one step
     inference_memory held{};
@@ -164,11 +164,11 @@ inline reported_pass draw_report(const reported& r, const arguments& given) {
     detail::note_on_weights(r.read, io);
     r.command = detail::command_of(typed), r.command_names_device = typed.has(option::reported_on);
     r.roles = read_roles(r.asked);
-    r.by = &detail::engine_memory_of(given);
+    r.by = detail::engine_memory_of(given);
     r.pass = detail::draw_report(r, given);
     if (typed.has(option::reported_on)) r.room = room_on(*r.pass.on.on);
     r.held_load = r.load(), r.held_load.head = logits::last;
-    r.held = inference_memory_of(r.asked.subject, r.held_load, *r.by, detail::bytes_of_weights(r.read));
+    r.held = inference_memory_of(r.asked.subject, r.held_load, r.by, detail::bytes_of_weights(r.read));
     if (trains) {
         workload load = detail::training_workload(given);
         load.sequence = r.load().sequence;

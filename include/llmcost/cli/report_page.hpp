@@ -302,8 +302,8 @@ private:
         if (beyond_context(r_.asked.subject, longest_of(r_.asked.work, r_.asked.phases)))
             say("length", "longer than the model's context", "the configuration");
         say("memory",
-            r_.by->name == "none" ? "weights, cache and tensors alone"
-                                  : "as " + std::string(r_.by->name) + " hands it out; attention in one call",
+            r_.by.name == "none" ? "weights, cache and tensors alone"
+                                 : "as " + std::string(r_.by.name) + " hands it out; attention in one call",
             "--engine; docs/memory.md");
         if (r_.step)
             say("training", joined_words({train_title(*r_.step)}) + "; categories of PyTorch's memory tracker",

@@ -276,8 +276,8 @@ inline report_picture memory_picture_of(const reported& r) {
     for (const memory_part& p : parts_of_memory(r.held))
         t.rows.push_back({std::string(p.words), in_bytes(p.bytes), percent(p.bytes, r.held.total()), digits(p.bytes)});
     t.rows.push_back({"in all", in_bytes(r.held.total()), "100.0 %", digits(r.held.total())});
-    std::string caption = "A step of inference as " + std::string(r.by->name) + " holds it.";
-    if (r.by->name == "none") caption = "A step of inference by itself, without an engine.";
+    std::string caption = "A step of inference as " + std::string(r.by.name) + " holds it.";
+    if (r.by.name == "none") caption = "A step of inference by itself, without an engine.";
     if (r.held.cache != r.held.cache_allocated)
         caption +=
             " The cache itself is " + in_bytes(r.held.cache) + ": the rest is whole blocks and windows that are kept.";

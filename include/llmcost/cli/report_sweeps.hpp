@@ -73,7 +73,7 @@ inline void add_flops(const reported& r, report_sweep& to, const workload& load)
         if (read.depth(i) == 0) to.add(read.name(i), read.at(read.sums.total, i).flops());
 }
 inline void add_memory(const reported& r, report_sweep& to, const workload& load) {
-    const inference_memory m = inference_memory_of(r.asked.subject, load, *r.by, bytes_of_weights(r.read));
+    const inference_memory m = inference_memory_of(r.asked.subject, load, r.by, bytes_of_weights(r.read));
     to.add("in all", m.total());
     for (const memory_part& p : parts_of_memory(m)) to.add(std::string(p.words), p.bytes);
 }

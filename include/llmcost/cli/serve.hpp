@@ -39,14 +39,13 @@ inline constexpr option_row
 
 }  // namespace option
 
-inline constexpr std::array serve_options =
-    joined(std::array{option_row{"--input", value_kind::number, "N", "tokens of a prompt (1024)"},
-                      option_row{"--output", value_kind::number, "N", "tokens written for it (1024)"}, option::concurrency,
-                      option::rate, option::slo, option::sweep, option::pp, option::chunk, option::prefix_hit, option::draft,
-                      option::acceptance, option::batch_wait, option::configs,
-                      option_row{"--format", value_kind::choice, "text|json", "numbers of json are exact"}},
-           help_option, titled("Device", execution_options), model_options,
-           std::array{option::quantization, option::adapter});
+inline constexpr std::array serve_options = joined(
+    std::array{option_row{"--input", value_kind::number, "N", "tokens of a prompt (1024)"},
+               option_row{"--output", value_kind::number, "N", "tokens written for it (1024)"}, option::concurrency,
+               option::rate, option::slo, option::sweep, option::pp, option::chunk, option::prefix_hit, option::draft,
+               option::acceptance, option::batch_wait, option::configs,
+               option_row{"--format", value_kind::choice, "text|json", "numbers of json are exact"}},
+    help_option, titled("Device", execution_options), model_options, std::array{option::quantization, option::adapter});
 
 namespace detail {
 

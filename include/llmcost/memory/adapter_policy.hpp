@@ -33,8 +33,8 @@ public:
           encodes_(m.dims.encoder.num_hidden_layers > 0),
           leaf_embeddings_(leaf_embeddings) {}
 
-    /// From now on nothing goes back, so that nothing is frozen; the model is shared by so many devices, each of which has its
-    /// rows of the vocabulary.
+    /// From now on nothing goes back, so that nothing is frozen; the model is shared by so many devices, each of which has
+    /// its rows of the vocabulary.
     void serve_on(std::int64_t devices) noexcept {
         serves_ = true;
         rows_of_device_ = (vocabulary_ + devices - 1) / devices;

@@ -204,8 +204,8 @@ private:
     std::vector<parameter_use> uses_;
     std::vector<gradient_memory> gradients_;
     std::vector<std::int32_t> made_;  ///< gradients of the inputs of the node that goes back
-    std::vector<char> reached_;  ///< of nodes: whether a gradient comes to them
-    std::int32_t layer_ = -1;  ///< that backward is in
+    std::vector<char> reached_;       ///< of nodes: whether a gradient comes to them
+    std::int32_t layer_ = -1;         ///< that backward is in
 };
 
 }  // namespace llmcost::detail

@@ -20,9 +20,16 @@ struct need_at {
     count needed{};
 };
 
+/// About what is needed of none, which nobody asks for; whether more of each than of the one before it.
+struct need_of_none {
+    count needed{};
+    bool bends = false;
+};
+
 namespace detail {
 
-/// Where a parabola through the last three needs, or a line through two, comes to what is available; far off where none does.
+/// Where a parabola through the last three needs, or a line through two, comes to what is available; far off where none
+/// does.
 [[nodiscard]] inline double meets(const std::vector<need_at>& known, std::uint64_t available) {
     const std::size_t last = known.size() - 1;
     const auto x = [&](std::size_t back) { return static_cast<double>(known[last - back].n); };
@@ -44,11 +51,11 @@ namespace detail {
 /// The largest n from 1 to `most` for which `needed(n)` is at most `available`; 0 where none is.
 ///
 /// `needed` grows with n. A workload that the model has no positions for does not fit. What is needed is mostly a polynomial
-/// of n: it is asked where one through what is known already says that it comes to `available`, and beside that; every answer
-/// is `needed`'s own. `known` is one that the caller has.
+/// of n: it is asked where one through what is known already says that it comes to `available`, and beside that; every
+/// answer is `needed`'s own. `known` is one that the caller has, `fixed` about what is needed of none, which is never asked.
 template <class Needed>
 [[nodiscard]] std::int64_t largest_that_fits(std::uint64_t available, std::int64_t most, const Needed& needed,
-                                             maybe<need_at> known = {}) {
+                                             maybe<need_at> known = {}, maybe<need_of_none> fixed = {}) {
     if (most < 1) return 0;
     std::int64_t good = 0, bad = most + 1, before = most;
     std::vector<need_at> at;
@@ -56,13 +63,18 @@ template <class Needed>
         (one.needed <= count(available) ? good : bad) = one.n;
         at.push_back(one);
     };
+    if (fixed) at.push_back({0, fixed->needed});
     if (known && known->n >= 1 && known->n <= most) found(*known);
     bool tells = true;  // whether the last one had an answer
     for (int asked = 1; bad - good > 1; ++asked) {
         double next = at.empty() ? 1 : std::floor(detail::meets(at, available));
-        if (!tells || (asked % 3 == 0 && 2 * (bad - good) > before))  // what is known says little
+        // what bends upwards comes there before a line does, and behind a square alone
+        if (asked == 1 && known && fixed && fixed->bends && next > static_cast<double>(known->n))
+            next = std::sqrt(next * static_cast<double>(known->n));
+        const bool looks_back = asked % (bad > most ? 4 : 3) == 0;
+        if (!tells || (looks_back && 2 * (bad - good) > before))  // what is known says little
             next = static_cast<double>(bad > most ? 2 * good : good + (bad - good) / 2);
-        if (asked % 3 == 0) before = bad - good;
+        if (looks_back) before = bad - good;
         const std::int64_t n = next <= static_cast<double>(good)  ? good + 1
                                : next >= static_cast<double>(bad) ? bad - 1
                                                                   : static_cast<std::int64_t>(next);
@@ -104,11 +116,12 @@ struct fit_figures {
     fit_figures out;
     const inference_memory asked = with(load.batch, load.sequence);
     out.needed = asked.total(), out.fits = out.needed <= count(available);
-    out.max_batch = largest_that_fits(available, 1 << 20, [&](std::int64_t n) { return with(n, load.sequence).total(); },
-                                      need_at{load.batch, out.needed});
-    out.max_context = largest_that_fits(available, longest_context(m) - load.past,
-                                        [&](std::int64_t n) { return with(load.batch, n).total(); },
-                                        need_at{load.sequence, out.needed});
+    out.max_batch = largest_that_fits(
+        available, 1 << 20, [&](std::int64_t n) { return with(n, load.sequence).total(); }, need_at{load.batch, out.needed},
+        need_of_none{asked.weights + asked.runtime});
+    out.max_context = largest_that_fits(
+        available, longest_context(m) - load.past, [&](std::int64_t n) { return with(load.batch, n).total(); },
+        need_at{load.sequence, out.needed}, need_of_none{asked.weights + asked.runtime});
     const inference_memory one = load.batch == 1 ? asked : with(1, load.sequence);
     const count fixed = one.weights + one.runtime + one.activations_peak;
     if (one.cache_allocated != count{} && fixed < count(available))
@@ -122,15 +135,23 @@ struct fit_figures {
     const auto with = [&](std::int64_t batch, std::int64_t sequence) {
         workload changed = load;
         changed.batch = batch, changed.sequence = sequence;
-        return count(train(m, changed, plan).memory.peak.bytes.total);
+        return train(m, changed, plan).memory.peak.bytes;
     };
+    const auto total = [&](std::int64_t batch, std::int64_t sequence) { return count(with(batch, sequence).total); };
     fit_figures out;
-    out.needed = with(load.batch, load.sequence), out.fits = out.needed <= count(available);
-    out.max_batch = largest_that_fits(available, 1 << 20, [&](std::int64_t n) { return with(n, load.sequence); },
-                                      need_at{load.batch, out.needed});
+    const memory_bytes asked = with(load.batch, load.sequence);
+    count fixed;
+    for (const memory_category c :
+         {memory_category::parameters, memory_category::buffers, memory_category::gradients, memory_category::optimizer})
+        fixed += count(asked[c]);
+    out.needed = count(asked.total), out.fits = out.needed <= count(available);
+    out.max_batch = largest_that_fits(
+        available, 1 << 20, [&](std::int64_t n) { return total(n, load.sequence); }, need_at{load.batch, out.needed},
+        need_of_none{fixed});
     if (m.dims.vocab_size != 0)
-        out.max_context = largest_that_fits(available, longest_context(m), [&](std::int64_t n) { return with(load.batch, n); },
-                                            need_at{load.sequence, out.needed});
+        out.max_context = largest_that_fits(
+            available, longest_context(m), [&](std::int64_t n) { return total(load.batch, n); },
+            need_at{load.sequence, out.needed}, need_of_none{fixed, true});
     return out;
 }
 

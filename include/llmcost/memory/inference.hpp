@@ -27,6 +27,7 @@ struct engine_memory {
     std::int64_t step_tokens;  ///< tokens of a step at most; 0: whole prompts
     double share;              ///< of the device's memory that it takes at all
     bool hands_out = true;     ///< the cache lies in blocks of its own; else it is as large as the model's tensors
+    bool is_measured = false;  ///< `runtime` is what a log says, tensors of a step among it
 };
 // clang-format off
 inline constexpr engine_memory engine_memories[]{
@@ -48,6 +49,13 @@ inline constexpr engine_memory engine_memories[]{
 struct cache_rate {
     count per_token{};
     count per_sequence{};
+};
+
+/// What an engine has left for the cache, and what it makes of it.
+struct cache_room {
+    count bytes{};
+    std::int64_t blocks = 0;
+    std::int64_t tokens = 0;
 };
 
 /// Memory of inference, in bytes.
@@ -159,8 +167,28 @@ namespace detail {
         step.batch = std::max<std::int64_t>(1, by.step_tokens / step.sequence);
         step.past = load.past + load.sequence - step.sequence;
     }
-    out.activations_peak = activations_peak(m, step);
+    if (!by.is_measured) out.activations_peak = activations_peak(m, step);
     out.runtime = count(by.runtime);
+    return out;
+}
+
+/// What is left for the cache of the engine's share of so many bytes, in whole blocks (vllm/v1/core/kv_cache_utils.py,
+/// `get_num_blocks`); none where the engine hands out no blocks, or layers keep anything but so many bytes a token.
+[[nodiscard]] inline maybe<cache_room> cache_room_of(const model& m, const workload& load, const engine_memory& by,
+                                                     const inference_memory& held, std::uint64_t bytes) {
+    const cache_rate rate = cache_rate_of(m, load);
+    constexpr std::int64_t far = 1 << 15;
+    const std::int64_t held_positions = m.dims.max_position_embeddings;
+    const std::int64_t tokens = held_positions > 0 && held_positions < far ? held_positions : far;
+    const bool alike = rate.per_sequence == count{} && rate.per_token != count{} &&
+                       detail::cache_after(m, load, tokens) == rate.per_token * count(tokens);
+    if (!by.hands_out || !alike) return {};
+    const count share(static_cast<std::uint64_t>(static_cast<double>(bytes) * by.share));
+    const count taken = held.weights + held.activations_peak + held.runtime;
+    cache_room out;
+    if (taken < share) out.bytes = share - taken;
+    out.blocks = static_cast<std::int64_t>((out.bytes / (rate.per_token * count(by.block))).to_64());
+    out.tokens = out.blocks * by.block;
     return out;
 }
 

@@ -38,8 +38,7 @@ inline void execute_factored(primitives<count>& out, const tape_parameter& p) {
                                                                 const tape_parameter& p) {
     if (!is_hidden_matrix(p)) return {};
     const projection q(p, static_cast<std::uint64_t>(rank));
-    if (o.state == optimizer_state::projected)
-        return {{q.longer, q.rank, q.shorter}, {q.longer, q.shorter, q.rank}};
+    if (o.state == optimizer_state::projected) return {{q.longer, q.rank, q.shorter}, {q.longer, q.shorter, q.rank}};
     if (o.state != optimizer_state::matrix) return {};
     constexpr std::uint64_t turns = 5;
     return {{q.shorter, q.shorter, q.longer, turns, true},

@@ -43,8 +43,12 @@ struct projection {
     }
 };
 
+/// Bytes of a tensor's count of steps, among its state.
+[[nodiscard]] inline std::uint64_t count_of_steps(const optimizer_row& o, const tape_parameter& p) noexcept {
+    return o.counts_steps || (o.state == optimizer_state::matrix && !is_hidden_matrix(p)) ? 4 : 0;
+}
 [[nodiscard]] inline std::uint64_t state_of(const optimizer_row& o, std::int64_t rank, const tape_parameter& p) noexcept {
-    const std::uint64_t steps = o.counts_steps ? 4 : 0;
+    const std::uint64_t steps = count_of_steps(o, p);
     switch (o.state) {
         case optimizer_state::nothing: break;
         case optimizer_state::one: return p.bytes + steps;
@@ -56,7 +60,7 @@ struct projection {
         }
         case optimizer_state::two_in_bytes:  // small tensors stay in 32 bits
             return p.elements < 4096 ? 8 * p.elements : 2 * p.elements + 2 * 4 * ((p.elements + 255) / 256);
-        case optimizer_state::matrix: return is_hidden_matrix(p) ? p.bytes : 2 * p.bytes + 4;
+        case optimizer_state::matrix: return (is_hidden_matrix(p) ? p.bytes : 2 * p.bytes) + steps;
         case optimizer_state::projected: {
             if (!is_hidden_matrix(p)) return 2 * p.bytes;
             const projection q(p, static_cast<std::uint64_t>(rank));

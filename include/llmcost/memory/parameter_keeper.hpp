@@ -152,6 +152,7 @@ protected:
     void executed(const std::vector<tape_parameter>& of) {
         const primitives<count> more = step_primitives(*plan_.optimizer, plan_.rank, of);
         for (const auto member : primitive_members<count>) out_.optimizer_step.*member += more.*member;
+        for (const tape_parameter& p : of) out_.counts_of_steps += count_of_steps(*plan_.optimizer, p);
         const std::vector<optimizer_product> products = step_products(*plan_.optimizer, plan_.rank, of);
         out_.optimizer_products.insert(out_.optimizer_products.end(), products.begin(), products.end());
     }

@@ -68,12 +68,13 @@ struct memory_moment {
 
 /// Memory of training over its steps.
 struct memory_timeline {
-    std::uint64_t trainable = 0;         ///< elements
-    std::uint64_t recomputed_flops = 0;  ///< what FlopCounterMode adds to backward
-    std::uint64_t saved_bytes = 0;       ///< floating tensors that the graph holds when forward ends
-    primitives<count> optimizer_step{};  ///< what the optimizer executes in a step, on this device
+    std::uint64_t trainable = 0;                          ///< elements
+    std::uint64_t recomputed_flops = 0;                   ///< what FlopCounterMode adds to backward
+    std::uint64_t saved_bytes = 0;                        ///< floating tensors that the graph holds when forward ends
+    primitives<count> optimizer_step{};                   ///< what the optimizer executes in a step, on this device
     std::vector<optimizer_product> optimizer_products{};  ///< of these, products of matrices
-    std::uint64_t offloaded = 0;         ///< bytes in the host's memory: what backward needs, the optimizer's state
+    std::uint64_t counts_of_steps = 0;                    ///< bytes of them in the optimizer's state
+    std::uint64_t offloaded = 0;  ///< bytes in the host's memory: what backward needs, the optimizer's state
     memory_peak peak{};
     memory_bytes own_peaks{};  ///< each category's own, at different moments
     std::vector<memory_moment> moments{};

@@ -131,9 +131,13 @@ public:
         // what is saved under a number that nobody knows is a copy of what an operation in place overwrites
         for (const value& v : saved_)
             n.saved.push_back(tensor_of(v, here())), n.saved_views += bytes_of(v, v.elements) * times_;
-        if (price_of(o.kind).torch_flops != 0) {
-            const count flops = torch_flops(r.sums());
-            n.torch_flops = (flops - flops_).to_64(), flops_ = flops;
+        const int each = price_of(o.kind).torch_flops;
+        if (each != 0 || o.kind == op::attention) {  // products inside of a fused call are not told: those since the last
+            const count sum = torch_flops(r.sums());
+            n.torch_flops = each != 0      ? (o.work * count(each) * r.times()).to_64()
+                            : sum > flops_ ? (sum - flops_).to_64()
+                                           : 0;
+            flops_ = sum;
         }
         n.kept_besides = kept_besides_, n.kept_integers = kept_integers_;
         for (const tape_edge& e : n.inputs) touch(e);
@@ -234,7 +238,7 @@ private:
     std::vector<bool> read_;
     std::vector<tape_edge> beside_;
     std::vector<value> saved_;
-    count flops_{};
+    count flops_{};  ///< of the walk, up to the last product
     std::uint64_t kept_besides_ = 0, kept_integers_ = 0, times_ = 1;
     bool saves_gradients_ = false;
 };

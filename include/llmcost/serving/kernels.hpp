@@ -79,7 +79,8 @@ inline void walk_kernels(const model& part, const workload& load, listener& ear,
     const model part = sharded(whole, how.shards);
     const layer_run run = longest_run(part.dims.layers, part.dims.num_hidden_layers, most + 1);
     // what stands between two times of a run is inside of one, too, where it has several layers: once and twice may do
-    for (std::int64_t few = run.period > 1 ? 1 : most; whole.policy == nullptr && few <= most && run.times > few + 1; ++few) {
+    for (std::int64_t few = run.period > 1 ? 1 : most; whole.policy == nullptr && few <= most && run.times > few + 1;
+         ++few) {
         std::vector<model_kernel> before, all;
         try {
             before = detail::folded_kernels(repeated(part, run, few), load, how, loss);

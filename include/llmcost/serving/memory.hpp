@@ -81,9 +81,9 @@ struct training_memory {
     std::uint64_t states = 0;  ///< bytes of weights, their gradients, and what the optimizer keeps from step to step
     std::uint64_t saved = 0;   ///< bytes that autograd keeps until backward
 
-    std::uint64_t trained = 0;            ///< parameters
-    std::uint64_t updated = 0;            ///< bytes that the optimizer reads and writes in a step, each tensor once
-    primitives<count> update{};           ///< what it executes beside products
+    std::uint64_t trained = 0;   ///< parameters
+    std::uint64_t updated = 0;   ///< bytes that the optimizer reads and writes in a step, each tensor once
+    primitives<count> update{};  ///< what it executes beside products
     std::vector<optimizer_product> products{};
     double share = 1;  ///< of all this that is on a device, where devices share experts
 };
@@ -118,8 +118,9 @@ struct training_memory {
     }
     const std::uint64_t passing = all.own_peaks[category::optimizer] - all.after_step[category::optimizer];
     out.states -= shared(passing);
-    // a gradient is read, a weight and what is kept of it are read and written
-    const std::uint64_t weights = 4 * all.trainable, kept = all.after_step[category::optimizer];
+    // a gradient is read, a weight and what is kept of it are read and written; steps are counted by the host
+    // (torch/optim/adam.py, `_init_group`)
+    const std::uint64_t weights = 4 * all.trainable, kept = all.after_step[category::optimizer] - all.counts_of_steps;
     if (plan.step.optimizer != find_optimizer("none")) out.updated = shared(3 * weights + 2 * kept);
     out.trained = shared(all.trainable);
     out.products = all.optimizer_products, out.update = all.optimizer_step;

@@ -34,8 +34,8 @@ struct training_cost {
     }
 };
 
-/// What an optimizer's step runs: one kernel that streams what it reads and writes, each tensor once as fused kernels do, and
-/// its products.
+/// What an optimizer's step runs: one kernel that streams what it reads and writes, each tensor once as fused kernels do,
+/// and its products.
 [[nodiscard]] inline std::vector<model_kernel> update_kernels(const optimizer_row& optimizer, const training_memory& held) {
     constexpr std::int64_t width = 1024, bytes_of_float = 4;
     std::vector<model_kernel> out;
