@@ -143,7 +143,6 @@
 #include <llmcost/arch/inkling.hpp>
 #include <llmcost/arch/inkling2.hpp>
 #include <llmcost/arch/inkling2_vision.hpp>
-#include <llmcost/arch/inkling_media.hpp>
 #include <llmcost/arch/inkling_mm_model.hpp>
 #include <llmcost/arch/instructblip.hpp>
 #include <llmcost/arch/internlm.hpp>
