@@ -43,6 +43,7 @@ inline constexpr const architecture* architectures[]{
     &arch::blip_2,
     &arch::bloom,
     &arch::camembert,
+    &arch::chameleon,
     &arch::chatglm,
     &arch::clip_vision_model,
     &arch::codegen,

@@ -26,6 +26,7 @@
 #include <llmcost/arch/blenderbot.hpp>
 #include <llmcost/arch/blip_2.hpp>
 #include <llmcost/arch/bloom.hpp>
+#include <llmcost/arch/chameleon.hpp>
 #include <llmcost/arch/chatglm.hpp>
 #include <llmcost/arch/clip.hpp>
 #include <llmcost/arch/codegen.hpp>
