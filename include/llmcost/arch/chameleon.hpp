@@ -131,7 +131,6 @@ constexpr value encode_image(const site& here, trace& t) {
     t.enter(encoder);
     value x = t.call("conv_in", convolution_2d{own[in_channels], own[base_channels], 3, 1, 1}, pixels);
     for (std::int64_t i = 0; i < own[levels]; ++i) {
-        const module_info list{.name = "down", .type = {"", "ModuleList"}};
         const module_info level{.name = "down", .index = i, .type = {"", "Module"}};
         const std::int64_t width = own[base_channels] * own[static_cast<std::size_t>(factors + i)];
         t.enter(level);
