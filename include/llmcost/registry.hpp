@@ -51,6 +51,7 @@ inline constexpr const architecture* architectures[]{
     &arch::bloom,
     &arch::camembert,
     &arch::canary,
+    &arch::chameleon,
     &arch::chatglm,
     &arch::chinese_clip,
     &arch::clip,

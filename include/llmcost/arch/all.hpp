@@ -32,6 +32,7 @@
 #include <llmcost/arch/blip.hpp>
 #include <llmcost/arch/blip_2.hpp>
 #include <llmcost/arch/bloom.hpp>
+#include <llmcost/arch/chameleon.hpp>
 #include <llmcost/arch/chatglm.hpp>
 #include <llmcost/arch/chinese_clip.hpp>
 #include <llmcost/arch/clip.hpp>
