@@ -98,11 +98,13 @@ struct grid {
     return wide ? grid{cut(rows, height, columns, width), columns} : grid{rows, cut(columns, width, rows, height)};
 }
 
-/// `n // by` of a floating `by`.
+/// `n // by` of a floating `by` from 1: by long division, whose steps are exact, where a quotient is rounded.
 [[nodiscard]] constexpr std::int64_t floored(std::int64_t n, double by) {
-    const double of = static_cast<double>(n);
-    std::int64_t whole = static_cast<std::int64_t>(of / by);
-    if (static_cast<double>(whole) * by > of) --whole;
+    double rest = static_cast<double>(n), scaled = by;
+    std::int64_t unit = 1, whole = 0;
+    for (; 2 * scaled <= rest; unit *= 2) scaled *= 2;
+    for (; unit > 0; unit /= 2, scaled /= 2)
+        if (rest >= scaled) rest -= scaled, whole += unit;
     return whole;
 }
 
