@@ -185,4 +185,31 @@ TEST_CASE("a step's timeline has what Chrome and Perfetto require, streams for k
     }
 }
 
+TEST_CASE("a graph of a training step has backward behind the pass, its FLOPs and gradients") {
+    const std::string line = "graph --model openai-community/gpt2 --backward --sequence 8 --format json";
+    for (const char* const level : {"module", "layer", "operator"}) {
+        const auto j = nlohmann::json::parse(printed(line + " --level " + level));
+        std::int64_t macs = 0, back = 0;
+        for (const auto& node : j["nodes"]) {
+            macs += node["macs"].get<std::int64_t>();
+            back += has(node["name"].get<std::string>(), ".backward") ? 1 : 0;
+        }
+        const auto pass =
+            nlohmann::json::parse(printed("--model openai-community/gpt2 --training --sequence 8 --format json"));
+        CHECK(back > 0);
+        CHECK(macs > 0);
+        const std::string text = pass.dump();
+        const std::size_t at = text.find("\"torch_flops\":{");
+        REQUIRE(at != std::string::npos);
+        const auto both = nlohmann::json::parse(text.substr(at + 14, text.find('}', at) - at - 13));
+        CHECK(2 * macs == both["forward"].get<std::int64_t>() + both["backward"].get<std::int64_t>());
+        std::int64_t gradients = 0;
+        for (const auto& edge : j["edges"])
+            if (edge["to"] == j["nodes"].size() && has(edge["tensor"].get<std::string>(), ".grad")) ++gradients;
+        CHECK(gradients == 148);  // GPT-2's parameters, the tied one once
+    }
+    CHECK(has(refused("graph --model openai-community/gpt2 --backward --past 3"), "--past"));
+    CHECK(has(refused("graph --model openai-community/gpt2 --backward --cuts"), "--cuts"));
+}
+
 }  // namespace llmcost::testing

@@ -17,6 +17,7 @@
 #include <llmcost/report/edgeshard.hpp>
 #include <llmcost/report/graph_drawing.hpp>
 #include <llmcost/report/graph_json.hpp>
+#include <llmcost/serving/operator_times.hpp>
 #include <llmcost/serving/timeline.hpp>
 
 // `llmcost graph`: a pass as a graph, where it can be cut, and files of it for other programs.
@@ -33,6 +34,7 @@ inline constexpr option_row
     part_depth  {"--depth",  value_kind::number, "N",    "modules N below the model instead"},
     graph_as    {"--format", value_kind::choice, "text|json|dot|graphml|edgeshard|chrome|chakra", "chrome: the timeline of a step"},
     out         {"--out",    value_kind::file,   "FILE", "write it there; edgeshard FILE_module.txt, FILE_detail.txt, chakra FILE.0.et ..."},
+    train_graph {"--backward", value_kind::none, "", "a training step: what goes back behind the pass, and gradients"},
     cuts        {"--cuts",   value_kind::none,   "",     "every place to cut it in two, and what goes across"};
 // clang-format on
 
@@ -62,7 +64,22 @@ struct graph_question {
 inline workload graph_workload(const arguments& given) {
     job work = read_job(given);
     work.base.weights = dtype_from(given.text(option::linear_dtype));
+    work.base.training = given.has(option::train_graph);
+    if (work.base.training && work.base.past > 0) refuse(option::past.name, "nothing goes back through a cache");
     return work.base;
+}
+
+/// The times of a graph's operations; of backward those of the operation that it goes back through.
+inline std::vector<double> graph_seconds(const graph_question& q) {
+    const model& m = q.read.subject;
+    if (!q.load.training) return operation_seconds(m, q.load, q.on->how, *q.on->on, *q.on->kernels);
+    const operator_times times = operator_times_of(m, q.load, q.on->how, *q.on->on, *q.on->kernels);
+    std::vector<double> seconds = times.forward;
+    for (std::size_t i = seconds.size(); i < q.whole.operations.size(); ++i) {
+        const std::int32_t of = q.whole.operations[i].backward_of;
+        seconds.push_back(of < 0 ? 0 : at_place(times.backward, of));
+    }
+    return seconds;
 }
 
 /// The times of the operations of a level that is not the graph's own.
@@ -131,7 +148,7 @@ inline graph_question read_graph(const arguments& given, const program& io) {
     work.base = q.load;
     check_workload(q.read.subject, given, work);
     check_workload(q.read.subject, work);
-    q.whole = graph_of(q.read.subject, q.load);
+    q.whole = q.load.training ? training_graph_of(q.read.subject, q.load) : graph_of(q.read.subject, q.load);
     graph_grain grain{static_cast<graph_level>(given.choice(option::level))};
     if (given.has(option::part_depth)) {
         if (given.has(option::level)) refuse("--depth", "cannot stand together with --level");
@@ -172,7 +189,8 @@ inline void split_graph(graph_question& q, const arguments& given) {
     };
     const bool splits = given.has(option::split) || given.has(option::stages), cuts = given.has(option::cuts);
     if (format == graph_format::chrome) {
-        for (const option_row& o : {option::level, option::part_depth, option::cuts, option::split, option::stages})
+        for (const option_row& o :
+             {option::level, option::part_depth, option::train_graph, option::cuts, option::split, option::stages})
             if (given.has(o)) refuse(o.name, "says nothing of a timeline (--format chrome)");
         const workload load = detail::graph_workload(given);
         const placement p = io.place(given, io);
@@ -181,6 +199,9 @@ inline void split_graph(graph_question& q, const arguments& given) {
         check_workload(p.subject, given, work);
         return answer(detail::step_trace(p, load));
     }
+    if (given.has(option::train_graph))
+        for (const option_row& o : {option::cuts, option::split, option::stages})
+            if (given.has(o)) refuse(o.name, "is of a forward pass, not of --backward");
     for (const option_row& o : {option::engine, option::execution, option::tp})
         if (given.has(o)) refuse(o.name, "is of the timeline of a step (--format chrome)");
     if (cuts && format != graph_format::text && format != graph_format::json)
@@ -197,7 +218,7 @@ inline void split_graph(graph_question& q, const arguments& given) {
     std::vector<double> seconds;
     if (given.has(option::device)) {
         q.on = graph_device_of("--device", given.text(option::device), given, graph_types(given, q.read));
-        seconds = operation_seconds(q.read.subject, q.load, q.on->how, *q.on->on, *q.on->kernels);
+        seconds = detail::graph_seconds(q);
         set_times(q.parts, seconds);
     }
     if (splits) detail::split_graph(q, given);
@@ -230,17 +251,19 @@ inline void split_graph(graph_question& q, const arguments& given) {
 
 inline constexpr std::array graph_options = joined(
     model_options,
-    std::array{option::batch, option::sequence, option::past, option::encoder_sequence, option::image, option::images, option::video, option::videos, option::audio, option::logits},
-    std::array{option::level, option::part_depth, option::cuts, option::graph_as, option::out},
+    std::array{option::batch, option::sequence, option::past, option::encoder_sequence, option::image, option::images,
+               option::video, option::videos, option::audio, option::logits},
+    std::array{option::level, option::part_depth, option::train_graph, option::cuts, option::graph_as, option::out},
     titled("Device", std::array{option::device, option::linear_dtype, option::calibration, option::engine, option::execution,
                                 option::tp}),
     std::array{option::split, option::stages, option::link}, help_option);
 
-inline constexpr std::array<example_row, 4> graph_examples{{
+inline constexpr std::array<example_row, 5> graph_examples{{
     {"llmcost graph --model meta-llama/Llama-3.2-1B --device h200 --cuts", "its layers, their times, every cut"},
     {"llmcost graph --model meta-llama/Llama-3.1-8B --devices h200,l4,l4 --link 1Gbit/s",
      "the best split over three devices"},
     {"llmcost graph --model openai-community/gpt2 --level layer --format dot | dot -Tsvg > gpt2.svg", "a picture"},
+    {"llmcost graph --model openai-community/gpt2 --backward --level operator --format json", "a training step"},
     {"llmcost graph --model Qwen/Qwen3-8B --device h200 --tp 2 --format chrome --out step.json", "for ui.perfetto.dev"},
 }};
 
@@ -250,7 +273,8 @@ inline constexpr command graph_command{
     .usage = "(--model NAME | --config FILE) [option]...",
     .about =
         "A forward pass as a graph of modules or operations, with the tensors that go from\n"
-        "one to another; where it can be cut, and the best split over devices.\n",
+        "one to another; where it can be cut, and the best split over devices. With\n"
+        "--backward a training step, with what goes back.\n",
     .options = graph_options,
     .answer = graph_answer,
     .examples = graph_examples};

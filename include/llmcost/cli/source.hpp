@@ -95,9 +95,9 @@ inline found_config from_name(std::string_view name, const arguments& args, cons
     hub_options options = hub_options::from_environment(io.get);
     if (args.has(option::offline)) options.offline = true, options.offline_source = "--offline";
     const std::string shown = printable(name);
-    const auto with_processor = [&](const hub_file& file) {
+    const auto with_processor = [&, repository = id.name](const hub_file& file) {
         config_document document = read_config_file(file.path.string());
-        add_processor_of(document, {id.name, file.commit}, options, io.models);
+        add_processor_of(document, {repository, file.commit}, options, io.models);
         return document;
     };
     if (const auto cached = find_in_cache(id, "config.json", options))

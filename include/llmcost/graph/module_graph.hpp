@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include <llmcost/graph/operator_graph.hpp>
+#include <llmcost/graph/backward_graph.hpp>
 
 // A pass as a graph of parts: modules, layers or operations, with every tensor that goes from one to another.
 namespace llmcost {
@@ -114,20 +114,23 @@ private:
             if (chosen_[i] == static_cast<std::int32_t>(i))
                 for (const std::int32_t at : from_.modules[i].calls) call_begins[static_cast<std::size_t>(at)] = true;
         add(part_kind::input, "Input", "Input", -1, 0);
+        bool went_back = false;
         for (std::int32_t i = 0; i < length_of(from_.operations); ++i) {
             const graph_operation& o = at_place(from_.operations, i);
             const std::int32_t module = o.module >= 0 ? at_place(chosen_, o.module) : -1;
-            const bool goes_on = module >= 0 && out_.parts.back().module == module &&
+            const bool back = o.pass != graph_pass::forward;
+            const bool goes_on = module >= 0 && back == went_back && out_.parts.back().module == module &&
                                  out_.parts.back().kind == part_kind::module && !call_begins[static_cast<std::size_t>(i)];
             if (module >= 0 && !goes_on) {
                 const graph_module& m = at_place(from_.modules, module);
-                add(part_kind::module, m.path, m.type, module, i);
+                add(part_kind::module, m.path + (back ? ".backward" : ""), m.type, module, i);
             } else if (module < 0) {
                 const std::string path = o.module >= 0 ? at_place(from_.modules, o.module).path : std::string();
-                const std::string kind(price_of(o.kind).name);
+                std::string kind(price_of(o.kind).name);
+                if (back) kind += o.pass == graph_pass::meeting ? ".gradients" : ".backward";
                 add(part_kind::operation, path.empty() ? kind : path + "." + kind, kind, o.module, i);
             }
-            out_.parts.back().end = i + 1;
+            out_.parts.back().end = i + 1, went_back = back;
             part_of_.push_back(length_of(out_.parts) - 1);
         }
         add(part_kind::output, "Output", "Output", -1, length_of(from_.operations));
@@ -154,13 +157,14 @@ private:
                 }
             }
         }
-        if (from_.returned >= 0) {
-            const graph_tensor& t = at_place(from_.tensors, from_.returned);
-            graph_input given_out;
-            given_out.tensor = from_.returned, given_out.producer = t.producer;
-            given_out.sizes = t.sizes, given_out.type = t.type, given_out.bytes = t.bytes;
-            link(t.producer < 0 ? 0 : at_place(part_of_, t.producer), length_of(out_.parts) - 1, given_out);
-        }
+        const auto give_out = [&](std::int32_t tensor) {
+            const graph_tensor& t = at_place(from_.tensors, tensor);
+            graph_input out;
+            out.tensor = tensor, out.producer = t.producer, out.sizes = t.sizes, out.type = t.type, out.bytes = t.bytes;
+            link(t.producer < 0 ? 0 : at_place(part_of_, t.producer), length_of(out_.parts) - 1, out);
+        };
+        if (from_.returned >= 0) give_out(from_.returned);
+        for (const std::int32_t gradient : from_.gradients) give_out(gradient);
         const auto key = [](const part_edge& e) { return std::tie(e.from, e.to, e.tensor, e.producer, e.sizes); };
         std::ranges::stable_sort(out_.edges, {}, key);
         const auto same = [&](const part_edge& a, const part_edge& b) { return key(a) == key(b); };
@@ -213,15 +217,18 @@ private:
         std::vector<std::int32_t> made(from_.tensors.size(), -1);
         for (std::size_t i = n; i-- > 0;)
             if (from_.operations[i].output >= 0) at_place(made, from_.operations[i].output) = static_cast<std::int32_t>(i);
+        std::vector<bool> stays(from_.tensors.size());
+        for (const std::int32_t gradient : from_.gradients) stays[static_cast<std::size_t>(gradient)] = true;
         for (std::size_t i = 0; i < from_.tensors.size(); ++i) {
             const graph_tensor& t = from_.tensors[i];
             if (t.is_cached || t.origin == tensor_origin::parameter) continue;
             const bool was_made = t.origin == tensor_origin::operation;
             if (!was_made && t.consumers.empty()) continue;
-            const std::int32_t first = was_made ? made[i] : t.consumers.front();
+            const std::int32_t first = !was_made ? t.consumers.front() : made[i] >= 0 ? made[i] : t.producer;
             if (first < 0) continue;
             std::int32_t last = t.consumers.empty() ? first : std::max(first, t.consumers.back());
-            if (t.is_saved || static_cast<std::int32_t>(i) == from_.returned) last = static_cast<std::int32_t>(n) - 1;
+            if (t.is_saved || stays[i] || static_cast<std::int32_t>(i) == from_.returned)
+                last = static_cast<std::int32_t>(n) - 1;
             at_place(comes, first) += t.bytes, at_place(goes, last) += t.bytes;
         }
         std::uint64_t live = 0;

@@ -10,88 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include <llmcost/analysis/counts.hpp>
 #include <llmcost/graph/parameter_names.hpp>
+#include <llmcost/graph/pass_graph.hpp>
 
 namespace llmcost {
-
-/// The name of a tensor's element type; `unspecified` is that of ids, which have 64 bits.
-[[nodiscard]] constexpr literal element_name(dtype type) noexcept {
-    return type == dtype::unspecified ? literal("int64") : name_of(type);
-}
-
-/// Where a tensor of a graph comes from.
-enum class tensor_origin : std::uint8_t {
-    operation,  ///< an operation of the pass made it
-    parameter,
-    handed_in,  ///< ids, pixels, masks, buffers of modules, what earlier passes left in the cache
-};
-
-/// A tensor: a storage with the sizes in which it was made.
-struct graph_tensor {
-    std::string name;  ///< of a parameter its full name; else empty
-    std::vector<std::int64_t> sizes{};
-    dtype type = dtype::float32;
-    std::uint64_t bytes = 0;
-    tensor_origin origin = tensor_origin::operation;
-    std::int32_t producer = -1;             ///< the operation that made it, or wrote into it last
-    std::vector<std::int32_t> consumers{};  ///< operations that read it, in order
-    bool is_cached = false;                 ///< the cache holds it after the run
-    bool is_saved = false;                  ///< autograd keeps it until backward
-};
-
-/// A tensor as an operation reads it: a view has sizes of its own.
-struct graph_input {
-    std::int32_t tensor = -1;
-    std::int32_t producer = -1;  ///< the operation whose result is read; -1: a parameter, or handed in
-    std::vector<std::int64_t> sizes{};
-    dtype type = dtype::float32;
-    std::uint64_t bytes = 0;  ///< what an expansion repeats once
-    bool is_view = false;     ///< in other sizes than it was made in
-    bool wants_gradient = false;
-};
-
-/// One executed operation.
-struct graph_operation {
-    op kind{};
-    std::int32_t module = -1;  ///< of `modules`
-    std::uint64_t times = 1;   ///< steps through time that it stands for
-    std::vector<graph_input> inputs{};
-    std::int32_t output = -1;  ///< of `tensors`
-    std::vector<std::int64_t> sizes{};
-    dtype type = dtype::float32;
-    bool in_place = false;  ///< it writes into a tensor that was there
-    bool goes_back = false;
-    figures done{};  ///< what it executes and keeps, of all its times; of backward what is its own
-    std::uint64_t bytes_read = 0, bytes_written = 0;
-};
-
-/// A module of the reference; `operations` from `first` to `end` are its own and its children's.
-struct graph_module {
-    std::string path;  ///< empty for the whole model
-    std::string type;  ///< class name
-    role what = role::none;
-    std::int32_t parent = -1;
-    std::int64_t index = -1;  ///< its place in a list
-    int depth = 0;
-    bool leaf = false;
-    std::int32_t first = 0, end = 0;
-    std::uint64_t parameters = 0;       ///< elements of its own, tied ones where they are named first
-    std::vector<std::int32_t> owned{};  ///< those tensors
-    std::vector<std::int32_t> again{};  ///< operations of later calls
-    std::vector<std::int32_t> calls{};  ///< where later calls begin
-};
-
-/// A forward pass as a graph: modules in the order of their first call, operations in the order of their execution.
-///
-/// Every tensor that an operation reads is a parameter, was handed in, or has its producer before it.
-struct operator_graph {
-    std::vector<graph_module> modules;
-    std::vector<graph_operation> operations;
-    std::vector<graph_tensor> tensors;
-    std::int32_t returned = -1;  ///< the tensor that the model gives out
-    figures total{};             ///< of the whole model; of backward also what is added where gradients of a tensor meet
-};
 
 namespace detail {
 
@@ -146,6 +68,25 @@ public:
     }
     void read_beside(const recorder&, const value& v) override { beside_.push_back(input_of(v)); }
     void saved(const recorder&, const value& v) override { saved_.push_back(v); }
+    void read_in_backward(const recorder&, const value& v) override { kept_.push_back(v); }
+    void saved_besides(const recorder& r, count bytes) override { besides_ += (bytes * r.times()).to_64(); }
+    void saved_integers(const recorder& r, count bytes) override { integers_ += (bytes * r.times()).to_64(); }
+    void came_last(const recorder&, const value& v) override {
+        if (!out_.operations.empty()) set(tensor_of_, static_cast<std::size_t>(v.storage), out_.operations.back().output);
+    }
+    void written_into(const recorder&, const value& whole, const value& part) override {
+        graph_function made;
+        made.behind = here(), made.writes = true, made.module = open_.empty() ? -1 : open_.back();
+        made.output = tensor_of(whole), made.inputs.push_back(input_of(part));
+        out_.functions.push_back(std::move(made));
+    }
+    void goes_through(const recorder&, const value& out, const value* const* in, int n) override {
+        graph_function made;
+        made.behind = here(), made.module = open_.empty() ? -1 : open_.back(), made.output = tensor_of(out);
+        for (int i = 0; i < n; ++i) made.inputs.push_back(input_of(*in[i]));
+        made.kept = take_kept(-1);
+        out_.functions.push_back(std::move(made));
+    }
     void executed(const recorder& r, const operation& o) override {
         graph_operation n;
         n.kind = o.kind, n.module = open_.empty() ? -1 : open_.back(), n.times = r.times().to_64();
@@ -174,9 +115,7 @@ public:
         for (const graph_input& i : n.inputs)
             if (i.tensor >= 0) tensor(i.tensor).consumers.push_back(here());
         if (n.output >= 0) tensor(n.output).producer = here();
-        for (const value& v : saved_)
-            if (const std::int32_t t = tensor_of(v); t >= 0) tensor(t).is_saved = true;
-        saved_.clear();
+        n.kept = take_kept(here());
         out_.operations.push_back(std::move(n));
     }
     void renamed(const recorder&, std::int32_t before, std::int32_t now) override {
@@ -235,6 +174,36 @@ private:
         in.producer = tensor(in.tensor).producer;
         in.is_view = tensor(in.tensor).sizes != in.sizes, in.wants_gradient = v.requires_grad;
         return in;
+    }
+    /// What backward will read, of an operation or, with -1, of a function; what nobody knows is a copy of what the
+    /// operation overwrites.
+    [[nodiscard]] std::vector<graph_input> take_kept(std::int32_t by) {
+        std::vector<graph_input> all;
+        const auto own = [&](std::vector<std::int64_t> sizes, dtype type, std::uint64_t bytes) {
+            graph_tensor made;
+            made.sizes = std::move(sizes), made.type = type, made.bytes = bytes, made.producer = by;
+            made.origin = by >= 0 ? tensor_origin::operation : tensor_origin::handed_in;
+            graph_input& in = all.emplace_back();
+            in.tensor = static_cast<std::int32_t>(out_.tensors.size()), in.producer = by;
+            in.sizes = made.sizes, in.type = type, in.bytes = bytes;
+            out_.tensors.push_back(std::move(made));
+        };
+        for (const value& v : saved_) {
+            const auto s = static_cast<std::size_t>(v.storage);
+            if (by >= 0 && (s >= tensor_of_.size() || tensor_of_[s] < 0)) {
+                own(sizes_of(v), v.type, of_elements(count(v.storage_elements), v.type));
+                set(tensor_of_, s, all.back().tensor);
+            } else {
+                all.push_back(input_of(v));
+            }
+            tensor(all.back().tensor).is_saved = true;
+        }
+        for (const value& v : kept_) all.push_back(input_of(v));
+        if (besides_ > 0) own({static_cast<std::int64_t>(besides_)}, dtype::int8, besides_);
+        const auto integers = static_cast<std::int64_t>(integers_ / sizeof(std::int64_t));
+        if (integers_ > 0) own({integers}, dtype::unspecified, integers_);
+        saved_.clear(), kept_.clear(), besides_ = integers_ = 0;
+        return all;
     }
     /// What rows of parameters are picked by is handed in: ids, places.
     void read_ids(graph_operation& n, const value& picked) {
@@ -317,7 +286,8 @@ private:
     std::vector<std::int32_t> parameters_;  ///< tensors, by the parameter's number
     parameter_names names_;
     std::vector<graph_input> beside_;
-    std::vector<value> saved_;
+    std::vector<value> saved_, kept_;
+    std::uint64_t besides_ = 0, integers_ = 0;  ///< bytes kept beside tensors, of integers
     ledger before_{};
 };
 

@@ -26,8 +26,9 @@ public:
 
     /// A parameter that is declared; a tied one is that of the same sizes, which may be named later.
     declaration declared(const std::string& name, const value& v, bool tied) {
-        const auto same = std::ranges::find_if(
-            all_, [&](const parameter& p) { return (tied || p.awaited) && p.sizes == std::vector(v.size, v.size + v.rank); });
+        const auto same = std::ranges::find_if(all_, [&](const parameter& p) {
+            return (tied || p.awaited) && p.sizes == std::vector(v.size, v.size + v.rank);
+        });
         const bool fresh = same == all_.end();
         const auto number = static_cast<std::int32_t>(same - all_.begin());
         if (fresh)

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include <llmcost/graph/backward_graph.hpp>
 #include <llmcost/memory/forward_player.hpp>
 
 namespace llmcost::detail {
@@ -126,9 +127,7 @@ private:
     /// Whether backward hands the gradient on as it is.
     [[nodiscard]] bool passes(const tape_node& n, const tape_edge& e) const {
         const bool whole = e.bytes == n.output_bytes;
-        return whole && !n.own_backward &&
-               (n.kind == op::add || n.kind == op::copy || n.kind == op::cat ||
-                (n.kind == op::sub && &e == &n.inputs.front()));
+        return whole && !n.own_backward && hands_on_gradient(n.kind, &e == &n.inputs.front());
     }
     /// A gradient that a node makes; where the operation sees a tensor repeated, it is summed.
     std::int32_t fresh(const tape_node& n, const tape_edge& e, std::string_view name) {

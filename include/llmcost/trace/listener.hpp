@@ -117,6 +117,10 @@ public:
     virtual void saved_besides(const recorder&, count /*bytes*/) {}
     /// The same of integers that the pass made, which are no floating-point tensors.
     virtual void saved_integers(const recorder&, count /*bytes*/) {}
+    /// What the backward of the operation that is told next reads beside: a parameter, complex numbers.
+    virtual void read_in_backward(const recorder&, const value&) {}
+    /// A part was written into a tensor, whose gradient is then the part's as well.
+    virtual void written_into(const recorder&, const value& /*whole*/, const value& /*part*/) {}
     /// What is saved for the backward that is told next are gradients.
     virtual void saves_gradients() {}
     virtual void cached(const recorder&, const value&) {}

@@ -219,6 +219,7 @@ public:
         if (!part.requires_grad) return;
         gradient_arrives(part);
         require_grad(whole);
+        if (listener_ != nullptr && idle_ == 0) listener_->written_into(*this, whole, part);
     }
     /// `Tensor.slice`, `Tensor.select`: a view whose gradient arrives as large as the whole, zeros around it.
     ///
@@ -304,7 +305,10 @@ private:
     }
     constexpr void save(const value& v) {
         // complex numbers are no floating-point tensors to those who count saved bytes
-        if (!v.is_stored() || v.type == dtype::complex64) return;
+        if (!v.is_stored() || v.type == dtype::complex64) {
+            if (listener_ != nullptr && v.storage != value::no_storage) listener_->read_in_backward(*this, v);
+            return;
+        }
         if (listener_ != nullptr) listener_->saved(*this, v);
         if (storages_.is_saved(v.storage)) return;
         storages_.set_saved(v.storage, true);
