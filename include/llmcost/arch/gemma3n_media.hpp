@@ -58,6 +58,10 @@ constexpr value look(const site& here, trace& t, const value& words) {
     const recorder::idle_guard no_pixels{t, !sees_images(t)};
     const recorder::workload_guard shown{t, pictures(t.load(), images_in(t), 0, 0)};
     value x = describe_tower(here, t, 0, "vision_tower", role::vision);
+    if (const std::int64_t width = here.component(0).dims.hidden_size; x.dim(1) != width) {
+        if (sees_images(t)) report_description("the tower's features are not as wide as vision_config says");
+        x = t.input({x.dim(0), width, x.dim(2), x.dim(3)});  // a text alone reads no features
+    }
     x = t.reshape(x, {x.dim(0), x.dim(1), x.dim(2) * x.dim(3)}).permute({0, 2, 1});
     t.in_place(op::mul, x);
     const recorder::called_again_guard again{t};
