@@ -84,6 +84,8 @@ constexpr media_shapes show_windows(const model& m, const workload& load) {
 /// (windows, mels, 3000) -> (windows, 1500 or 750, width); `masked` says where silence is hidden.
 constexpr value hear_windows(const site& here, trace& t, const value* mask, bool pools) {
     const std::int64_t width = here.dims.hidden_size, states = here.dims.own[places];
+    if (hears(t) && states != window_frames / 2)
+        report_description("audio_config.max_source_positions: no row describes windows of another length than 30 seconds");
     const value sound = t.input({t.load().batch, here.dims.own[mels], 2 * states});
     value x = t.unary(op::gelu, t.call("conv1", convolution_1d{here.dims.own[mels], width, 3, 1, 1}, sound));
     x = t.unary(op::gelu, t.call("conv2", convolution_1d{width, width, 3, 2, 1}, x)).permute({0, 2, 1});
@@ -111,8 +113,6 @@ constexpr value hear_windows(const site& here, trace& t, const value* mask, bool
 template <class Inside>
 constexpr value hear_in_tower(const site& here, trace& t, const recording& r, const Inside& inside) {
     const site tower = here.component(0);
-    if (hears(t) && tower.dims.own[places] != window_frames / 2)
-        report_description("audio_config.max_source_positions: no row describes windows of another length than 30 seconds");
     const module_info m{.name = "audio_tower", .type = tower.type(tower.row.names.model_type), .what = role::audio};
     workload load = t.load();
     load.batch *= r.windows;
