@@ -178,8 +178,10 @@ struct former_attention {
             return all.view({v.dim(0), v.dim(1), heads, width / heads}).transpose(1, 2);
         };
         t.enter(inner);
-        const value q = split("query", x, width);
+        value q = split("query", x, width);
         const value k = split("key", from, from_width), v = split("value", from, from_width);
+        // the same learned queries look at every window
+        if (t.load().implementation == attention_implementation::sdpa) q = q.expand({k.dim(0), heads, x.dim(1), width / heads});
         const context all{.sequence = x.dim(1), .past = from.dim(1) - x.dim(1), .causal = false};
         const value mixed = eager_attention(t, q, k, v, all, {.float_softmax = false});
         const value flat = t.leave(inner, t.reshape(mixed, {mixed.dim(0), x.dim(1), width}));
