@@ -58,11 +58,11 @@ struct layer {
         const value* const added = own_bias ? &bias : of_all;
         value h = t.call("attention", attention{here, added}, t.call("layernorm_before", layer_norm, x));
         h = dropout(t, "dropout", h);
-        if (scales) h = t.mul(first, h);
+        h = scales ? t.mul(first, h) : t.mul(h);
         const value middle = t.add(t.call("drop_path", path, h), x);
         h = t.call("mlp", tower_layer::feed_forward_of(here), t.call("layernorm_after", layer_norm, middle));
         h = dropout(t, "dropout", h);
-        if (scales) h = t.mul(second, h);
+        h = scales ? t.mul(second, h) : t.mul(h);
         return t.add(t.call("drop_path", path, h), middle);
     }
 };
@@ -84,7 +84,7 @@ constexpr value base(const site& here, trace& t) {
     const bool means = here.dims.own[mean_pooling] != 0;
     x = means ? t.call("layernorm", identity{"Identity"}, x) : t.call("layernorm", layer_norm, x);
     const recorder::off_loss_guard unread{t, here.dims.head == head_kind::none};
-    const module_info pooler{.name = "pooler", .type = here.type("Pooler")};
+    const module_info pooler{.name = "pooler", .type = here.type("Pooler"), .leaf = !means};
     t.enter(pooler);
     const value pooled =
         t.leave(pooler, means ? t.call("layernorm", layer_norm, t.mean(t.slice(x, 1, x.dim(1) - 1), 1)) : t.select(x, 1));

@@ -160,7 +160,7 @@ constexpr value base(const site& here, trace& t) {
     const bool means = here.dims.own[mean_pooling] != 0;
     x = means ? t.call("layernorm", identity{"Identity"}, x) : t.call("layernorm", layer_norm, x);
     if (here.dims.head == head_kind::none) return x;
-    const module_info pooler{.name = "pooler", .type = here.type("Pooler")};
+    const module_info pooler{.name = "pooler", .type = here.type("Pooler"), .leaf = !means};
     t.enter(pooler);
     return t.leave(pooler, means ? t.call("layernorm", layer_norm, t.mean(t.slice(x, 1, x.dim(1) - 1), 1)) : t.select(x, 1));
 }
