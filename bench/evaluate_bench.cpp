@@ -12,6 +12,7 @@
 
 #include <llmcost/analysis/evaluator.hpp>
 #include <llmcost/bundled/all.hpp>
+#include <llmcost/described/described_model.hpp>
 #include <llmcost/json.hpp>
 #include <llmcost/llmcost.hpp>
 #include <llmcost/registry.hpp>
@@ -101,6 +102,19 @@ void sweep(benchmark::State& state) {
     state.SetItemsProcessed(state.iterations() * 100 * 100);
 }
 BENCHMARK(sweep);
+
+// a Llama that a file describes, which is to take no more than 2 µs
+void evaluate_described(benchmark::State& state) {
+    const config_document file = read_config_file(LLMCOST_TEST_DIR "/../configs/models/llama.json");
+    const described_model described(file.root());
+    evaluator figures_at(described.subject());
+    workload w{.batch = 2, .sequence = 100};
+    for (auto _ : state) {
+        w.sequence = w.sequence % 4096 + 2;
+        benchmark::DoNotOptimize(figures_at(w));
+    }
+}
+BENCHMARK(evaluate_described);
 
 void read_configuration(benchmark::State& state) {
     std::ifstream file(LLMCOST_TEST_DIR "/golden/openai__gpt-oss-20b.json");

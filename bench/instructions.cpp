@@ -15,6 +15,7 @@
 
 #include <llmcost/analysis/evaluator.hpp>
 #include <llmcost/bundled/all.hpp>
+#include <llmcost/described/described_model.hpp>
 #include <llmcost/json.hpp>
 #include <llmcost/llmcost.hpp>
 #include <llmcost/registry.hpp>
@@ -73,6 +74,12 @@ int main() {
 
     evaluator figures_at(llama);
     hold("an evaluation, all figures", 3'000, [&] { kept = figures_at(load).add.to_64(); });
+
+    // a file's model is to take no more than 2 µs, too
+    const config_document file = read_config_file(LLMCOST_TEST_DIR "/../configs/models/llama.json");
+    const described_model described(file.root());
+    evaluator described_at(described.subject());
+    hold("the same of a described Llama", 3'000, [&] { kept = described_at(load).add.to_64(); });
 
     const closed_form form(llama, load);
     hold("a closed form in its region, one figure", 115, [&] { kept = form.flops(load).to_64(); });
