@@ -135,7 +135,7 @@ constexpr media_shapes show(const model& m, const workload& load) {
 
 /// SAM, its patches in front of queries, and what Qwen2's layers make of these: (B, queries, width).
 constexpr value describe_pictures(const site& here, trace& t) {
-    const site sharp = here.component(0), reader = here.component(1);
+    const site reader = here.component(1);
     const std::int64_t width = reader.dims.hidden_size;
     const module_info tower{.name = "vision_tower", .type = here.type("VisionModel"), .what = role::vision};
     const module_info encoder{.name = "vision_encoder", .type = reader.type("Encoder")};
