@@ -1,11 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
+#include "golden_models.hpp"
 #include "vision_file.hpp"
 
 #include <llmcost/registry.hpp>
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
 #include <set>
 #include <sstream>
 
@@ -28,6 +30,19 @@ TEST_CASE("a model that takes images of any size is exact at others than its own
         for (const auto& [word, line] : record.lines)
             if (word != "workload" && word != "config") CHECK_MESSAGE(got.lines.at(word) == line, word);
         CHECK_FALSE(got.lines.contains("folded"));
+    }
+    // goldens that show images hold other sizes, too ("every golden that shows images, videos or sound is exact")
+    for (const std::filesystem::path& path : golden_paths(media_folder())) {
+        const golden_file golden = read_golden(path);
+        const llmcost::model m = built_from(golden);
+        const auto other = [&](const llmcost::component& part) {
+            for (const golden_run& run : golden.runs)
+                if (part.kind != nullptr && run.shows.images > 0 &&
+                    run.shows.image_height != static_cast<std::uint64_t>(part.dims.vision.image_height))
+                    held.insert(std::string(part.kind->model_type));
+        };
+        other({m.kind, m.dims});
+        for (const llmcost::component& part : m.beside.held) other(part);
     }
     for (const llmcost::architecture* row : llmcost::every_model)
         if (row->any_image)

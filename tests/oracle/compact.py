@@ -150,7 +150,7 @@ def canonical(record):
     return dict(model_type=record["model_type"], architecture=record["architecture"], total=record["total"],
                 device=record.get("device", "meta"), tensors=tensors, tied=sorted(record["tied"]),
                 classes=dict(record["classes"]), runs=[run(r) for r in record["runs"]],
-                **{word: training(record.get(word)) for word in TRAININGS}, errors=dict(record.get("errors") or {}))
+                **{word: training(record.get(word)) for word in TRAININGS}, errors={kind.replace(" ", "_"): text for kind, text in (record.get("errors") or {}).items()})
 
 
 # --- writing -------------------------------------------------------------------------------------------------------

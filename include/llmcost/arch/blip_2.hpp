@@ -113,10 +113,18 @@ struct former_intermediate {
     }
 };
 
+/// What a layer's kind says of itself: its queries look at what was seen.
+constexpr std::uint8_t crosses = 1;
+
+/// Every so many layers look at what was seen.
+constexpr void plan_former(config_view, sizes& s) {
+    for (std::int64_t i = 0; i < s.num_hidden_layers; ++i)
+        (void)s.layers.set(i, {.own = i % s.own[crosses_every] == 0 ? crosses : std::uint8_t{0}});
+}
+
 /// Attention, a look at what was seen for queries of every so many layers; queries and words have blocks of their own.
 struct former_layer {
-    const site& here;
-    std::int64_t index;
+    site here;
     std::int64_t queries;
     std::int64_t source;
     const value& seen;
@@ -127,7 +135,7 @@ struct former_layer {
     constexpr value describe(trace& t, const value& x) const {
         const value all = t.call("attention", former_attention{here, here.dims.hidden_size}, x, x);
         value asked = t.slice(all, 1, queries);
-        if (index % here.dims.own[crosses_every] == 0)
+        if (here.kind.own == crosses)
             asked = t.call("crossattention", former_cross_attention{{here, source}}, asked, seen);
         const bool has_words = here.dims.own[reads_text] != 0;
         const std::int64_t length = all.dim(1) - queries;
@@ -151,13 +159,14 @@ constexpr value ask(const site& here, trace& t, value x, const value& seen, std:
     const module_info encoder{.name = "encoder", .type = here.type("QFormerEncoder")};
     const std::int64_t source = here.whole.beside[0].dims.hidden_size;
     t.enter(encoder);
-    for (repetition each = t.repeat(here.dims.num_hidden_layers, x); each.next();)
-        x = t.call({"layer", each.index()}, former_layer{here, each.index(), queries, source, seen}, x);
+    const shared_values nothing;
+    for (repetition each = t.repeat(here.dims.num_hidden_layers, here.dims.layers, x); each.next();)
+        x = t.call({"layer", each.index()}, former_layer{here.at(each, nothing), queries, source, seen}, x);
     return t.leave(encoder, x);
 }
 
 inline constexpr architecture former = [](architecture a) {
-    a.prefix = "Blip2", a.own = former_keys, a.heads = {};
+    a.prefix = "Blip2", a.own = former_keys, a.heads = {}, a.read = plan_former, a.kinds.own = crosses;
     a.defaults.hidden_act = activation::gelu;
     return a;
 }(shared_tower);

@@ -182,7 +182,10 @@ struct patch_embedder {
         const value valid = t.constant({images, patches, 2, 1}, t.activation_type());
         const value place = t.sum(t.mul(t.gather(table, {images, patches, 2, width}), valid), -2);
         const value h = t.call("pos_norm", scale, t.add(x, place));
-        return t.call("multimodal_embedder", media_embedder{here}, h);
+        const std::int64_t expected = of[unified_seen];
+        if (width != expected && sees_images(t)) report_description("vision_config.mm_embed_dim is not output_proj_dims");
+        return t.call("multimodal_embedder", media_embedder{here},
+                      width == expected ? h : trace::buffer({images, patches, expected}));
     }
 };
 

@@ -38,10 +38,10 @@ inline constexpr std::string_view one_node = "what a torch.autograd.Function doe
 }  // namespace why_open
 
 inline constexpr open_figure open_figures[]{
-    {"audioflamingo3 hrm_text moss_transcribe_diarize musicflamingo qwen2_audio voxtral whisper", "calflops", "", "", why_open::frozen},
-    {"audioflamingo3 hrm_text moss_transcribe_diarize musicflamingo qwen2_audio voxtral whisper", "ptflops-aten", "", "", why_open::frozen},
-    {"audioflamingo3 hrm_text moss_transcribe_diarize musicflamingo qwen2_audio voxtral whisper", "ptflops", "", "", why_open::frozen},
-    {"audioflamingo3 moss_transcribe_diarize musicflamingo qwen2_audio voxtral whisper", "torchinfo", "", "", why_open::frozen},
+    {"hrm_text moss_transcribe_diarize whisper", "calflops", "", "", why_open::frozen},
+    {"hrm_text moss_transcribe_diarize whisper", "ptflops-aten", "", "", why_open::frozen},
+    {"hrm_text moss_transcribe_diarize whisper", "ptflops", "", "", why_open::frozen},
+    {"moss_transcribe_diarize qwen2_audio voxtral whisper", "torchinfo", "", "", why_open::frozen},
     {"axk2 deepseek_v32 dots3_note dots3_note_text glm_moe_dsa", "flop_counter", "sdpa", "", why_open::walk_without_sdpa},
     {"axk2 deepseek_v32 dots3_note dots3_note_text glm_moe_dsa", "deepspeed", "sdpa", "", why_open::walk_without_sdpa},
     {"axk2 deepseek_v32 dots3_note dots3_note_text glm_moe_dsa", "calflops", "sdpa", "", why_open::walk_without_sdpa},
@@ -107,7 +107,7 @@ inline constexpr open_figure open_figures[]{
     {"granite_swa granitemoe_swa", "deepspeed", "eager", "meta", why_open::not_traced},
     {"granite_swa granitemoe_swa", "calflops", "eager", "meta", why_open::not_traced},
     {"granite_swa granitemoe_swa", "ptflops", "eager", "meta", why_open::not_traced},
-    {"hrm_text inkling_text kosmos-2.5 seamless_m4t", "torchinfo", "", "", why_open::not_traced},
+    {"hrm_text inkling_text kosmos-2.5", "torchinfo", "", "", why_open::not_traced},
     {"inkling2_text", "deepspeed", "eager", "", why_open::not_traced},
     {"inkling2_text", "calflops", "eager", "", why_open::not_traced},
     {"inkling2_text", "ptflops-aten", "eager", "real", why_open::not_traced},
