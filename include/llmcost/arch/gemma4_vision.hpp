@@ -19,7 +19,7 @@ inline constexpr own_key vision_keys[]{{"patch_size", 16},
 /// The largest sides with about the aspect of what is shown that are whole tokens, so many at most.
 ///
 /// Source: transformers/models/gemma4/image_processing_gemma4.py, `get_aspect_ratio_preserving_size`.
-[[nodiscard]] constexpr image_sides within_tokens(image_sides shown, std::int64_t patch, std::int64_t pooled,
+[[nodiscard]] inline image_sides within_tokens(image_sides shown, std::int64_t patch, std::int64_t pooled,
                                                   std::int64_t tokens) {
     const std::int64_t step = patch * pooled, most = tokens * pooled * pooled * patch * patch;
     const auto real = [](std::int64_t n) { return static_cast<double>(n); };

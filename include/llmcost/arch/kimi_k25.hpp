@@ -24,7 +24,7 @@ inline constexpr own_key tower_keys[]{
 /// Sides of at most 512 patches, 16384 patches in all, padded to whole squares of patches that become one.
 ///
 /// Source: transformers/models/kimi_k25/image_processing_kimi_k25.py, `navit_resize`.
-[[nodiscard]] constexpr image_sides padded(image_sides shown, std::int64_t patch, std::int64_t merged) {
+[[nodiscard]] inline image_sides padded(image_sides shown, std::int64_t patch, std::int64_t merged) {
     constexpr std::int64_t most_patches = 16384, longest = 512;
     const auto real = [](std::int64_t n) { return static_cast<double>(n); };
     const auto count_along = [&](std::int64_t side) { return side < patch ? 1 : side / patch; };

@@ -9,6 +9,7 @@
 #include <llmcost/bundled/gemma.hpp>
 #include <llmcost/bundled/gpt.hpp>
 #include <llmcost/bundled/llama.hpp>
+#include <llmcost/bundled/media.hpp>
 #include <llmcost/bundled/mistral.hpp>
 #include <llmcost/bundled/mixture.hpp>
 #include <llmcost/bundled/qwen.hpp>
@@ -54,7 +55,7 @@ constexpr auto merge_bundled(const bundled_config (&... tables)[Sizes]) noexcept
 /// Every bundled configuration, sorted by name without regard to case.
 inline constexpr auto bundled_configs =
     detail::merge_bundled(bundled_dense, bundled_diffusers, bundled_encoder, bundled_gemma, bundled_gpt, bundled_llama,
-                          bundled_mistral, bundled_mixture, bundled_qwen, bundled_state_space, bundled_timm,
+                          bundled_media, bundled_mistral, bundled_mixture, bundled_qwen, bundled_state_space, bundled_timm,
                           bundled_torchvision);
 
 static_assert(detail::names_ascend(bundled_configs), "tables stand in the order of their names, each name once");
