@@ -80,6 +80,35 @@ TEST_CASE("images of another size are taken by models whose reference takes them
     CHECK(mult("resnet", "--image 448x448") != mult("resnet", ""));
     CHECK(has(
         refused("--config - --image 448x448", {.in = R"({"model_type": "vit"})"}),
-        "this model's images have the size that its configuration says: its positions, or its windows, are made for it"));
+        "images have the size that its configuration says (224x224): its positions, or its windows, are made for it"));
     CHECK(has(refused("--config - --image 448x448", {.in = R"({"model_type": "llama"})"}), "this model reads no images"));
+}
+
+TEST_CASE("a prompt shows images, and says what became of them") {
+    const std::string qwen = "--model Qwen/Qwen2.5-VL-7B-Instruct --sequence 64 ";
+    // 1920 x 1080 are 1932 x 1092 in multiples of 28: 69 x 39 tokens
+    CHECK(has(printed(qwen + "--image 1920x1080"), "1 image of 1,920 \u00d7 1,080, read as 1,932 \u00d7 1,092: 2,691 tokens\n"));
+    CHECK(has(printed(qwen + "--image 1920x1080"), "sequence 64 + 2,691 shown"));
+    CHECK(has(printed(qwen + "--image 1920x1080 --images 2 --format json"), "\"image_tokens\": 5382"));
+    CHECK(has(printed(qwen + "--set preprocessor_config.max_pixels=1003520 --image 1920x1080 --format json"),
+              "\"image_tokens\": 1222"));
+    // images in the past: the step is that of a text as long
+    const auto step = [](const std::string& more) {
+        return printed("--model Qwen/Qwen2.5-VL-7B-Instruct --sequence 1 --past 500 --format csv flops " + more);
+    };
+    CHECK(step("--image 448x448") == step(""));
+    CHECK(has(refused(qwen + "--images 1"), "say --image WIDTHxHEIGHT"));
+    CHECK(has(refused(qwen + "--image 9000x40"), "more than 200 times as long as wide"));
+    CHECK(has(refused(qwen + "--image 448"), "expected WxH such as 640x480, found '448'"));
+    CHECK(has(refused(qwen + "--audio 30"), "this model reads no sound"));
+    CHECK(has(refused(qwen + "--videos 1"), "needs --video"));
+    CHECK(has(refused("--model Qwen/Qwen2.5-VL-7B-Instruct --sequence 0 --image 448x448"), "this model reads tokens"));
+}
+
+TEST_CASE("sound is heard in whole windows") {
+    const std::string whisper = "--model openai/whisper-large-v3 --sequence 4 --format csv mult ";
+    CHECK(printed(whisper + "--audio 30") == printed(whisper));
+    CHECK(printed(whisper + "--audio 5.5") == printed(whisper + "--audio 30"));
+    CHECK(has(printed("--model openai/whisper-large-v3 --audio 30 --sequence 4"), "30 s of sound, read as 3,000 frames"));
+    CHECK(has(refused("--model openai/whisper-large-v3 --audio 1.00001"), "expected whole milliseconds"));
 }

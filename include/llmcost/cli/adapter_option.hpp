@@ -23,7 +23,7 @@ namespace llmcost::cli {
 
 namespace option {
 
-inline constexpr option_row adapter{"--adapter", value_kind::file, "FILE", "adapter_config.json of PEFT, or lora:r=16"};
+inline constexpr option_row adapter{"--adapter", value_kind::file, "FILE", "PEFT's, or lora:r=16"};
 
 }  // namespace option
 

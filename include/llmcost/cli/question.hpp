@@ -107,6 +107,13 @@ inline void check_media(const model& m, const workload& load) {
     }
     if (load.videos > 0 && !reads.videos) refuse(option::video.name, "this model reads no videos");
     if (load.audio_milliseconds > 0 && !reads.audio) refuse(option::audio.name, "this model reads no sound");
+    if (m.kind->media == nullptr || !load.has_media()) return;
+    try {
+        (void)m.kind->media(m, load);
+    } catch (const description_error& e) {  // what its processor refuses
+        const option_row& said = load.images > 0 ? option::image : load.videos > 0 ? option::video : option::audio;
+        refuse(said.name, e.what());
+    }
 }
 
 /// Refuses what a model does not read: tokens of an encoder where no decoder stands behind one, no tokens at all where it

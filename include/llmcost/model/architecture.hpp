@@ -233,7 +233,9 @@ struct model {
     [[nodiscard]] constexpr bool describes_dropout() const noexcept;
     /// Walks one forward pass through a trace; gives what it returns, of which a loss is made.
     constexpr value forward(trace& t) const;
-    /// The same; a training step goes back from the sum of what it returns.
+    /// The same of a workload in which what is shown has become tokens.
+    constexpr value walk(trace& t) const;
+    /// Walks a pass; a training step goes back from the sum of what it returns.
     constexpr void describe(trace& t) const;
 };
 
@@ -289,7 +291,7 @@ constexpr value describe_within(const module_info& m, source_part part, const si
 /// among those that an encoder has read, whose states later passes see, too.
 constexpr workload shown_to(const model& m, workload load) {
     const bool encoded = m.kind->shows_encoder && m.dims.encoder.num_hidden_layers > 0;
-    if (m.kind->media == nullptr || !load.has_media() || (load.past > 0 && !encoded)) return load;
+    if (load.past > 0 && !encoded) return load;
     std::int64_t& length = encoded ? load.encoder_sequence : load.sequence;
     if (encoded && length == 0) length = load.past + load.sequence;
     const count all = count(length) + count(m.kind->media(m, load).tokens(load));
@@ -303,7 +305,11 @@ constexpr value model::forward(trace& t) const {
     if (t.load().keeps_dropout && (!describes_dropout() || dims.drops.has(dropout_of::drawn)))
         report_description("no walk describes what this model drops in training");
     const trace::dropout_guard rates{t, dims.drops.with(dropout_of::always)};
+    if (kind->media == nullptr || !t.load().has_media()) return walk(t);
     const recorder::workload_guard shown{t, shown_to(*this, t.load())};
+    return walk(t);
+}
+constexpr value model::walk(trace& t) const {
     if (policy == nullptr) return kind->describe({*this, *kind, dims}, t);
     policy->begin();
     const recorder::policy_guard changed{t, policy};
