@@ -70,7 +70,7 @@ TEST_CASE("numbers are strict") {
     CHECK(complaint_of({"--batch", "-5"}) == range + "'-5'");
     CHECK(complaint_of({"--batch=2147483647"}) == "");
     CHECK(complaint_of({"--past=0", "--encoder-sequence=0"}) == "");
-    CHECK(complaint_of({"--sequence=0"}) != "");
+    CHECK(complaint_of({"--sequence=-1"}) != "");
     CHECK(read_job(read({"--batch", "0016"})).base.batch == 16);
 }
 

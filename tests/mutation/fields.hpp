@@ -69,7 +69,8 @@ public:
 
     void of(architecture& row) {
         auto& [model_type, prefix, remote_code, describe, base, embed, prepare, layer, mix, recur, attend, feed, residual,
-               finish, predict, read, read_whole, own, drops, text, beside, kinds, norm, qk_norm, rotated, axes,
+               finish, predict, read, read_whole, read_processor, own, drops, text, beside, media, reads, shows_encoder,
+               tokens_ahead, kinds, norm, qk_norm, rotated, axes,
                feed_forward, masks, router, expert, shared_experts, rotary_per_mixer, as_written, any_image, joins_rotated,
                heads, names, keys, defaults] = row;
         (void)model_type;             // how a row is found
@@ -83,6 +84,8 @@ public:
         (void)read_whole, (void)own;  // so are these
         (void)drops;                  // rates, which recordings hold one by one
         (void)text, (void)beside;     // other rows
+        (void)read_processor;         // sizes, too
+        (void)media, (void)reads, (void)shows_encoder, (void)tokens_ahead;  // what is shown: recordings of it hold them
         (void)kinds;                  // a plan of others is refused
         (void)defaults;               // what a configuration leaves out: a test of their own
         const architecture& usual = shared_decoder;

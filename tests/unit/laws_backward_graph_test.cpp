@@ -23,7 +23,9 @@ const law_exceptions gradients_from_outside{
      "a step through time stands for all of them: its state's gradient is the next step's"},
     {"musicgen musicgen_decoder musicgen_melody musicgen_melody_decoder", "several heads, each of which the loss reads"},
     {"clip_vision_model deberta-v2 deepseek_v4 esm flaubert hiera levit longformer mobilebert openai-gpt stablelm xlm",
-     "walks hand on values that are told to lie nowhere, or join by no operation"}};
+     "walks hand on values that are told to lie nowhere, or join by no operation"},
+    {"florence2 gemma3 gemma3n gemma4 gemma4_unified llama4 t5gemma2",
+     "towers stand beside the text that take no part in a step over text; not traced type by type"}};
 
 /// Whether a tensor that an operation reads is a parameter, was handed in, or made before it.
 bool is_known(const operator_graph& g, const graph_input& in, std::size_t reader) {

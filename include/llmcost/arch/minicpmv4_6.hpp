@@ -312,7 +312,7 @@ constexpr value base(const site& here, trace& t) {
 
 constexpr void read(config_view config, model& m) {
     m.own[inserted_behind] = config.integer("insert_layer_id", 6);
-    if (m.own[inserted_behind] > largest_input || m.own[inserted_behind] < -largest_input)
+    if (m.own[inserted_behind] > largest_input || m.own[inserted_behind] < 0)
         fail_value(config, "insert_layer_id", "a layer of the tower");
     m.own[fourfold] = config.string("downsample_mode", m.own[fourfold] != 0 ? "4x" : "16x") == "4x" ? 1 : 0;
 }

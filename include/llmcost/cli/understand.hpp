@@ -30,14 +30,15 @@ inline constexpr std::array swept_options{listed(option::batch), listed(option::
 
 namespace detail {
 
-/// The default number of tokens, or as many as a model with a table of positions has room for.
+/// The default number of tokens, or as many as a model was made for.
 [[nodiscard]] inline std::int64_t fitting_sequence(const model& m, const workload& load) {
     try {
         (void)count_model(m, load);
     } catch (const workload_error& e) {
         if (e.held() > load.past) return e.held() - load.past;
     }
-    return load.sequence;
+    const std::int64_t left = m.dims.max_position_embeddings - load.past;
+    return left > 0 && left < load.sequence ? left : load.sequence;
 }
 
 }  // namespace detail

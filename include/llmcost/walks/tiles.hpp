@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include <llmcost/trace/trace.hpp>
+#include <llmcost/walks/media.hpp>
 
 // How processors cut an image into tiles, and how squares of patches become one.
 namespace llmcost {
@@ -50,8 +50,11 @@ struct tile_grid {
 ///
 /// Source: transformers/models/internvl/modeling_internvl.py, `pixel_shuffle`.
 constexpr value shuffle_patches(trace& t, const value& x, std::int64_t rows, std::int64_t columns, std::int64_t by) {
-    if (rows % by != 0 || columns % by != 0) report_description("patches along a side do not come out even in squares");
     const std::int64_t batch = x.dim(0), width = x.dim(2);
+    if (rows % by != 0 || columns % by != 0) {
+        if (sees(t)) report_description("patches along a side do not come out even in squares");
+        return trace::buffer({batch, rows / by * (columns / by), width * by * by});  // declared only
+    }
     const value grid = t.reshape(x, {batch, rows, columns, width}).view({batch, rows, columns / by, width * by});
     const value beside = t.contiguous(grid.permute({0, 2, 1, 3}));
     const value below = beside.view({batch, columns / by, rows / by, width * by * by});
@@ -63,8 +66,11 @@ constexpr value shuffle_patches(trace& t, const value& x, std::int64_t rows, std
 ///
 /// Source: transformers/models/aya_vision/modeling_aya_vision.py, `pixel_shuffle`.
 constexpr value squares_of_patches(trace& t, const value& x, std::int64_t rows, std::int64_t columns, std::int64_t by) {
-    if (rows % by != 0 || columns % by != 0) report_description("patches along a side do not come out even in squares");
     const std::int64_t batch = x.dim(0), width = x.dim(2);
+    if (rows % by != 0 || columns % by != 0) {
+        if (sees(t)) report_description("patches along a side do not come out even in squares");
+        return trace::buffer({batch, rows / by, columns / by, width * by * by});  // declared only
+    }
     const value grid = t.reshape(x, {batch, rows, columns, width});
     const value pairs = t.reshape(grid, {batch, rows, columns / by, width * by});
     const value squares = t.reshape(pairs.permute({0, 2, 1, 3}), {batch, columns / by, rows / by, width * by * by});
