@@ -251,9 +251,9 @@ constexpr void read(config_view config, sizes& s) {
 }
 /// What hears and what speaks have sizes of their own in the same configuration.
 constexpr void read_whole(config_view config, model& m) {
-    if (m.beside[0].kind != nullptr && m.beside[0].dims.hidden_size % m.beside[0].dims.num_attention_heads != 0)
-        fail_value(config, "speech_encoder_attention_heads", "a divisor of hidden_size");
     m.beside[0] = {&speech_encoder, read_sizes(speech_encoder, config, true)};
+    if (m.beside[0].dims.hidden_size % m.beside[0].dims.num_attention_heads != 0)
+        fail_value(config, "speech_encoder_attention_heads", "a divisor of hidden_size");
     m.beside[1] = {&vocoder, read_sizes(vocoder, config, true)};
 }
 
