@@ -6,6 +6,7 @@
 #include <llmcost/walks/media.hpp>
 #include <llmcost/walks/native_patches.hpp>
 #include <llmcost/walks/tower.hpp>
+#include <llmcost/reading/image.hpp>
 
 namespace llmcost::arch {
 

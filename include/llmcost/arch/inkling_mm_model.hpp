@@ -4,6 +4,7 @@
 
 #include <llmcost/arch/inkling.hpp>
 #include <llmcost/walks/media.hpp>
+#include <llmcost/walks/tower.hpp>
 
 namespace llmcost::arch {
 

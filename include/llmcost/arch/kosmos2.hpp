@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/arch/kosmos2_5.hpp>
+#include <llmcost/reading/image.hpp>
 
 namespace llmcost::arch {
 

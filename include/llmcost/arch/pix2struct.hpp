@@ -8,6 +8,7 @@
 #include <llmcost/walks/encoder_decoder.hpp>
 #include <llmcost/walks/encoder_model.hpp>
 #include <llmcost/walks/media.hpp>
+#include <llmcost/walks/tower.hpp>
 
 namespace llmcost::arch {
 

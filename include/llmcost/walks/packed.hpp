@@ -8,6 +8,7 @@
 #include <llmcost/layers/linear.hpp>
 #include <llmcost/layers/rotary.hpp>
 #include <llmcost/walks/media.hpp>
+#include <llmcost/layers/convolution.hpp>
 
 // Towers that take pictures of any shape: patches of all of them in one row, attention within each picture or window.
 namespace llmcost {
