@@ -110,7 +110,6 @@ inline constexpr architecture audio_spectrogram_transformer{
     .base = ast_detail::base,
     .read = ast_detail::read,
     .own = ast_detail::keys,
-    .drops = vit_detail::dropout_rates,
     .media = ast_detail::show,
     .reads = {.text = false, .audio = true},
     .rotated = rotation::none,

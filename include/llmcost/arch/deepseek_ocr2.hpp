@@ -241,7 +241,7 @@ constexpr void read_text(config_view config, sizes& s, std::int64_t dense_layers
 
 // transformers/models/deepseek_ocr2: the text model, Llama's attention and DeepSeek V2's experts
 inline constexpr architecture deepseek_ocr2_text = [](architecture a) {
-    a.model_type = "deepseek_ocr2_text", a.prefix = "DeepseekOcr2", a.heads = {};
+    a.drops = {}, a.model_type = "deepseek_ocr2_text", a.prefix = "DeepseekOcr2", a.heads = {};
     a.read = [](config_view config, sizes& s) {
         deepseek_ocr2_detail::read_text(config, s, config.non_negative("first_k_dense_replace", 0));
     };

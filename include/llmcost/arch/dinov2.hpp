@@ -141,7 +141,7 @@ constexpr void read(config_view config, sizes& s) {
 
 // transformers/models/dinov2: configuration_dinov2.py, modeling_dinov2.py, a vision transformer with scaled blocks
 inline constexpr architecture dinov2 = [](architecture a) {
-    a.model_type = "dinov2", a.prefix = "Dinov2", a.describe = dinov2_detail::describe;
+    a.drops = {}, a.model_type = "dinov2", a.prefix = "Dinov2", a.describe = dinov2_detail::describe;
     a.read = [](config_view config, sizes& s) {
         dinov2_detail::read(config, s);
         if (!config.contains("patch_size")) s.vision.patch_size = 14;

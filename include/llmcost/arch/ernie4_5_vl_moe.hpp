@@ -226,7 +226,7 @@ constexpr value see_and_read(const site& here, trace& t) {
 
 // transformers/models/ernie4_5_vl_moe, Ernie4_5_VLMoeTextConfig
 inline constexpr architecture ernie4_5_vl_moe_text = [](architecture a) {
-    a.model_type = "ernie4_5_vl_moe_text", a.prefix = "Ernie4_5_VLMoe", a.read = ernie4_5_vl_moe_detail::read_text;
+    a.drops = {}, a.model_type = "ernie4_5_vl_moe_text", a.prefix = "Ernie4_5_VLMoe", a.read = ernie4_5_vl_moe_detail::read_text;
     a.heads = {head_kind::none}, a.defaults.head = head_kind::none;
     a.own = ernie4_5_vl_moe_detail::text_keys, a.finish = nullptr, a.predict = nullptr;
     a.prepare = ernie4_5_vl_moe_detail::prepare, a.attend = ernie4_5_vl_moe_detail::attend;

@@ -213,7 +213,6 @@ inline constexpr architecture hgnet_v2{
     .describe = describe_hgnet_v2,
     .read = read_hgnet_v2,
     .own = hgnet_v2_detail::keys,
-    .drops = dropout_keys::none(),
     .rotated = rotation::none,
     .any_image = true,
     .heads = {head_kind::image_classification},

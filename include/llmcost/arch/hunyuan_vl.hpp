@@ -197,7 +197,7 @@ constexpr void read(config_view config, model& m) {
 
 // transformers/models/hunyuan_vl: the text model
 inline constexpr architecture hunyuan_vl_text = [](architecture a) {
-    a.model_type = "hunyuan_vl_text", a.prefix = "HunYuanVL", a.read = hunyuan_vl_detail::read_text, a.heads = {};
+    a.drops = {}, a.model_type = "hunyuan_vl_text", a.prefix = "HunYuanVL", a.read = hunyuan_vl_detail::read_text, a.heads = {};
     a.own = hunyuan_vl_detail::text_keys, a.prepare = hunyuan_vl_detail::prepare, a.attend = hunyuan_vl_detail::attend;
     a.names.model_type = "TextModel", a.names.layer_type = "DenseV1DecoderLayer";
     a.names.attention_type = "DenseV1Attention";

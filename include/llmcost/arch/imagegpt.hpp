@@ -100,7 +100,7 @@ constexpr void read(config_view config, sizes& s) {
 
 // transformers/models/imagegpt: configuration_imagegpt.py, modeling_imagegpt.py, GPT-2 whose words are colors of pixels
 inline constexpr architecture imagegpt = [](architecture a) {
-    a.model_type = "imagegpt", a.prefix = "ImageGPT", a.read = imagegpt_detail::read, a.own = imagegpt_detail::keys;
+    a.drops = {}, a.model_type = "imagegpt", a.prefix = "ImageGPT", a.read = imagegpt_detail::read, a.own = imagegpt_detail::keys;
     a.describe = [](const site& here, trace& t) {
         return describe_image_model(here, t, "transformer", imagegpt_detail::base, imagegpt_detail::classify);
     };

@@ -31,8 +31,6 @@ inline constexpr own_key keys[]{
     {.value = own_value::computed},  // of values
 };
 
-inline constexpr dropout_key dropout_rates[]{{dropout_of::attention, "attention_probs_dropout_prob"}};
-
 /// Features of a pixel, and of where it stands.
 inline constexpr std::int64_t features = 256;
 
@@ -224,7 +222,6 @@ inline constexpr architecture perceiver{
     .describe = perceiver_detail::describe,
     .read = perceiver_detail::read,
     .own = perceiver_detail::keys,
-    .drops = perceiver_detail::dropout_rates,
     .rotated = rotation::none,
     .heads = {head_kind::image_classification_learned},
     .keys = {{"hidden_size", "d_latents", key_rule::written_only},

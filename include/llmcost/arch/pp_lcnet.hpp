@@ -185,7 +185,6 @@ inline constexpr architecture pp_lcnet{
     .describe = describe_pp_lcnet,
     .read = read_pp_lcnet,
     .own = pp_lcnet_detail::keys,
-    .drops = dropout_keys::none(),
     .rotated = rotation::none,
     .any_image = true,
     .heads = {head_kind::image_classification},

@@ -216,7 +216,7 @@ constexpr void read_audio(config_view config, sizes& s) {
 
 // transformers/models/qwen2_5_omni, Qwen2_5OmniTextConfig
 inline constexpr architecture qwen2_5_omni_text = [](architecture a) {
-    a.model_type = "qwen2_5_omni_text", a.prefix = "Qwen2_5Omni", a.read = qwen2_5_omni_detail::read_text;
+    a.drops = {}, a.model_type = "qwen2_5_omni_text", a.prefix = "Qwen2_5Omni", a.read = qwen2_5_omni_detail::read_text;
     a.names.model_type = "ThinkerTextModel";
     a.defaults.hidden_size = 3584, a.defaults.intermediate_size = 18944, a.defaults.num_hidden_layers = 28;
     a.defaults.num_attention_heads = 28, a.defaults.num_key_value_heads = 4, a.defaults.sliding_window = 32768;

@@ -189,7 +189,7 @@ constexpr value hear_see_and_read(const site& here, trace& t) {
 
 // transformers/models/qwen3_omni_moe, Qwen3OmniMoeTextConfig
 inline constexpr architecture qwen3_omni_moe_text = [](architecture a) {
-    a.model_type = "qwen3_omni_moe_text", a.prefix = "Qwen3OmniMoe", a.read = qwen3_omni_moe_detail::read_text;
+    a.drops = {}, a.model_type = "qwen3_omni_moe_text", a.prefix = "Qwen3OmniMoe", a.read = qwen3_omni_moe_detail::read_text;
     a.base = qwen3_omni_moe_detail::read_base;
     a.names.model_type = "ThinkerTextModel", a.names.layer_type = "ThinkerTextDecoderLayer";
     a.names.attention_type = "ThinkerTextAttention", a.names.norm_type = "ThinkerTextRMSNorm";

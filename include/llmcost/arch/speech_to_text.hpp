@@ -132,7 +132,7 @@ constexpr void read(config_view config, sizes& s) {
 
 // transformers/models/speech_to_text
 inline constexpr architecture speech_to_text = [](architecture a) {
-    a.model_type = "speech_to_text", a.prefix = "Speech2Text", a.describe = speech_to_text_detail::describe;
+    a.drops = {}, a.model_type = "speech_to_text", a.prefix = "Speech2Text", a.describe = speech_to_text_detail::describe;
     a.read = speech_to_text_detail::read, a.own = speech_to_text_detail::keys;
     a.media = speech_to_text_detail::show, a.reads.audio = true;
     a.heads = {head_kind::none, head_kind::conditional_generation};

@@ -222,14 +222,14 @@ constexpr value describe_swin(const site& here, trace& t) {
 
 // transformers/models/swin: configuration_swin.py, modeling_swin.py
 inline constexpr architecture swin = [](architecture a) {
-    a.model_type = "swin", a.prefix = "Swin", a.describe = describe_swin, a.base = swin_detail::base, a.names.base = "swin";
+    a.drops = {}, a.model_type = "swin", a.prefix = "Swin", a.describe = describe_swin, a.base = swin_detail::base, a.names.base = "swin";
     a.read = read_swin;
     return a;
 }(swinv2);
 
 // transformers/models/donut: configuration_donut_swin.py, modeling_donut_swin.py; no norm behind its stages
 inline constexpr architecture donut_swin = [](architecture a) {
-    a.model_type = "donut-swin", a.prefix = "DonutSwin", a.base = swin_detail::donut_base, a.names.base = "donut";
+    a.drops = {}, a.model_type = "donut-swin", a.prefix = "DonutSwin", a.base = swin_detail::donut_base, a.names.base = "donut";
     return a;
 }(swin);
 

@@ -180,7 +180,6 @@ inline constexpr architecture textnet{
     .describe = describe_textnet,
     .read = read_textnet,
     .own = textnet_detail::keys,
-    .drops = dropout_keys::none(),
     .rotated = rotation::none,
     .any_image = true,
     .heads = {head_kind::none, head_kind::image_classification},

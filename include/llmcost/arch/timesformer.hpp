@@ -168,7 +168,6 @@ inline constexpr architecture timesformer{
     .describe = describe_timesformer,
     .read = read_timesformer,
     .own = timesformer_detail::keys,
-    .drops = vit_detail::dropout_rates,
     .media = timesformer_detail::show,
     .reads = {.text = false, .videos = true},
     .rotated = rotation::none,

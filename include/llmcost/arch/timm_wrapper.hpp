@@ -133,7 +133,6 @@ inline constexpr architecture timm_wrapper{
     .describe = describe_timm_wrapper,
     .read = read_timm_wrapper,
     .own = timm_wrapper_detail::keys,
-    .drops = dropout_keys::none(),
     .rotated = rotation::none,
     .any_image = true,
     .heads = {head_kind::none, head_kind::image_classification},

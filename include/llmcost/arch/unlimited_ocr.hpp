@@ -153,7 +153,7 @@ constexpr void read_text(config_view config, sizes& s) {
 
 // transformers/models/unlimited_ocr: DeepSeek-OCR 2's text over a cache that keeps the prompt and a window behind it
 inline constexpr architecture unlimited_ocr_text = [](architecture a) {
-    a.model_type = "unlimited_ocr_text", a.prefix = "UnlimitedOcr", a.read = unlimited_ocr_detail::read_text;
+    a.drops = {}, a.model_type = "unlimited_ocr_text", a.prefix = "UnlimitedOcr", a.read = unlimited_ocr_detail::read_text;
     a.attend = unlimited_ocr_detail::attend, a.masks = mask_rule::full_and_sliding;
     a.defaults.vocab_size = 129280, a.defaults.hidden_size = 1280, a.defaults.intermediate_size = 6848;
     a.defaults.num_hidden_layers = 12, a.defaults.num_attention_heads = a.defaults.num_key_value_heads = 10;

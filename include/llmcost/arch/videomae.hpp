@@ -140,7 +140,6 @@ inline constexpr architecture videomae{
     .describe = describe_videomae,
     .read = read_videomae,
     .own = videomae_detail::keys,
-    .drops = vit_detail::dropout_rates,
     .media = videomae_detail::show,
     .reads = {.text = false, .videos = true},
     .rotated = rotation::none,

@@ -57,7 +57,7 @@ constexpr void read(config_view config, sizes& s) {
 
 // transformers/models/vit_mae: configuration_vit_mae.py, modeling_vit_mae.py, a vision transformer of a few patches
 inline constexpr architecture vit_mae = [](architecture a) {
-    a.model_type = "vit_mae", a.prefix = "ViTMAE", a.read = vit_mae_detail::read, a.own = vit_mae_detail::keys;
+    a.drops = {}, a.model_type = "vit_mae", a.prefix = "ViTMAE", a.read = vit_mae_detail::read, a.own = vit_mae_detail::keys;
     a.describe = [](const site& here, trace& t) {
         return describe_image_model(here, t, "", vit_mae_detail::base, nullptr);
     };

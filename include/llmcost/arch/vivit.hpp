@@ -94,7 +94,6 @@ inline constexpr architecture vivit{
     .describe = describe_vivit,
     .read = read_vivit,
     .own = vivit_detail::keys,
-    .drops = vit_detail::dropout_rates,
     .media = vivit_detail::show,
     .reads = {.text = false, .videos = true},
     .rotated = rotation::none,

@@ -167,7 +167,7 @@ constexpr void read(config_view config, sizes& s) {
 
 // transformers/models/yolos: configuration_yolos.py, modeling_yolos.py, a vision transformer whose last tokens are detections
 inline constexpr architecture yolos = [](architecture a) {
-    a.model_type = "yolos", a.prefix = "Yolos", a.read = yolos_detail::read, a.own = yolos_detail::keys;
+    a.drops = {}, a.model_type = "yolos", a.prefix = "Yolos", a.read = yolos_detail::read, a.own = yolos_detail::keys;
     a.describe = [](const site& here, trace& t) {
         return describe_image_model(here, t, "vit", yolos_detail::base, yolos_detail::detect);
     };
