@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Turn recorded goldens (JSON, as record.py --json makes them) into the compact text that the tests read, and back.
 
-    compact.py -o tests/golden --configs DIR RECORD.json[.gz]...   write NAME.golden and a verbatim NAME.json beside it
+    compact.py -o tests/golden --configs DIR RECORD.json[.gz]...   write NAME.golden and NAME.json beside it, long tables of labels left out
     compact.py --check -o tests/golden --configs DIR RECORD...     expand what is there, compare it with the records
 
 README.md beside this file describes the format. Nothing outside the standard library is needed.
@@ -341,6 +341,16 @@ def differences(expected, got, where=""):
         yield f"{where}: expected {str(expected)[:120]}, got {str(got)[:120]}"
 
 
+def without_labels(config):
+    """A configuration whose long tables of labels are their number; every other key stays as it is."""
+    given = json.loads(config)
+    labels = given.get("id2label")
+    if not isinstance(labels, dict) or len(labels) < 100:
+        return config
+    kept = {key: value for key, value in given.items() if key not in ("id2label", "label2id")}
+    return (json.dumps(kept | {"num_labels": len(labels)}, indent=2) + "\n").encode()
+
+
 def load(path):
     """A record from JSON, gzip'd or not."""
     opener = gzip.open if str(path).endswith(".gz") else open
@@ -360,7 +370,7 @@ def main():
     for source in a.records:
         record = load(source)
         name = Path(source).name.removesuffix(".gz").removesuffix(".json")
-        config = (a.configs / f"{name}.json").read_bytes()
+        config = without_labels((a.configs / f"{name}.json").read_bytes())
         compact, beside = a.output / f"{name}.golden", a.output / f"{name}.json"
         if not a.check:
             compact.write_text(write(record, name, a.torch), encoding="utf-8")
@@ -368,7 +378,7 @@ def main():
         found = read_file(compact)
         wrong = list(differences(canonical(record) | {"name": name}, found))
         if beside.read_bytes() != config:
-            wrong.append(f"{beside.name}: not the configuration byte for byte")
+            wrong.append(f"{beside.name}: not the configuration")
         failures += bool(wrong)
         for sentence in wrong[:10]:
             print(f"{compact.name}: {sentence}", file=sys.stderr)

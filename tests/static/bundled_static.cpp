@@ -22,7 +22,8 @@ constexpr std::size_t rows_of_all_families =
     std::size(llmcost::bundled_dense) + std::size(llmcost::bundled_encoder) + std::size(llmcost::bundled_gemma) +
     std::size(llmcost::bundled_gpt) + std::size(llmcost::bundled_llama) + std::size(llmcost::bundled_mistral) +
     std::size(llmcost::bundled_mixture) + std::size(llmcost::bundled_qwen) + std::size(llmcost::bundled_state_space) +
-    std::size(llmcost::bundled_torchvision) + std::size(llmcost::bundled_diffusers) + std::size(llmcost::bundled_timm);
+    std::size(llmcost::bundled_torchvision) + std::size(llmcost::bundled_diffusers) + std::size(llmcost::bundled_timm) +
+    std::size(llmcost::bundled_media);
 static_assert(bundled_configs.size() == rows_of_all_families);
 static_assert(names_ascend(bundled_configs));
 
