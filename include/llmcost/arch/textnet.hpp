@@ -110,7 +110,7 @@ constexpr value base(const site& here, trace& t) {
     return x;
 }
 
-constexpr std::int64_t small(config_view config, literal key, config_view number) {
+constexpr std::int64_t byte_sized(config_view config, literal key, config_view number) {
     const std::int64_t n = number.as_positive();
     if (n > 0xff) fail_unsupported(config, key, "no row describes numbers beyond 255");
     return n;
@@ -161,8 +161,8 @@ constexpr void read_textnet(config_view config, sizes& s) {
             for (std::size_t n = 0; n < of.size(); ++n) {
                 if (of[n].as_array().size() != 2) fail_value(config, "conv_layer_kernel_sizes", "pairs of sides");
                 add(static_cast<std::int64_t>(i),
-                    {small(config, "conv_layer_kernel_sizes", of[n][0]), small(config, "conv_layer_kernel_sizes", of[n][1]),
-                     small(config, "conv_layer_strides", by[n])});
+                    {byte_sized(config, "conv_layer_kernel_sizes", of[n][0]), byte_sized(config, "conv_layer_kernel_sizes", of[n][1]),
+                     byte_sized(config, "conv_layer_strides", by[n])});
             }
         }
     }
