@@ -12,9 +12,8 @@
 
 #include <llmcost/cli/main.hpp>
 #include <llmcost/cli/measured.hpp>
-#include <llmcost/cli/run.hpp>
-#include <llmcost/devices/device_file.hpp>
 #include <llmcost/detail/own_files.hpp>
+#include <llmcost/devices/device_file.hpp>
 #include <llmcost/json.hpp>
 
 #include <algorithm>
@@ -30,6 +29,8 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "parts.hpp"
 
 namespace {
 
@@ -114,7 +115,7 @@ void measure_model(std::vector<std::string_view> args) {
     const device* sheet = cuda::datasheet_of(bench::gpu_at_hand());
     const std::string here = sheet != nullptr ? std::string(sheet->names[0]) : "here";
     if (!named) args.insert(args.end(), {"--device", here});
-    std::cout << cli::measured_answer(args, timer, cli::whole_program(cli::own_streams()));
+    std::cout << cli::measured_answer(args, timer, parts::whole(cli::own_streams()));
 }
 
 }  // namespace

@@ -23,8 +23,8 @@
 #include <vector>
 
 #include <llmcost/latency/fit.hpp>
-#include <llmcost/registry.hpp>
 
+#include "rows.hpp"
 #include "serving_runs.hpp"
 
 namespace {
@@ -232,7 +232,7 @@ int fit_all(const std::vector<std::string>& arguments) {
         throw std::runtime_error("usage: fit_engines ACCURACY.md CONFIGS CALIBRATIONS SOURCE RUNS.csv");
     std::ifstream in(arguments[4], std::ios::binary);
     if (!in) throw std::runtime_error(arguments[4] + ": cannot be read");
-    cli::serve_table table(arguments[1], arguments[2], every_model);
+    cli::serve_table table(arguments[1], arguments[2], parts::rows);
     (void)table.read_header(in);
     std::vector<run> runs;
     std::size_t left_out = 0;

@@ -18,7 +18,8 @@
 #include <llmcost/described/described_model.hpp>
 #include <llmcost/json.hpp>
 #include <llmcost/llmcost.hpp>
-#include <llmcost/registry.hpp>
+
+#include "rows.hpp"
 
 namespace {
 
@@ -44,7 +45,7 @@ long instructions_of(const Call& call) {
 
 model model_named(std::string_view name) {
     const bundled_config* bundled = find_bundled(name);
-    return read_model(parse_config(bundled->json, std::string(name)).root());
+    return parts::rows.read(parse_config(bundled->json, std::string(name)).root());
 }
 
 volatile std::uint64_t kept = 0;
@@ -86,6 +87,6 @@ int main() {
 
     const std::string_view text = find_bundled("meta-llama/Llama-3.2-1B")->json;
     hold("reading a configuration", 74'000,
-         [&] { kept = static_cast<std::uint64_t>(read_model(parse_config(text, "").root()).dims.vocab_size); });
+         [&] { kept = static_cast<std::uint64_t>(parts::rows.read(parse_config(text, "").root()).dims.vocab_size); });
     return good ? 0 : 1;
 }

@@ -14,9 +14,11 @@
 #include <utility>
 #include <vector>
 
-#include <llmcost/cli/run.hpp>
-
 #include <sys/stat.h>
+
+#include <llmcost/cli/program.hpp>
+
+#include "parts.hpp"
 
 using namespace llmcost::testing;
 
@@ -48,7 +50,7 @@ TEST_CASE("an error of reading is not the end of a table") {
         failing_text source(text);
         std::istream in(&source);
         std::ostringstream out, err;
-        CHECK(llmcost::cli::run(args, {out, err, in}) == 6);
+        CHECK(llmcost::cli::run_commands(args, parts::whole({out, err, in})) == 6);
         CHECK(out.str() == "");
         CHECK(err.str() == "llmcost: standard input: line " + std::string(line) + " cannot be read\n");
     }

@@ -12,7 +12,8 @@
 #include <llmcost/analysis/counts.hpp>
 #include <llmcost/cli/sums.hpp>
 #include <llmcost/json.hpp>
-#include <llmcost/registry.hpp>
+
+#include "rows.hpp"
 
 using namespace llmcost::testing;
 using llmcost::count;
@@ -79,7 +80,7 @@ TEST_CASE("a whole request is its prefill, its steps and their sum") {
 }
 
 TEST_CASE("a closed sum over steps is the sum step by step") {
-    llmcost::model m{llmcost::find_architecture("llama"), llmcost::find_architecture("llama")->defaults};
+    llmcost::model m{parts::rows.find("llama"), parts::rows.find("llama")->defaults};
     m.dims.num_key_value_heads = 8, m.dims.head_dim = m.dims.rotary_dim = 128;
     const workload load{.batch = 2, .sequence = 1, .past = 77, .head = llmcost::logits::last};
     for (const std::int64_t steps : {1, 2, 3, 11, 12, 13, 14, 15, 500})
@@ -122,10 +123,10 @@ TEST_CASE("every model of a golden, over more tokens than a window of 50 sees") 
     int sliding = 0;
     for (const auto& path : golden_paths(LLMCOST_TEST_DIR "/golden")) {
         llmcost::config_document document = llmcost::read_config_file(path.parent_path() / (path.stem().string() + ".json"));
-        if (llmcost::find_architecture(document.root().string("model_type")) == nullptr) continue;
+        if (parts::rows.find(document.root().string("model_type")) == nullptr) continue;
         const auto window = document.root().find("sliding_window");
         if (window && !window->is_null()) document.set("sliding_window", "50"), ++sliding;
-        const llmcost::model m = document.read_with([](llmcost::config_view root) { return llmcost::read_model(root); });
+        const llmcost::model m = document.read_with([](llmcost::config_view root) { return parts::rows.read(root); });
         const workload load{.batch = 2, .sequence = 1, .past = 30, .encoder_sequence = 9, .head = llmcost::logits::last};
         bool same = false;
         try {

@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
 #include <llmcost/cli/measured.hpp>
-#include <llmcost/cli/run.hpp>
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -15,6 +14,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "parts.hpp"
 
 using namespace llmcost;
 using nlohmann::json;
@@ -41,7 +42,7 @@ std::string answer(const std::vector<std::string>& words, const cli::operator_ti
     std::istringstream in;
     std::ostringstream out, err;
     std::vector<std::string_view> args(words.begin(), words.end());
-    return cli::measured_answer(args, run, cli::whole_program({out, err, in}));
+    return cli::measured_answer(args, run, parts::whole({out, err, in}));
 }
 
 const std::vector<std::string> asked{"--model", "meta-llama/Llama-3.2-1B", "--device", "h200",       "--batch",

@@ -8,7 +8,9 @@
 #include <string_view>
 #include <utility>
 
-#include <llmcost/cli/run.hpp>
+#include <llmcost/cli/program.hpp>
+
+#include "parts.hpp"
 
 namespace llmcost::testing {
 
@@ -24,7 +26,7 @@ outcome llmcost_program(const std::vector<std::string>& args, const surroundings
         return found == variables.end() ? nullptr : found->second.c_str();
     };
     if (around.full) out.setstate(std::ios::badbit);
-    const int code = cli::run(views, {out, err, in, get, around.terminal, around.terminal});
+    const int code = cli::run_commands(views, parts::whole({out, err, in, get, around.terminal, around.terminal}));
     return {code, out.str(), err.str()};
 }
 

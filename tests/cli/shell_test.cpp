@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <iterator>
 #include <span>
 #include <sstream>
@@ -20,20 +21,22 @@
 #include <llmcost/base/version.hpp>
 #include <llmcost/bundled/all.hpp>
 #include <llmcost/bundled/verified_types.hpp>
-#include <llmcost/cli/run.hpp>
+#include <llmcost/cli/program.hpp>
 #include <llmcost/cli/text.hpp>
 #include <llmcost/devices/all.hpp>
-#include <llmcost/registry.hpp>
 #include <llmcost/report/metrics.hpp>
 
 #include <unistd.h>
 
+#include "parts.hpp"
+
 using namespace llmcost::testing;
-using llmcost::cli::all_commands;
 using llmcost::cli::command;
-using llmcost::cli::page_options;
 
 namespace {
+
+const std::span<const command* const> all_commands = parts::whole({std::cout, std::cerr, std::cin}).commands;
+const std::span<const llmcost::cli::option_row> page_options = parts::page.options;
 
 std::string dashes_for_roff(std::string_view text) {
     std::string out;
@@ -93,7 +96,7 @@ TEST_CASE("the man page has every option, metric and exit code") {
 TEST_CASE("help, completions and the man page have every option of every command") {
     const std::string page = printed("--man"), bash = printed("--completion bash");
     const std::string zsh = printed("--completion zsh"), fish = printed("--completion fish");
-    for (const command* c : std::span(all_commands).subspan(1)) {
+    for (const command* c : all_commands.subspan(1)) {
         const std::string name(c->name);
         INFO(name);
         CHECK(has(printed("--help"), ' ' + name));
@@ -184,9 +187,9 @@ TEST_CASE("a word that is nearly a command is told so") {
 TEST_CASE("models lists every row and every bundled name") {
     const std::string text = printed("models");
     const auto list = nlohmann::json::parse(printed("models --format json"));
-    CHECK(list["model_types"].size() == llmcost::architecture_count);
+    CHECK(list["model_types"].size() == parts::rows.count);
     CHECK(list["bundled"].size() == llmcost::bundled_configs.size());
-    for (const auto* row : llmcost::architectures) CHECK_MESSAGE(has(text, row->model_type), row->model_type);
+    for (const auto* row : parts::rows) CHECK_MESSAGE(has(text, row->model_type), row->model_type);
     for (const auto& bundled : llmcost::bundled_configs) CHECK_MESSAGE(has(text, bundled.name), bundled.name);
     CHECK(has(printed("models --format csv"), "\nbundled,meta-llama/Llama-3.2-1B,1235814400,"));
     CHECK(has(printed("models --format markdown"), "| bundled | meta-llama/Llama-3.2-1B | 1,235,814,400 |"));
@@ -207,7 +210,7 @@ TEST_CASE("models says what each type is held against") {
     CHECK_FALSE(has(text, "bert"));
     const auto list = nlohmann::json::parse(printed("models --format json"));
     CHECK(list["reference"] == llmcost::verified_reference);
-    CHECK(list["held"].size() == llmcost::architecture_count);
+    CHECK(list["held"].size() == parts::rows.count);
     const auto held = nlohmann::json::parse(printed("models t5 --format json"))["held"];
     const auto t5 = std::find_if(held.begin(), held.end(), [](const auto& h) { return h["model_type"] == "t5"; });
     REQUIRE(t5 != held.end());
@@ -252,7 +255,7 @@ TEST_CASE("every bundled configuration of a known type gets its page, with its p
     for (const auto& bundled : llmcost::bundled_configs) {
         const auto config = nlohmann::json::parse(bundled.json);
         if (!bundled.variant.empty()) continue;  // the test of goldens holds what is described
-        if (llmcost::find_architecture(config["model_type"].get<std::string>()) == nullptr) continue;
+        if (parts::rows.find(config["model_type"].get<std::string>()) == nullptr) continue;
         const std::string name(bundled.name);
         CHECK_MESSAGE(printed("--format csv params --model " + name) ==
                           "scope,params\nall," + std::to_string(bundled.parameters) + '\n',

@@ -10,7 +10,6 @@
 #include <llmcost/json.hpp>
 #include <llmcost/memory/training_step.hpp>
 #include <llmcost/presets.hpp>
-#include <llmcost/registry.hpp>
 #include <llmcost/report/listing.hpp>
 
 #include <cstdint>
@@ -22,6 +21,8 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "rows.hpp"
 
 namespace {
 
@@ -89,7 +90,7 @@ TEST_CASE("parts of the library's models are called by their classes") {
     const config_document as_base = llama(R"({"type": "LlamaModel", "name": "model")" + config);
     for (const config_document* file : {&by_layers, &as_base}) {
         const described_model m =
-            file->read_with([&](config_view root) { return described_model(root, file->name(), &every_model); });
+            file->read_with([&](config_view root) { return described_model(root, file->name(), &parts::rows); });
         for (const workload& w :
              {workload{.batch = 3, .sequence = 7, .past = 5}, workload{.batch = 2, .sequence = 40, .training = true}})
             CHECK(count_model(m.subject(), w) == count_model(presets::llama_3_2_1b, w));

@@ -6,7 +6,6 @@
 
 #include <llmcost/json.hpp>
 #include <llmcost/llmcost.hpp>
-#include <llmcost/registry.hpp>
 
 #include <cstdint>
 #include <cstdlib>
@@ -14,6 +13,8 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "rows.hpp"
 
 namespace llmcost::testing {
 
@@ -31,7 +32,7 @@ namespace llmcost::testing {
 
 /// The model that the library reads from a golden's configuration.
 [[nodiscard]] inline model built_from(const golden_file& golden) {
-    return read_config_file(golden.config_path.string()).read_with([](config_view root) { return read_model(root); });
+    return read_config_file(golden.config_path.string()).read_with([](config_view root) { return parts::rows.read(root); });
 }
 
 /// A workload that shows what a golden recorded; one that reads no text has one token, which nobody looks at.
@@ -81,7 +82,7 @@ struct golden_model {
         std::vector<golden_model> found;
         for (const std::filesystem::path& path : golden_paths(golden_folder())) {
             golden_file golden = read_golden(path);
-            if (find_architecture(golden.model_type) == nullptr) continue;
+            if (parts::rows.find(golden.model_type) == nullptr) continue;
             const model built = built_from(golden);
             found.push_back({std::move(golden), built});
         }

@@ -35,7 +35,7 @@ TEST_CASE("every golden is exact") {
         const golden_file golden = read_golden(path);
         const std::string name = golden.name + " (" + golden.model_type + ")";
         if (const std::string text = left_out(golden); !text.empty()) MESSAGE(name << text);
-        if (llmcost::find_architecture(golden.model_type) == nullptr) {
+        if (parts::rows.find(golden.model_type) == nullptr) {
             FAIL_CHECK(name << ": no row for this model_type");
             continue;
         }
@@ -74,13 +74,13 @@ TEST_CASE("every row has a golden, unless the reference has no such model") {
         for (const llmcost::component& part : m.beside.held)
             if (part.kind != nullptr) recorded.insert(std::string(part.kind->model_type));
     }
-    for (const llmcost::architecture* row : llmcost::architectures)
+    for (const llmcost::architecture* row : parts::rows)
         CHECK_MESSAGE(recorded.contains(std::string(row->model_type)) != row->remote_code,
                       std::string(row->model_type) << (row->remote_code ? " is held by a golden" : " is held by no golden"));
 }
 
 TEST_CASE("every row has the classes that the reference has, exactly, and no others") {
-    for (const llmcost::architecture* row : llmcost::architectures) {
+    for (const llmcost::architecture* row : parts::rows) {
         if (row->remote_code) continue;
         const std::string differences = class_reader(std::string(row->model_type)).differences(*row);
         CHECK_MESSAGE(differences.empty(), std::string(row->model_type) << ": " << differences);

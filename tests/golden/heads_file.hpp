@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include <llmcost/registry.hpp>
+#include "rows.hpp"
 
 namespace llmcost::testing {
 
@@ -93,8 +93,7 @@ public:
                     one.recorded.name == std::string(row.prefix) + name_of(static_cast<head_kind>(h)))
                     heads |= 1U << h;
         for (const built_class& one : classes_) try {
-                const model m =
-                    one.document.read_with([&](config_view root) { return llmcost::read_model_of(row, root, every_model); });
+                const model m = one.document.read_with([&](config_view root) { return parts::rows.read_by(row, root); });
                 heads |= 1U << static_cast<unsigned>(m.dims.head);
                 if (one.recorded.failed) continue;
                 text +=

@@ -3,13 +3,13 @@
 #include "golden_models.hpp"
 #include "vision_file.hpp"
 
-#include <llmcost/registry.hpp>
-
 #include <doctest/doctest.h>
 
 #include <filesystem>
 #include <set>
 #include <sstream>
+
+#include "rows.hpp"
 
 using namespace llmcost::testing;
 
@@ -20,7 +20,7 @@ TEST_CASE("a model that takes images of any size is exact at others than its own
     for (const auto& [name, record] : read_vision_records("images.txt")) {
         INFO(name);
         const llmcost::config_document config = llmcost::parse_config(record.lines.at("config"), name);
-        const llmcost::model m = config.read_with([](llmcost::config_view root) { return llmcost::every_model.read(root); });
+        const llmcost::model m = config.read_with([](llmcost::config_view root) { return parts::rows.read(root); });
         if (!m.kind->any_image) continue;
         held.insert(std::string(m.kind->model_type));
         std::istringstream sides(record.lines.at("workload"));
@@ -44,7 +44,7 @@ TEST_CASE("a model that takes images of any size is exact at others than its own
         other({m.kind, m.dims});
         for (const llmcost::component& part : m.beside.held) other(part);
     }
-    for (const llmcost::architecture* row : llmcost::every_model)
+    for (const llmcost::architecture* row : parts::rows)
         if (row->any_image)
             CHECK_MESSAGE(held.contains(std::string(row->model_type)), row->model_type << " is not in images.txt");
 }

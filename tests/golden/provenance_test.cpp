@@ -45,7 +45,7 @@ std::string repository(std::string name) {
 
 std::map<std::string, held_type> held_types() {
     std::map<std::string, held_type> all;
-    for (const llmcost::architecture* row : llmcost::architectures) all[std::string(row->model_type)];
+    for (const llmcost::architecture* row : parts::rows) all[std::string(row->model_type)];
     for (const std::filesystem::path& path : golden_paths(golden_folder())) {
         const golden_file golden = read_golden(path);
         held_type& held = all[golden.model_type];

@@ -3,13 +3,14 @@
 #include <llmcost/cli/adapter_option.hpp>
 #include <llmcost/json.hpp>
 #include <llmcost/memory/module_names.hpp>
-#include <llmcost/registry.hpp>
 
 #include <doctest/doctest.h>
 
 #include <fstream>
 #include <sstream>
 #include <string>
+
+#include "rows.hpp"
 
 // PEFT's configurations: what is read of them, which modules they name, what adapted models execute.
 namespace llmcost {
@@ -22,7 +23,7 @@ model read_small(const std::string& name, const std::string& changes) {
         const std::size_t sign = change.find('=');
         document.set(change.substr(0, sign), change.substr(sign + 1));
     }
-    return document.read_with([](config_view root) { return read_model(root); });
+    return document.read_with([](config_view root) { return parts::rows.read(root); });
 }
 adapter read_json(const std::string& text) {
     return parse_config(text, "a.json", {}, config_subject::adapter).read_with([](config_view root) {

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <llmcost/analysis/counts.hpp>
 #include <llmcost/json.hpp>
-#include <llmcost/registry.hpp>
 
 #include <doctest/doctest.h>
 
@@ -12,6 +11,8 @@
 #include <sstream>
 #include <string>
 #include <vector>
+
+#include "rows.hpp"
 
 // Every recording of what dropout makes autograd keep, rate by rate; a row that claims to know has one.
 namespace llmcost {
@@ -48,7 +49,7 @@ model model_of(const dropout_line& l) {
         const std::size_t sign = change.find('=');
         document.set(change.substr(0, sign), change.substr(sign + 1));
     }
-    return document.read_with([](config_view root) { return read_model(root); });
+    return document.read_with([](config_view root) { return parts::rows.read(root); });
 }
 
 }  // namespace
@@ -68,7 +69,7 @@ TEST_CASE("dropout executes and keeps what was recorded, rate by rate") {
 TEST_CASE("rows that say where they drop something are those that were recorded") {
     std::set<std::string> recorded, described;
     for (const dropout_line& l : dropout_lines()) recorded.insert(model_of(l).kind->model_type);
-    for (const architecture* row : every_model)
+    for (const architecture* row : parts::rows)
         if (row->describe != nullptr && row->drops.described()) described.insert(row->model_type);
     CHECK(recorded == described);
 }

@@ -3,11 +3,12 @@
 #include <llmcost/json.hpp>
 #include <llmcost/memory/fit.hpp>
 #include <llmcost/memory/inference.hpp>
-#include <llmcost/registry.hpp>
 
 #include <doctest/doctest.h>
 
 #include <string>
+
+#include "rows.hpp"
 
 // Memory of inference: figures that other tools get wrong, by hand, and that what fits is the edge of what does not.
 namespace llmcost {
@@ -15,7 +16,7 @@ namespace {
 
 model golden_config(const std::string& name) {
     return read_config_file(LLMCOST_TEST_DIR "/golden/" + name + ".json").read_with([](config_view root) {
-        return read_model(root);
+        return parts::rows.read(root);
     });
 }
 workload cached(std::int64_t batch, std::int64_t tokens) {

@@ -4,7 +4,6 @@
 #include <llmcost/cli/train.hpp>
 #include <llmcost/json.hpp>
 #include <llmcost/memory/training_step.hpp>
-#include <llmcost/registry.hpp>
 
 #include <doctest/doctest.h>
 
@@ -13,6 +12,8 @@
 #include <sstream>
 #include <string>
 #include <vector>
+
+#include "rows.hpp"
 
 // Every recording of a training step: what PyTorch's memory tracker saw, category by category.
 namespace llmcost {
@@ -44,7 +45,7 @@ model read_recorded(const recording& r) {
         const std::size_t sign = change.find('=');
         document.set(change.substr(0, sign), change.substr(sign + 1));
     }
-    return document.read_with([](config_view root) { return read_model(root); });
+    return document.read_with([](config_view root) { return parts::rows.read(root); });
 }
 
 /// An adapter in words, or as PEFT's configuration.

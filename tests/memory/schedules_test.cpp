@@ -3,7 +3,6 @@
 #include <llmcost/cli/train.hpp>
 #include <llmcost/json.hpp>
 #include <llmcost/memory/training_step.hpp>
-#include <llmcost/registry.hpp>
 
 #include <doctest/doctest.h>
 
@@ -13,6 +12,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "rows.hpp"
 
 // Training steps that are accumulated, shared, made again, offloaded: what PyTorch's tracker saw, and laws.
 namespace llmcost {
@@ -51,7 +52,7 @@ model changed_config(const std::string& name, const std::string& changes) {
         const std::size_t sign = change.find('=');
         if (sign != std::string::npos) document.set(change.substr(0, sign), change.substr(sign + 1));
     }
-    return document.read_with([](config_view root) { return read_model(root); });
+    return document.read_with([](config_view root) { return parts::rows.read(root); });
 }
 model small_llama() {
     return changed_config("meta-llama__Llama-3.2-1B",

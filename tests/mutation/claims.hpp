@@ -4,11 +4,11 @@
 
 #include "mutable_prices.hpp"
 
-#include <llmcost/registry.hpp>
-
 #include <algorithm>
 #include <iterator>
 #include <string_view>
+
+#include "rows.hpp"
 
 /// What may change without a golden that turns red, and why. A change is green exactly where one of these says so.
 namespace llmcost::testing {

@@ -326,7 +326,7 @@ std::string required_keys(std::string_view type) {
 }  // namespace
 
 TEST_CASE("every default that a row states reaches the sizes") {
-    for (const architecture* row : architectures) {
+    for (const architecture* row : parts::rows) {
         const std::string type(row->model_type);
         if (!is_empty(row->text.key) || is_unmutated(type)) continue;  // its sizes are those of its text model
         const std::string keys = required_keys(type);

@@ -150,7 +150,7 @@ public:
     explicit subject(golden_file golden)
         : golden_(std::move(golden)),
           document_(read_config_file(golden_.config_path.string())),
-          row_(find_architecture(golden_.model_type)),
+          row_(parts::rows.find(golden_.model_type)),
           built_(read(*row_)) {
         print();
     }
@@ -160,7 +160,7 @@ public:
     [[nodiscard]] const model& built() const noexcept { return built_; }
     /// What the configuration says through another row.
     [[nodiscard]] model read(const architecture& row) const {
-        return document_.read_with([&](config_view root) { return llmcost::read_model_of(row, root, every_model); });
+        return document_.read_with([&](config_view root) { return parts::rows.read_by(row, root); });
     }
 
     /// A mixer that the configuration has no sizes for gets the smallest: a division by zero is no difference.
@@ -297,7 +297,7 @@ private:
     static const std::vector<subject> all = [] {
         std::vector<subject> found;
         for (const std::filesystem::path& path : golden_paths(golden_folder()))
-            if (golden_file golden = read_golden(path); find_architecture(golden.model_type) != nullptr)
+            if (golden_file golden = read_golden(path); parts::rows.find(golden.model_type) != nullptr)
                 found.emplace_back(std::move(golden));
         return found;
     }();

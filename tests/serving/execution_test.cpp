@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
 #include <llmcost/bundled/all.hpp>
-#include <llmcost/cli/run.hpp>
+#include <llmcost/cli/program.hpp>
 #include <llmcost/kernels/library.hpp>
 #include <llmcost/memory/quantized_weights.hpp>
 #include <llmcost/memory/read_quantization.hpp>
@@ -18,6 +18,8 @@
 #include <string_view>
 #include <vector>
 
+#include "parts.hpp"
+
 using namespace llmcost;
 using nlohmann::json;
 
@@ -33,7 +35,8 @@ json said(std::string line) {
     for (std::string word; words >> word;) parts.push_back(word);
     const std::vector<std::string_view> args(parts.begin(), parts.end());
     std::ostringstream out, err;
-    const int code = cli::run(args, {out, err, in, [](const char*) { return nullptr; }, false, false});
+    const int code =
+        cli::run_commands(args, parts::whole({out, err, in, [](const char*) { return nullptr; }, false, false}));
     INFO(line, ": ", err.str());
     REQUIRE(code == 0);
     return json::parse(out.str());
@@ -73,7 +76,7 @@ TEST_CASE("the library answers as the command does, to the last bit") {
     for (const asked& q : questions) {
         INFO(q.options());
         const config_document file = parse_config(find_bundled(q.model)->json, q.model);
-        const model m = file.read_with([](config_view root) { return read_model(root); });
+        const model m = file.read_with([](config_view root) { return parts::rows.read(root); });
         const engine by = *q.engine != 0 ? *find_engine(q.engine) : engine{};
         kernel_library kernels(q.device, std::string(by.software), "", where_measured);
         const stored_types types =
@@ -110,7 +113,7 @@ TEST_CASE("groups of requests in one step are priced as the command prices them"
     const engine& by = *find_engine("vllm");
     kernel_library kernels("rtx_4090", "vllm", "", where_measured);
     const config_document file = parse_config(find_bundled("meta-llama/Llama-3.1-8B")->json, "llama");
-    const model m = file.read_with([](config_view root) { return read_model(root); });
+    const model m = file.read_with([](config_view root) { return parts::rows.read(root); });
     const execution how = execution_of(by, kernels.on(), stored_types_of(file.root(), m.dims.type));
     const timed_step step = time_step(m,
                                       {{.batch = 2, .sequence = 256, .head = logits::last},
@@ -175,7 +178,7 @@ TEST_CASE("what a checkpoint is stored in is read, and another method is an erro
 TEST_CASE("experts are spread over all devices, in as many groups as are asked for") {
     const auto of = [](std::string_view name) {
         const config_document file = parse_config(find_bundled(name)->json, "m");
-        return file.read_with([](config_view root) { return read_model(root); });
+        return file.read_with([](config_view root) { return parts::rows.read(root); });
     };
     const sharding some = shared_over(of("Qwen/Qwen3-30B-A3B"), 2, 4, 4);
     CHECK(some.devices() == 8);

@@ -3,11 +3,12 @@
 #include <llmcost/bundled/all.hpp>
 #include <llmcost/json.hpp>
 #include <llmcost/llmcost.hpp>
-#include <llmcost/registry.hpp>
 
 #include <doctest/doctest.h>
 
 #include <string>
+
+#include "rows.hpp"
 
 using llmcost::bundled_config;
 using llmcost::bundled_configs;
@@ -16,7 +17,9 @@ using llmcost::count;
 namespace {
 
 llmcost::model read_bundled(const bundled_config& config) {
-    return llmcost::parse_config(config.json, std::string(config.name)).read_with(llmcost::read_model);
+    return llmcost::parse_config(config.json, std::string(config.name)).read_with([](llmcost::config_view root) {
+        return parts::rows.read(root);
+    });
 }
 
 /// How many parameters the model of a bundled configuration has; fails the test where no model can be built.

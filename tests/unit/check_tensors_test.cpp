@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <llmcost/files/check_tensors.hpp>
 #include <llmcost/json.hpp>
-#include <llmcost/registry.hpp>
 
 #include <doctest/doctest.h>
 
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "rows.hpp"
 
 using llmcost::check_tensors;
 using llmcost::stored_tensor;
@@ -18,7 +19,7 @@ namespace {
 
 llmcost::model_listing listing_of(const std::string& config) {
     const llmcost::config_document document = llmcost::parse_config(config, "test");
-    const llmcost::model m = document.read_with([](llmcost::config_view v) { return llmcost::read_model(v); });
+    const llmcost::model m = document.read_with([](llmcost::config_view v) { return parts::rows.read(v); });
     return llmcost::list_model(m, {.sequence = 2});
 }
 /// A checkpoint with all tensors of a walk, by the walk's names.

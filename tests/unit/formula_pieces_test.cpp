@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
 #include <llmcost/json.hpp>
-#include <llmcost/registry.hpp>
 #include <llmcost/report/formula_pieces.hpp>
 
 #include <doctest/doctest.h>
@@ -9,6 +8,8 @@
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "rows.hpp"
 
 using namespace llmcost;
 
@@ -70,7 +71,7 @@ TEST_CASE("pieces of figures are what walks count, on both sides of every edge, 
                              "openai-community__gpt2", "mistralai__Mistral-7B-v0.1", "variant__qwen3_next_dense",
                              "state-spaces__mamba-130m-hf", "variant__mamba2_chunks"}) {
         const config_document document = read_config_file(std::string(LLMCOST_TEST_DIR "/golden/") + name + ".json");
-        const model m = document.read_with([](config_view root) { return every_model.read(root); });
+        const model m = document.read_with([](config_view root) { return parts::rows.read(root); });
         for (const figure& asked : figures_asked) {
             const workload load{.sequence = 8};
             if (std::string(name).find("mamba") != std::string::npos && std::string(asked.scope) == "attn") continue;

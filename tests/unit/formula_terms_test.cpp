@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <llmcost/graph/operator_graph.hpp>
 #include <llmcost/json.hpp>
-#include <llmcost/registry.hpp>
 #include <llmcost/report/formula_pieces.hpp>
 
 #include <doctest/doctest.h>
@@ -10,6 +9,8 @@
 #include <cstdint>
 #include <map>
 #include <string>
+
+#include "rows.hpp"
 
 using namespace llmcost;
 
@@ -48,7 +49,7 @@ TEST_CASE("each term of a formula is what the operations of its modules execute"
     for (const char* name : {"meta-llama__Llama-3.2-1B", "google__gemma-2-2b-it", "google-bert__bert-base-uncased",
                              "openai-community__gpt2", "state-spaces__mamba-130m-hf", "variant__qwen3_next_dense"}) {
         const config_document document = read_config_file(std::string(LLMCOST_TEST_DIR "/golden/") + name + ".json");
-        const model m = document.read_with([](config_view root) { return every_model.read(root); });
+        const model m = document.read_with([](config_view root) { return parts::rows.read(root); });
         for (count (*of)(const figures&) :
              {+[](const figures& f) { return f.flops(); }, +[](const figures& f) { return f.exp; },
               +[](const figures& f) { return f.torch_flops; }}) {

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <llmcost/files/gguf_config.hpp>
 #include <llmcost/json.hpp>
-#include <llmcost/registry.hpp>
 
 #include "thrown_by.hpp"
 #include "weight_files.hpp"
@@ -11,6 +10,8 @@
 
 #include <string>
 #include <utility>
+
+#include "rows.hpp"
 
 using llmcost::errc;
 using llmcost::testing::gguf_bytes;
@@ -37,7 +38,7 @@ llmcost::model as_model(const gguf_bytes& f) {
     const std::string text = llmcost::config_of(as_file(f));
     CAPTURE(text);
     // strings of sizes are literals: a model outlives its configuration
-    return llmcost::parse_config(text, "from GGUF").read_with([](llmcost::config_view v) { return llmcost::read_model(v); });
+    return llmcost::parse_config(text, "from GGUF").read_with([](llmcost::config_view v) { return parts::rows.read(v); });
 }
 std::string refused_config(const gguf_bytes& f, errc code) {
     return thrown_by([&] { (void)llmcost::config_of(as_file(f)); }, code);

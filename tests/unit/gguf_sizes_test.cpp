@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <llmcost/files/gguf_sizes.hpp>
 #include <llmcost/json.hpp>
-#include <llmcost/registry.hpp>
 
 #include "thrown_by.hpp"
 
@@ -13,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "rows.hpp"
+
 using llmcost::count;
 using llmcost::errc;
 using llmcost::testing::thrown_by;
@@ -22,7 +23,7 @@ namespace {
 struct sized_model {
     explicit sized_model(const std::string& config) {
         const llmcost::config_document document = llmcost::parse_config(config, "test");
-        m = document.read_with([](llmcost::config_view v) { return llmcost::read_model(v); });
+        m = document.read_with([](llmcost::config_view v) { return parts::rows.read(v); });
         from = document.read_with([](llmcost::config_view v) { return llmcost::gguf_source_of(v); });
         listing = llmcost::list_model(m, {.sequence = 3});
     }

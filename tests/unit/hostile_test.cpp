@@ -21,6 +21,8 @@
 #include <string_view>
 #include <vector>
 
+#include "rows.hpp"
+
 using namespace llmcost;
 using namespace llmcost::testing;
 using namespace std::string_literals;
@@ -28,7 +30,7 @@ using namespace std::string_literals;
 namespace {
 
 model model_of(const std::string& text) {
-    return parse_config(text, "x.json").read_with([](config_view root) { return read_model(root); });
+    return parse_config(text, "x.json").read_with([](config_view root) { return parts::rows.read(root); });
 }
 
 // what is said of a configuration, or that it is accepted; every message must be fit for a terminal
@@ -147,7 +149,7 @@ TEST_CASE("a number that is read refuses everything but numbers in its range") {
                 config_document changed = original;
                 changed.set(child.key(), value);
                 try {
-                    const model read = changed.read_with([](config_view root) { return read_model(root); });
+                    const model read = changed.read_with([](config_view root) { return parts::rows.read(root); });
                     CHECK(read.dims == g.built.dims);  // nobody reads this key
                 } catch (const error& problem) {
                     CHECK(std::string(problem.where()).find("/" + std::string(child.key())) != std::string::npos);

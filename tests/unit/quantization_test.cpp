@@ -4,7 +4,6 @@
 #include <llmcost/llmcost.hpp>
 #include <llmcost/memory/quantized_weights.hpp>
 #include <llmcost/memory/read_quantization.hpp>
-#include <llmcost/registry.hpp>
 
 #include <doctest/doctest.h>
 
@@ -12,6 +11,8 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+
+#include "rows.hpp"
 
 using namespace llmcost;
 
@@ -24,7 +25,7 @@ std::string with_plan(std::string_view keys, std::string_view plan) {
 stored_weights stored(const std::string& text, dtype otherwise = dtype::unspecified) {
     const config_document file = parse_config(text, "x.json");
     return file.read_with(
-        [&](config_view root) { return quantized_weights(read_model(root), read_quantization(root), otherwise); });
+        [&](config_view root) { return quantized_weights(parts::rows.read(root), read_quantization(root), otherwise); });
 }
 stored_weights stored(std::string_view keys, std::string_view plan) { return stored(with_plan(keys, plan)); }
 std::string refusal_of_plan(std::string_view plan) {

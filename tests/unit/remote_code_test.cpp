@@ -4,12 +4,13 @@
 
 #include <llmcost/json.hpp>
 #include <llmcost/llmcost.hpp>
-#include <llmcost/registry.hpp>
 
 #include <doctest/doctest.h>
 
 #include <cstdint>
 #include <string>
+
+#include "rows.hpp"
 
 // Families that the hub's repositories bring their own code for. The reference runs none of them, so that what is known of
 // them is what others say: totals of parameters, and how a file spells its keys.
@@ -19,7 +20,7 @@ using llmcost::model;
 
 model read(const std::string& json) {
     return llmcost::parse_config(json, "config.json").read_with([](llmcost::config_view root) {
-        return llmcost::read_model(root);
+        return parts::rows.read(root);
     });
 }
 std::string parameters(const model& m) {
@@ -159,7 +160,7 @@ TEST_CASE("families of the hub's own code have the parameters that were publishe
 }
 
 TEST_CASE("every row of the hub's own code is among them") {
-    for (const llmcost::architecture* row : llmcost::architectures) {
+    for (const llmcost::architecture* row : parts::rows) {
         bool listed = !row->remote_code;
         for (const published& each : families) listed = listed || read(each.json).kind == row;
         CHECK_MESSAGE(listed, std::string(row->model_type));

@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
-#include <llmcost/registry.hpp>
+#include "rows.hpp"
 
 #include <llmcost/bundled/all.hpp>
 #include <llmcost/bundled/verified_types.hpp>
-
-#include "parts.hpp"
+#include <llmcost/registry.hpp>
 
 const llmcost::known_models parts::rows = llmcost::every_model;
 const std::span<const llmcost::bundled_config> parts::configurations = llmcost::bundled_configs;

@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+
+#include <llmcost/bundled/bundled_config.hpp>
+#include <llmcost/bundled/verified_type.hpp>
+#include <llmcost/reading/known_models.hpp>
+
+// What the program knows, compiled once for it and for all that tests it.
+namespace parts {
+
+extern const llmcost::known_models rows;
+extern const std::span<const llmcost::bundled_config> configurations;
+extern const llmcost::verified_table verified;
+
+}  // namespace parts
