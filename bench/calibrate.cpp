@@ -121,6 +121,7 @@ void measure_model(std::vector<std::string_view> args) {
 }  // namespace
 
 int main(int count, char** values) {
+    built_calibrations = LLMCOST_CALIBRATIONS;
     const std::vector<std::string_view> args(values + 1, values + count);
     const std::optional<settings> asked = names_model(args) ? settings{} : read(args);
     if (!asked) {

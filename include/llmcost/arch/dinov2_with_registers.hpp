@@ -14,7 +14,7 @@ constexpr void read_dinov2_with_registers(config_view config, sizes& s) {
 
 // transformers/models/dinov2_with_registers: configuration_dinov2_with_registers.py, modeling_dinov2_with_registers.py
 inline constexpr architecture dinov2_with_registers = [](architecture a) {
-    a.model_type = "dinov2_with_registers", a.prefix = "Dinov2WithRegisters";
+    a.model_type = "dinov2_with_registers", a.prefix = "Dinov2WithRegisters", a.drops = vit.drops;
     a.read = read_dinov2_with_registers, a.names.base = "dinov2_with_registers";
     return a;
 }(dinov2);

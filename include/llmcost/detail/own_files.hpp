@@ -73,6 +73,9 @@ namespace llmcost {
     return plain && !name.empty() && std::filesystem::is_regular_file(file, none) ? file.string() : std::string();
 }
 
+/// The folder that a program that is not installed was built with; its `main` says so.
+inline const char* built_calibrations = nullptr;
+
 /// Folders of calibrations, in the order in which they are asked: what a variable names, alone; else a person's own, and
 /// what the program was installed or built with.
 [[nodiscard]] inline std::vector<std::string> default_calibrations() {
@@ -89,9 +92,7 @@ namespace llmcost {
     const auto program = std::filesystem::read_symlink("/proc/self/exe", none);
     if (!none && offer(program.parent_path().parent_path() / "share" / "llmcost" / "calibrations")) return all;
 #endif
-#ifdef LLMCOST_CALIBRATIONS
-    offer(LLMCOST_CALIBRATIONS);
-#endif
+    if (built_calibrations != nullptr) offer(built_calibrations);
     return all;
 }
 

@@ -20,9 +20,7 @@ namespace llmcost::detail {
 /// is split stands the sum over devices.
 class fused_listener final : public placed_listener {
 public:
-    fused_listener(std::vector<model_kernel>& out, const execution& how) : placed_listener(out, how) {
-        for (std::ptrdiff_t& maker : made_by_) maker = outside;
-    }
+    fused_listener(std::vector<model_kernel>& out, const execution& how) : placed_listener(out, how) {}
 
     void fused_begins(const recorder&, const fused_part& part) override {
         if (fused_++ != 0 || part.kind == fused_kind::cache) return;
@@ -38,11 +36,9 @@ public:
     void fused_ends(const recorder&) override { --fused_; }
     void renamed(const recorder& r, std::int32_t before, std::int32_t now) override {
         placed_listener::renamed(r, before, now);
-        const auto from = static_cast<std::size_t>(before), to = static_cast<std::size_t>(now);
-        const std::ptrdiff_t maker = made_by_[from];
-        for (std::size_t s = to; s < most_storages && s <= highest_; ++s) made_by_[s] = outside;
-        made_by_[to] = maker;
-        highest_ = to;
+        const std::ptrdiff_t maker = made_by_.of(before);
+        made_by_.forget_from(now);
+        made_by_.set(now, maker);
     }
 
     void executed(const recorder& r, const operation& o) override {
@@ -207,7 +203,7 @@ private:
             if (s < 0) continue;
             const std::ptrdiff_t maker = chain_of(s);
             if (maker < 0 || maker == chain_) continue;
-            made_by_[static_cast<std::size_t>(s)] = outside;  // once
+            made_by_.set(s, outside);  // once
             const count elements(o.inputs[i]->distinct_elements());
             for (const chain_output& w : written_) {
                 if (w.chain != maker || w.last == s) continue;
@@ -217,12 +213,10 @@ private:
             }
         }
     }
-    [[nodiscard]] std::ptrdiff_t chain_of(std::int32_t s) const noexcept { return made_by_[static_cast<std::size_t>(s)]; }
+    [[nodiscard]] std::ptrdiff_t chain_of(std::int32_t s) const noexcept { return made_by_.of(s); }
     void made(const value& v, std::ptrdiff_t chain) {
         if (!v.is_stored()) return;
-        const auto s = static_cast<std::size_t>(v.storage);
-        made_by_[s] = chain;
-        if (s > highest_) highest_ = s;
+        made_by_.set(v.storage, chain);
         while (written_.size() > 512) written_.erase(written_.begin(), written_.begin() + 256);
     }
 
@@ -236,8 +230,7 @@ private:
     std::vector<chain_output> written_;
     std::vector<std::int32_t> chain_reads_;
     std::string chain_name_;
-    std::ptrdiff_t made_by_[most_storages];
-    std::size_t highest_ = 0;
+    by_storage<std::ptrdiff_t> made_by_{outside};
     std::ptrdiff_t chain_ = -1, chains_ = 0;
     std::int64_t chain_times_ = 1;
     std::int64_t chain_width_ = 1;

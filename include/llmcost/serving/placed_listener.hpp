@@ -59,20 +59,42 @@ public:
     }
 
     void renamed(const recorder&, std::int32_t before, std::int32_t now) override {
-        of_parameters_[static_cast<std::size_t>(now)] = of_parameters_[static_cast<std::size_t>(before)];
+        of_parameters_.set(now, of_parameters_.of(before));
     }
 
 protected:
     ~placed_listener() = default;
 
-    static constexpr std::size_t most_storages = 2048;
+    /// Something about each storage, by its number; a storage that nothing was said of has what stands for nothing.
+    template <class T>
+    class by_storage {
+    public:
+        explicit by_storage(T nothing) : nothing_(nothing) {}
+        [[nodiscard]] T of(std::int32_t storage) const noexcept {
+            const auto s = static_cast<std::size_t>(storage);
+            return s < all_.size() ? all_[s] : nothing_;
+        }
+        void set(std::int32_t storage, T what) {
+            const auto s = static_cast<std::size_t>(storage);
+            if (s >= all_.size()) all_.resize(s + 1, nothing_);
+            all_[s] = what;
+        }
+        /// Nothing is said of storages from one on.
+        void forget_from(std::int32_t storage) {
+            if (static_cast<std::size_t>(storage) < all_.size()) all_.resize(static_cast<std::size_t>(storage), nothing_);
+        }
+
+    private:
+        std::vector<T> all_;
+        T nothing_;
+    };
     static constexpr std::size_t moved = 2, additions = 3, products = 4;  ///< sizes of elementwise
 
     /// Whether a tensor is a parameter that gradients train; in training what is computed of it wants a gradient, too.
     [[nodiscard]] static bool is_parameter(const value& v) noexcept { return v.requires_grad && !v.is_stored(); }
     /// Whether a tensor is a parameter or computed of parameters alone, but not which of its rows somebody picked.
     [[nodiscard]] bool of_parameters(const value& v) const noexcept {
-        return is_parameter(v) || (v.is_stored() && of_parameters_[static_cast<std::size_t>(v.storage)]);
+        return is_parameter(v) || (v.is_stored() && of_parameters_.of(v.storage) != 0);
     }
     [[nodiscard]] bool of_parameters(const operation& o) const noexcept {
         bool all = o.input_count > 0 && o.kind != op::constant && price_of(o.kind).read != reads::picked;
@@ -80,8 +102,8 @@ protected:
         return all;
     }
     /// Marks the output of an operation whose inputs are parameters, or not.
-    void mark(const operation& o, bool are_parameters) noexcept {
-        if (o.output.is_stored()) of_parameters_[static_cast<std::size_t>(o.output.storage)] = are_parameters;
+    void mark(const operation& o, bool are_parameters) {
+        if (o.output.is_stored()) of_parameters_.set(o.output.storage, are_parameters);
     }
 
     /// Before a sum over devices is written down.
@@ -158,7 +180,7 @@ protected:
     std::vector<model_kernel>& out_;
     const execution& how_;
     std::vector<open_module> open_;
-    bool of_parameters_[most_storages]{};
+    by_storage<char> of_parameters_{0};
     std::string path_;
     std::int64_t modules_ = 0, last_elements_ = 0;
     int blocks_ = 0;
