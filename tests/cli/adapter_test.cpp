@@ -176,7 +176,7 @@ TEST_CASE("an unmerged adapter runs in a step and on a server") {
     CHECK(served["adapter"] == "lora:r=64,targets=all-linear");
 
     const std::string asked = "latency --model Qwen/Qwen3-0.6B --device h200 --adapter ";
-    CHECK(has(refused(asked + "lora:r=8 --training"), "llmcost train"));
+    CHECK(has(refused(asked + "ia3 --training"), "llmcost train"));
     CHECK(has(refused(asked + "dora:r=8 --engine vllm"), "engines serve LoRA beside layers alone"));
     CHECK(has(refused(asked + "prompt:n=20 --tp 2"), "--tp 1"));
     CHECK(has(refused(asked + "qlora:r=8"), "--quantization nf4"));

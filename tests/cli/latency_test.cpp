@@ -189,6 +189,23 @@ TEST_CASE("a training step goes back over every product twice") {
     CHECK(printed(one_step + " --training").find("  MFU ") != std::string::npos);
 }
 
+// nothing goes back to frozen weights; of the first layer autograd leaves out more, what nobody before it asks for: gradients
+// of its input through three layers and two adapters, and of keys, which no adapter stands beside
+TEST_CASE("an adapter's step goes back through frozen layers once") {
+    const std::string lora = " --adapter lora:r=16 --model meta-llama/Llama-3.2-1B --sequence 128 --format json";
+    const json timed = json::parse(printed("latency --device h100_sxm --training --execution eager" + lora));
+    const json held = json::parse(printed("train" + lora));
+    const double tokens = 128, width = 2048, keys = 512;
+    const double first_input = 2 * tokens * width * (width + keys + keys) + 2 * (2 * tokens * width * 16);
+    const double first_keys = 2 * tokens * tokens * width;
+    CHECK(timed["forward"]["flops"] == held["torch_flops"]["forward"]);
+    CHECK(timed["backward"]["flops"].get<double>() - first_input - first_keys ==
+          held["torch_flops"]["backward"].get<double>());
+    CHECK(timed["optimizer"]["seconds"].get<double>() < timed["forward"]["seconds"].get<double>() / 100);
+    CHECK(has(refused("latency --device h100_sxm --training --adapter ia3 --model meta-llama/Llama-3.2-1B"),
+              "--adapter: LoRA beside layers alone is timed in training"));
+}
+
 TEST_CASE("a training step has the interval of its kernels, and what binds it") {
     const auto width = [](const std::string& more) {
         const json j = json::parse(printed(one_step + more + " --training --batch 2 --sequence 2048 --format json"));

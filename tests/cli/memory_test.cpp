@@ -212,6 +212,23 @@ TEST_CASE("where weights do not fit, the method that takes the least from them i
         CHECK_FALSE(std::string(s["change"]).starts_with("--quantization"));
 }
 
+// 46,702,792,704 parameters in 16 bits; norms (65 x 4,096) and routers (32 x 8 x 4,096) are on every device
+TEST_CASE("devices that share layers hold their part of every expert") {
+    const std::string model = "fit --config " + config_of("mistralai__Mixtral-8x7B-v0.1") + " --dtype bfloat16 --engine none --device h100";
+    const auto one = answered_with(model, 8), two = answered_with(model + " --devices 2", 0);
+    CHECK(one["min_devices"] == 2);
+    CHECK(two["devices"] == 2);
+    CHECK(one["suggestions"].back()["change"] == "--devices 2");
+    CHECK(one["suggestions"].back()["needed"] == two["needed"]);
+    const std::int64_t all = 46'702'792'704, on_each = 65 * 4096 + 32 * 8 * 4096, weights = (all - on_each) / 2 + on_each;
+    const std::int64_t cache = 32 * 2 * 4 * 128 * 1024;
+    CHECK(two["needed"].get<std::int64_t>() > 2 * (weights + cache));
+    CHECK(two["needed"].get<std::int64_t>() < 2 * (weights + cache) + (1 << 30));  // and a step's tensors
+    CHECK(has(refused(model + " --devices 3"), "--devices: '3': attention heads do not divide by it"));
+    CHECK(has(refused("fit --memory 6GB --devices 2 --training" + small), "--devices: with --training, devices are --shards"));
+    CHECK(answered_with("fit --training --memory 6GB" + small, 8)["min_devices"].get<int>() > 1);
+}
+
 TEST_CASE("where a training does not fit, changes are named with what they need") {
     const auto f = answered_with("fit --training --memory 6GB" + small, 8);
     bool one_fits = false;

@@ -22,7 +22,7 @@ inline void adapt(placement& p, asked_adapter& asked, const arguments& given, co
     if (asked.quantizes)
         refuse(where, "qlora says how a base is trained: expected lora, and --quantization nf4 for a base in 4 bits");
     settle_adapter(asked, given, p.subject, io.err);
-    const bool is_plain = of.kind == adapter_kind::lora && of.saved.empty() && of.rows.empty() && of.parameters.empty();
+    const bool is_plain = of.is_plain_lora();
     if (!is_plain && !p.by.name.empty())  // vllm/lora/peft_helper.py, `validate_legal`
         refuse(where, "engines serve LoRA beside layers alone: leave out --engine");
     if (!is_plain && p.how.shards.devices() > 1)

@@ -19,6 +19,10 @@
 // `llmcost fit`: how much of something a memory holds, and what would make it hold more.
 namespace llmcost::cli {
 
+namespace option {
+inline constexpr option_row fit_devices{"--devices", value_kind::number, "N", "that share each layer; figures of one (1)", "Memory"};
+}
+
 namespace detail {
 
 /// A change by itself, and what is needed with it.
@@ -26,17 +30,38 @@ struct suggestion {
     std::string change;
     count needed{};
     bool fits = false;
+    std::int64_t devices = 0;  ///< where that alone is the change
 };
+
+/// A model over devices that share each layer, and the bytes of its stored weights on one of them.
+struct share_of_device {
+    model subject;
+    maybe<count> stored;
+};
+
+/// What one of `n` devices holds, its share of every routed expert among it; throws `usage` where the model cannot be split
+/// so. Of weights that a checkpoint stores otherwise, as much as of parameters.
+inline share_of_device share_over(const model& m, const workload& load, std::int64_t n, maybe<count> stored) {
+    if (n == 1) return {m, stored};
+    const sharding s = shared_over(m, n);
+    if (const literal problem = sharding_problem(m, s); !is_empty(problem))
+        refuse(option::fit_devices.name, in_quotes(std::to_string(n)) + ": " + std::string(problem));
+    const model part = sharded(m, s);
+    const count devices(static_cast<std::uint64_t>(n));
+    const count routed = count_model(part, load, scope_query{role::experts}).weight_bytes;
+    const count held = count_model(part, load).weight_bytes - routed + (routed + devices - count{1}) / devices;
+    if (!stored) return {part, held};
+    return {part, *stored * held / count_model(m, load).weight_bytes};
+}
 
 /// The fewest devices, a power of two, each of which holds its share; 0 where none up to 1,024 do.
 inline std::int64_t fewest_devices(const model& m, const workload& load, const engine_memory& by, std::uint64_t bytes,
                                    maybe<count> stored) {
     const auto available = count(static_cast<std::uint64_t>(static_cast<double>(bytes) * by.share));
     for (std::int64_t n = 1; n <= 1024; n *= 2) {
-        const sharding s = shared_over(m, n);
-        if (!is_empty(sharding_problem(m, s))) break;
-        const maybe<count> share = stored ? maybe<count>{*stored / count(static_cast<std::uint64_t>(n))} : stored;
-        if (inference_memory_of(sharded(m, s), load, by, share).total() <= available) return n;
+        if (!is_empty(sharding_problem(m, shared_over(m, n)))) break;
+        const share_of_device share = share_over(m, load, n, stored);
+        if (inference_memory_of(share.subject, load, by, share.stored).total() <= available) return n;
     }
     return 0;
 }
@@ -119,7 +144,10 @@ inline std::vector<suggestion> training_suggestions(const model& m, const worklo
         p.step.shares = sharing::layers;  // as few devices as do
         for (p.step.shards = 2; p.step.shards < 64; p.step.shards *= 2)
             if (count(train(m, load, p).memory.peak.bytes.total) <= count(bytes)) break;
-        offer("--fsdp --shards " + std::to_string(p.step.shards), load, p), p = plan;
+        const std::size_t before = out.size();
+        offer("--fsdp --shards " + std::to_string(p.step.shards), load, p);
+        if (out.size() > before) out.back().devices = p.step.shards;
+        p = plan;
     }
     if (plan.adapts.kind == adapter_kind::none) {
         p.adapts.kind = adapter_kind::lora, p.adapts.rank = 16, p.adapts.all_linear = true;
@@ -133,8 +161,10 @@ inline std::vector<suggestion> training_suggestions(const model& m, const worklo
 }
 
 inline std::string fit_page(const read_subject& read, const workload& load, const fit_figures& f, std::int64_t devices,
-                            const std::vector<suggestion>& more, const room_asked& room, bool training) {
-    std::string out = read.found.who.name + "\n" + line_on_room(room, f.needed) + '\n';
+                            std::int64_t fewest, const std::vector<suggestion>& more, const room_asked& room, bool training) {
+    std::string out = read.found.who.name + "\n";
+    if (devices > 1) out += "each of " + grouped(count(devices)) + " devices, which share its layers:\n";
+    out += line_on_room(room, f.needed) + '\n';
     const auto line = [&](std::string_view words, std::int64_t n, std::string_view of) {
         out += "  " + left(words, 24) + right(n > 0 ? grouped(count(n)) : "none", 12) + "  " + std::string(of) + '\n';
     };
@@ -146,8 +176,9 @@ inline std::string fit_page(const read_subject& read, const workload& load, cons
              "tokens, batch " + grouped(count(load.batch)));
     if (!training && f.max_concurrency > 0)
         line("most requests at a time", f.max_concurrency, "of that length in the cache");
+    if (training && fewest > 0) line("fewest devices", fewest, "which share it as --fsdp does");
     if (!training)
-        line("fewest devices", devices, devices == 0 ? "splits over up to 1,024 do not do" : "that share each layer");
+        line("fewest devices", fewest, fewest == 0 ? "splits over up to 1,024 do not do" : "that share each layer");
     if (f.fits || more.empty()) return out;
     out += "\nWith one change\n";
     for (const suggestion& s : more)
@@ -168,6 +199,7 @@ inline std::string fit_page(const read_subject& read, const workload& load, cons
     for (const option_row& o : {option::past, option::dtype, option::quantization, option::activation_dtype,
                                 option::cache_dtype, option::allocator, option::utilization, option::engine_memory})
         if (training && given.has(o)) refuse(o.name, "means nothing with --training");
+    if (training && given.has(option::fit_devices)) refuse("--devices", "with --training, devices are --shards");
     workload load = training ? detail::training_workload(given) : detail::memory_workload(given);
     training_plan plan = detail::read_training_plan(given);
     asked_adapter adapter = read_adapter(given);
@@ -178,23 +210,33 @@ inline std::string fit_page(const read_subject& read, const workload& load, cons
     if (training) detail::check_training(given, read.subject, load, plan);
     if (training) plan.base = base_of(adapter, read, load);
     if (!training) detail::note_on_weights(read, io);
-    const model& subject = read.subject;
-    const maybe<count> bytes = detail::bytes_of_weights(read);
+    const std::int64_t devices = given.number(option::fit_devices, 1);
+    const maybe<count> of_all = detail::bytes_of_weights(read);
+    const detail::share_of_device share = detail::share_over(read.subject, load, devices, of_all);
+    const model& subject = share.subject;
+    const maybe<count>& bytes = share.stored;
     const fit_figures f =
         training ? fit_training(read.subject, load, plan, room.bytes) : fit_inference(subject, load, by, room.bytes, bytes);
-    const std::int64_t devices = training ? 0 : detail::fewest_devices(subject, load, by, room.bytes, bytes);
+    std::int64_t fewest = training ? (f.fits ? plan.step.shards : 0)
+                                   : detail::fewest_devices(read.subject, load, by, room.bytes, of_all);
     std::vector<detail::suggestion> more;
     if (!f.fits)
         more = training ? detail::training_suggestions(read.subject, load, plan, room.bytes)
                         : detail::serving_suggestions(subject, load, by, room.bytes, bytes);
+    if (!f.fits && !training && fewest > 0) {
+        const detail::share_of_device of = detail::share_over(read.subject, load, fewest, of_all);
+        more.push_back({"--devices " + std::to_string(fewest), inference_memory_of(of.subject, load, by, of.stored).total(), true});
+    }
+    for (const detail::suggestion& s : more)
+        if (s.devices != 0 && s.fits) fewest = s.devices;
     const exit_code code = f.fits ? exit_code::ok : exit_code::does_not_fit;
     if (given.choice(option::plain_or_json) == 0)
-        return {detail::fit_page(read, load, f, devices, more, room, training), code};
+        return {detail::fit_page(read, load, f, devices, fewest, more, room, training), code};
     json_writer json;
     json.object().member("model", read.found.who.name).member("needed", f.needed);
     json.member("available", count(room.bytes)).member("fits", f.fits).member("max_batch", f.max_batch);
     json.member("max_context", f.max_context > 0 ? f.max_context + load.past : 0);
-    json.member("max_concurrency", f.max_concurrency).member("min_devices", devices).key("suggestions").array();
+    json.member("max_concurrency", f.max_concurrency).member("devices", devices).member("min_devices", fewest).key("suggestions").array();
     for (const detail::suggestion& s : more)
         json.object().member("change", s.change).member("needed", s.needed).member("fits", s.fits).end_object();
     json.end_array().end_object();
@@ -206,7 +248,7 @@ inline constexpr std::array fit_options =
            std::array{option::batch, option::sequence, option::past, option::encoder_sequence, option::image,
                        option::images, option::video, option::videos, option::audio, option::dtype,
                       option::quantization, option::activation_dtype, option::cache_dtype, option::allocator,
-                      option::utilization, option::engine_memory, option::training},
+                      option::utilization, option::engine_memory, option::fit_devices, option::training},
            training_options, std::array{option::plain_or_json}, help_option);
 
 inline constexpr std::array<example_row, 2> fit_examples{{

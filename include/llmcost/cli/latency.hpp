@@ -305,12 +305,16 @@ inline constexpr std::array latency_options = joined(
     const placement p = io.place(given, io);
     check_workload(p.subject, given, work);
     if (given.has(option::training)) {
-        if (!p.adapter.empty()) refuse("--adapter", "its training is timed by no rule here: llmcost train has its memory");
+        if (p.adapts != nullptr && !p.adapts->adapts().is_plain_lora())
+            refuse("--adapter", "LoRA beside layers alone is timed in training: llmcost train has the memory of others");
+        if (p.adapts != nullptr && p.how.shards.tensor > 1)
+            refuse("--adapter", "its training is timed on whole layers: expected --tp 1");
         if (given.has(option::logits) && work.base.head != logits::all)
             refuse("--logits", "a training step computes those of all positions");
         if (!given.has(option::sequence)) work.base.sequence = 1024;
         training_plan plan;
         plan.loss = usual_loss(p.subject);
+        if (p.adapts != nullptr) plan.adapts = p.adapts->adapts();
         detail::read_optimizer(given.text(option::optimizer, "adamw"), plan.step);
         if (given.choice(option::layers_again) == 1) plan.step.recompute = recomputation::full;
         const training_cost t = training_of(p.subject, work.base, p.how, *p.on, *p.kernels, plan);

@@ -70,6 +70,10 @@ struct adapter {
         return beside && !all_linear && targets.empty() && parameters.empty();
     }
     [[nodiscard]] bool is_low_rank() const noexcept { return kind == adapter_kind::lora || kind == adapter_kind::dora; }
+    /// Whether it is LoRA beside layers and nothing more.
+    [[nodiscard]] bool is_plain_lora() const noexcept {
+        return kind == adapter_kind::lora && saved.empty() && rows.empty() && parameters.empty();
+    }
     /// Whether it puts tokens in front of the text.
     [[nodiscard]] bool is_prompt() const noexcept { return kind == adapter_kind::prompt || kind == adapter_kind::p_tuning; }
 

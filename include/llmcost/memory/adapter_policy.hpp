@@ -39,6 +39,7 @@ public:
         serves_ = true;
         rows_of_device_ = (vocabulary_ + devices - 1) / devices;
     }
+    [[nodiscard]] const adapter& adapts() const noexcept { return of_; }
     /// Paths of what was adapted, in the order of the walk.
     [[nodiscard]] const std::vector<std::string>& adapted() const noexcept { return adapted_; }
     /// Why a module that the adapter names cannot have it; the first one.

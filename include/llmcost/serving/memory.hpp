@@ -93,7 +93,9 @@ struct training_memory {
 [[nodiscard]] inline training_memory memory_of_training(const model& whole, workload load, const execution& how,
                                                         const training_plan& plan) {
     using category = memory_category;
-    const model part = sharded(whole, how.shards);
+    model alone = whole;
+    alone.policy = nullptr;  // an adapter is the plan's
+    const model part = sharded(alone, how.shards);
     load.autocast = true, load.on_cpu = true;
     load.weights = load.activations = dtype::float32;
     const auto played = [&](attention_implementation as) {
@@ -106,7 +108,7 @@ struct training_memory {
     } catch (const description_error&) {  // no such call in this model
         all = played(attention_implementation::eager);
     }
-    const double here = parameters_of(whole, how).all() / parameters_of(part, execution{}).all();
+    const double here = parameters_of(alone, how).all() / parameters_of(part, execution{}).all();
     training_memory out{.peak = all.peak.bytes, .saved = all.saved_bytes, .share = std::min(here, 1.0)};
     const auto shared = [&](std::uint64_t bytes) {
         return here < 1 ? static_cast<std::uint64_t>(here * static_cast<double>(bytes)) : bytes;

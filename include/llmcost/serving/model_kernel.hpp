@@ -56,6 +56,7 @@ struct model_kernel {
     std::string name;  ///< path of its module, `*` for the layer; of merged ones with `+`
     operator_shape shape{};
     std::int64_t times = 1;
+    bool of_adapter = false;                            ///< a product that an adapter puts beside a layer
     std::int64_t of_parameters[most_operator_sizes]{};  ///< what of its sizes parameters alone make: once for all groups
     std::ptrdiff_t launch = own_launch;                 ///< the place in its step of the kernel in whose launch it goes
 

@@ -153,7 +153,7 @@ protected:
     void emit(std::string name, literal family, std::initializer_list<std::int64_t> sizes, const operand_row* operand,
               string_ref variant = {}) {
         model_kernel k;
-        k.name = std::move(name);
+        k.name = std::move(name), k.of_adapter = is_adapter();
         k.shape.family = find_family(family);
         k.shape.operand = operand;
         k.shape.variant = variant;

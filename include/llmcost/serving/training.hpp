@@ -25,12 +25,14 @@ struct training_cost {
 
     step_time whole{};  ///< of all, or of the host that issues them
     training_memory memory{};
+    bool freezes = false;  ///< an adapter's matrices alone are trained
 
-    /// Model FLOPs utilisation (PaLM, arXiv 2204.02311, appendix B): three times the forward pass's, of what the device's
-    /// peak would do in the time; 0 where the datasheet has no such peak.
+    /// Model FLOPs utilisation (PaLM, arXiv 2204.02311, appendix B): three times the forward pass's, under an adapter those
+    /// of both passes, of what the device's peak would do in the time; 0 where the datasheet has no such peak.
     [[nodiscard]] double model_flops_utilisation(const device& d, const operand_row& products) const noexcept {
         const double peak = d.*products.unit * 1e12;
-        return peak > 0 && whole.seconds > 0 ? 3 * forward.flops / (peak * whole.seconds) : 0;
+        const double flops = freezes ? forward.flops + backward.flops - recomputed.flops : 3 * forward.flops;
+        return peak > 0 && whole.seconds > 0 ? flops / (peak * whole.seconds) : 0;
     }
 };
 
@@ -62,11 +64,12 @@ struct training_cost {
 }
 
 /// The products behind a product (m, k) x (k, n): the gradient of what came in, (m, n) x (n, k), and of the weight,
-/// (n, m) x (m, k).
-[[nodiscard]] inline std::vector<model_kernel> products_of_backward(const model_kernel& k) {
+/// (n, m) x (m, k), unless that is frozen.
+[[nodiscard]] inline std::vector<model_kernel> products_of_backward(const model_kernel& k, bool frozen = false) {
     model_kernel inputs = k, weight = k;
     const std::int64_t* const s = k.shape.sizes;
     inputs.shape.sizes[0] = s[0], inputs.shape.sizes[1] = s[2], inputs.shape.sizes[2] = s[1];
+    if (frozen) return {std::move(inputs)};
     weight.shape.sizes[0] = s[1], weight.shape.sizes[1] = s[2], weight.shape.sizes[2] = s[0];
     return {std::move(inputs), std::move(weight)};
 }
@@ -87,7 +90,8 @@ struct training_cost {
 /// A training step, every kernel behind the other.
 ///
 /// Families say what goes back (`backward_rule`): a product as two, fused attention with 2.5 times the FLOPs, experts and
-/// chains twice, sums over devices once. What is recomputed are kernels of layers.
+/// chains twice, sums over devices once. What is recomputed are kernels of layers. Under an adapter the weights of layers are
+/// frozen: nothing goes back to them, only through them.
 [[nodiscard]] inline training_cost training_of(const model& whole, workload load, const execution& how, const device& on,
                                                kernel_source& from, const training_plan& plan = {}) {
     load.past = 0, load.head = logits::all;
@@ -96,7 +100,9 @@ struct training_cost {
     const auto loss = [&](const model& part, trace& walk, const value& scores) {
         (void)loss_behind(part, walk, scores, plan.loss);
     };
+    t.freezes = whole.policy != nullptr;
     for (const known_kernel& k : with_measurements(kernels_of(whole, load, how, loss), how, from)) {
+        const bool frozen = t.freezes && !k.what.of_adapter;
         const step_cost once = cost_of(on, k);
         const auto times = static_cast<double>(k.what.times);
         t.forward += once;
@@ -105,24 +111,25 @@ struct training_cost {
         const backward_rule rule = k.what.shape.family->backward;
         if (rule == backward_rule::products) {
             all.add(estimate(on, k), times);
-            for (const known_kernel& back : with_measurements(products_of_backward(k.what), how, from))
+            for (const known_kernel& back : with_measurements(products_of_backward(k.what, frozen), how, from))
                 t.backward += cost_of(on, back), all.add(estimate(on, back), times);
             continue;
         }
-        const double factor = backward_factor(rule);
-        const double launches = rule == backward_rule::twice ? 2 : 1;
+        const bool through_experts = frozen && k.what.shape.family == find_family("moe");
+        const double factor = through_experts ? 1 : backward_factor(rule);
+        const double launches = rule == backward_rule::twice && !through_experts ? 2 : 1;
         t.backward += {factor * once.seconds, factor * once.flops, factor * once.bytes, launches * once.launches};
         all.add(estimate(on, k), times * (1 + factor));
     }
     t.backward += t.recomputed;
-    const auto parameters = static_cast<std::int64_t>(parameters_of(whole, how).all());
     const auto behind = [&](const model_kernel& k) {
         const known_kernel known = with_measurements({k}, how, from).front();
         all.add(estimate(on, known), static_cast<double>(k.times));
         return cost_of(on, known);
     };
-    if (how.shards.data > 1) t.reduction = behind(gradients_summed(parameters, how.shards.data));
     t.memory = memory_of_training(whole, load, how, plan);
+    if (how.shards.data > 1)
+        t.reduction = behind(gradients_summed(static_cast<std::int64_t>(t.memory.trained), how.shards.data));
     for (const model_kernel& k : update_kernels(*plan.step.optimizer, t.memory)) t.optimizer += behind(k);
     const double launches = t.forward.launches + t.backward.launches + t.reduction.launches + t.optimizer.launches;
     t.whole = all.issued_in(launches * seconds_per_launch(how, on, from));
