@@ -29,7 +29,8 @@ const std::filesystem::path top = std::filesystem::path(LLMCOST_TEST_DIR).parent
 /// What the goldens of one type hold.
 struct held_type {
     std::vector<std::string> configurations;
-    std::set<std::string> runs;  ///< kinds of forward passes
+    std::set<std::string> runs;   ///< kinds of forward passes
+    std::set<std::string> shown;  ///< what towers were shown
     bool training = false;
     bool half = false;      ///< training in bfloat16
     bool backward = false;  ///< what backward executes, primitive by primitive
@@ -37,6 +38,7 @@ struct held_type {
 };
 
 std::string repository(std::string name) {
+    name = name.substr(0, name.find("--"));  // a class of it
     const std::size_t at = name.find("__");
     if (name.starts_with("default__")) return "its defaults";
     if (name.starts_with("variant__") || name.starts_with("synthetic__")) return "small variants";
@@ -46,7 +48,9 @@ std::string repository(std::string name) {
 std::map<std::string, held_type> held_types() {
     std::map<std::string, held_type> all;
     for (const llmcost::architecture* row : parts::rows) all[std::string(row->model_type)];
-    for (const std::filesystem::path& path : golden_paths(golden_folder())) {
+    std::vector<std::filesystem::path> paths = golden_paths(golden_folder());
+    for (std::filesystem::path& path : golden_paths(media_folder())) paths.push_back(std::move(path));
+    for (const std::filesystem::path& path : paths) {
         const golden_file golden = read_golden(path);
         held_type& held = all[golden.model_type];
         const std::string from = repository(golden.name);
@@ -54,6 +58,9 @@ std::map<std::string, held_type> held_types() {
             held.configurations.push_back(from);
         for (const golden_run& run : golden.runs) {
             if (run.unknown.empty()) held.runs.insert(run.kind);
+            if (run.shows.images > 0) held.shown.insert("images");
+            if (run.shows.videos > 0) held.shown.insert("videos");
+            if (run.shows.milliseconds > 0) held.shown.insert("sound");
             for (const auto& [call, times] : run.unknown)
                 held.exceptions.push_back(run.kind + ": " + call + " has no price");
         }
@@ -105,7 +112,7 @@ inline constexpr verified_type verified_types[]{
 )";
     for (const auto& [type, held] : all)
         out += "    {\"" + type + "\", \"" + joined(held.configurations) + "\", \"" + joined(held.runs) + "\", \"" +
-               training_of(held) + "\", \"" + joined(held.exceptions) + "\"},\n";
+               training_of(held) + "\", \"" + joined(held.exceptions) + "\", \"" + joined(held.shown) + "\"},\n";
     return out + R"(};
 // clang-format on
 
@@ -126,11 +133,12 @@ std::string page_of(const std::map<std::string, held_type>& all) {
         << "This page is written by `tests/golden/provenance_test.cpp` from the goldens that the tests run; `llmcost "
            "models` "
            "prints the same.\n\n"
-        << "| type | held against | forward passes | training | exceptions |\n|---|---|---|---|---|\n";
+        << "| type | held against | forward passes | shown | training | exceptions |\n|---|---|---|---|---|---|\n";
     for (const auto& [type, held] : all)
         out << "| `" << type << "` | "
             << (held.configurations.empty() ? std::string(llmcost::not_held) : joined(held.configurations)) << " | "
-            << (held.runs.empty() ? "tensors only" : joined(held.runs)) << " | " << training_of(held) << " | "
+            << (held.runs.empty() ? "tensors only" : joined(held.runs)) << " | " << joined(held.shown) << " | "
+            << training_of(held) << " | "
             << joined(held.exceptions) << " |\n";
     out << "\n## Models of torchvision\n\n"
         << "`--model torchvision/NAME`, described in files as [your own](own-models.md) are. Each name is held against "

@@ -14,6 +14,7 @@ struct verified_type {
     std::string_view runs;            ///< kinds of forward passes among them
     std::string_view training;
     std::string_view exceptions;
+    std::string_view shown{};  ///< what its towers were shown in such runs: images, videos, sound
 };
 
 /// What a page says of a type that was held against none.

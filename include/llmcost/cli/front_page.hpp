@@ -212,9 +212,10 @@ inline std::string provenance(const question& q, const roles_read& read) {
     if (!q.adapter.empty()) parts.push_back("adapter " + q.adapter);
     parts.emplace_back(load.attention == attention_scores::full ? "eager, full scores" : "causal: visible scores only");
     parts.emplace_back("FLOPs = ADD + MULT");
-    parts.emplace_back(load.head == logits::all    ? "all logits"
-                       : load.head == logits::last ? "logits of the last position"
-                                                   : "no logits");
+    if (!reads_pixels(q.subject) && !reads_samples(q))
+        parts.emplace_back(load.head == logits::all    ? "all logits"
+                           : load.head == logits::last ? "logits of the last position"
+                                                       : "no logits");
     const workload& first = q.phases.front().parts.front().load;
     if (std::find(read.chains.begin(), read.chains.end(), role_chain{role::encoder}) != read.chains.end() &&
         !reads_pixels(q.subject))
@@ -227,6 +228,14 @@ inline std::string provenance(const question& q, const roles_read& read) {
     if (q.stored.applied) parts.push_back(q.stored.words);
     if (q.subject.dims.quantized && !q.stored.applied) parts.emplace_back("quantization_config not applied");
     return wrapped(parts, page_width);
+}
+
+/// A workload that somebody may want to ask about next.
+inline std::string words_to_try(const question& q) {
+    const senses& reads = q.subject.kind->reads;
+    if (reads_pixels(q.subject) || reads_samples(q)) return "--batch 8 --training";
+    if (q.work.base.has_media()) return "--input 1000 --output 200";
+    return reads.images ? "--image 1024x768" : reads.audio ? "--audio 30" : "--input 1000 --output 200";
 }
 
 }  // namespace detail
@@ -251,7 +260,7 @@ inline std::string provenance(const question& q, const roles_read& read) {
     out += q.work.kind == job_kind::generation ? detail::phases_table(q, read.sums) : detail::counts_table(q, read);
     if (q.work.training) out += detail::training_line(q);
     out += detail::beside_the_model(q) + '\n' + detail::dim(q, detail::provenance(q, read));
-    return out + detail::dim(q, "ask more: mult attn · --tree · --input 1000 --output 200 · llmcost --help") + '\n';
+    return out + detail::dim(q, "ask more: mult attn · --tree · " + detail::words_to_try(q) + " · llmcost --help") + '\n';
 }
 
 /// The figures of the front page as a table: the whole model, then every role, then what has none.

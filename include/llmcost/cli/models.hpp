@@ -67,6 +67,7 @@ inline std::string models_json(const known_list& known, std::string_view referen
         write_list(json, "forward_passes", v.runs);
         write_list(json, "training", v.training == "no" ? std::string_view{} : v.training);
         write_list(json, "exceptions", v.exceptions);
+        write_list(json, "shown", v.shown);
         json.end_object();
     }
     json.end_array().key("bundled").array();
@@ -88,16 +89,17 @@ inline table models_table(const known_list& known) {
              {"held_against"},
              {"forward_passes"},
              {"training"},
-             {"exceptions"}},
+             {"exceptions"},
+             {"shown"}},
             {}};
     for (const verified_type& v : known.types) {
         const std::string held(v.configurations.empty() ? not_held : v.configurations);
         t.rows.push_back({"model_type", std::string(v.model_type), "", "", std::string(v.model_type), held,
-                          std::string(v.runs), std::string(v.training), std::string(v.exceptions)});
+                          std::string(v.runs), std::string(v.training), std::string(v.exceptions), std::string(v.shown)});
     }
     for (const bundled_config* b : known.bundled)
         t.rows.push_back({"bundled", std::string(b->name), digits(count(b->parameters)), std::string(b->source),
-                          std::string(type_of(*b)), "", "", "", ""});
+                          std::string(type_of(*b)), "", "", "", "", ""});
     return t;
 }
 
@@ -107,8 +109,16 @@ inline std::string type_text(const verified_type& v, std::size_t wide) {
     const std::string indent(wide + 2, ' ');
     const std::string name = left(v.model_type, wide) + "  ";
     if (v.configurations.empty()) return name + std::string(not_held) + '\n';
-    std::string out = name + std::string(v.configurations) + '\n';
+    std::string out, line = name;
+    const std::vector<std::string> configurations = parts_of(v.configurations);
+    for (std::size_t i = 0; i < configurations.size(); ++i) {
+        const std::string part = configurations[i] + (i + 1 < configurations.size() ? "," : "");
+        if (i > 0 && width_of(line) + 1 + width_of(part) > page) out += line + '\n', line = indent;
+        line += (line == name || line == indent ? "" : " ") + part;
+    }
+    out += line + '\n';
     std::vector<std::string> parts{indent + (v.runs.empty() ? "parameters alone" : std::string(v.runs))};
+    if (!v.shown.empty()) parts.push_back("shown " + std::string(v.shown));
     parts.push_back(v.training == "no" ? "no training" : "training: " + std::string(v.training));
     out += wrapped(parts, page, indent);
     const std::vector<std::string> exceptions = parts_of(v.exceptions);
