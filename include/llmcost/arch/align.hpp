@@ -46,7 +46,7 @@ constexpr value describe(const site& here, trace& t) {
         return x;
     });
     const value seen = pool_images(here, t, [&] { return states_and_pool(tower, t, true).second; });
-    const linear to_images{text.dims.hidden_size, here.whole.own[projection], true};
+    const projector_linear to_images{text.dims.hidden_size, here.whole.own[projection], true};
     const value read = t.call("text_projection", to_images, t.select(words, 1));
     const value scores = t.matmul(direction(t, read), direction(t, seen).transpose(0, 1));
     return t.leave(whole, t.div(scores, temperature));

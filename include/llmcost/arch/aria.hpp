@@ -116,7 +116,7 @@ struct cross_attention {
 constexpr value find(const site& here, trace& t, const value& states) {
     const site tower = here.component(0);
     const std::int64_t width = tower.dims.hidden_size, n = here.whole.own[queries], images = states.dim(0);
-    const module_info projector{.name = "multi_modal_projector", .type = here.type("Projector")};
+    const module_info projector{.name = "multi_modal_projector", .type = here.type("Projector"), .what = role::projector};
     const module_info block{.name = "feed_forward", .type = here.type("ProjectorMLP"), .what = role::mlp};
     t.enter(projector);
     const value all = t.param("query", {here.whole.own[most_queries], width});

@@ -23,7 +23,7 @@ struct square_projector {
     site here;
     bool norms;
 
-    static constexpr role what = role::none;
+    static constexpr role what = role::projector;
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return here.type("MultiModalProjector"); }
     constexpr value describe(trace& t, const value& x) const {

@@ -141,8 +141,8 @@ constexpr value describe_pair(const site& here, trace& t) {
     const value scale = t.param("logit_scale", {});
     const value first = pool_text(here, t, [&] { return pool_first(text, t, text.row.base(text, t)); });
     const value image = pool_images(here, t, [&] { return states_and_pool(tower, t, true).second; });
-    const value seen = t.call("visual_projection", linear{tower.dims.hidden_size, width}, image);
-    const value read = t.call("text_projection", linear{text.dims.hidden_size, width}, first);
+    const value seen = t.call("visual_projection", projector_linear{tower.dims.hidden_size, width}, image);
+    const value read = t.call("text_projection", projector_linear{text.dims.hidden_size, width}, first);
     return t.leave(whole, score_pairs(t, direction(t, read), direction(t, seen), scale));
 }
 

@@ -234,7 +234,7 @@ constexpr value describe(const site& here, trace& t) {
         const recorder::workload_guard shown{t, pictures(t.load(), images_in(t) * Frames, 0, 0)};
         const value seen = describe_tower(here, t, 0, "vision_model", role::vision);
         const value found = Query(here, t, seen);
-        const linear projection{here.component(1).dims.hidden_size, here.dims.hidden_size, true};
+        const projector_linear projection{here.component(1).dims.hidden_size, here.dims.hidden_size, true};
         return t.masked_scatter(x, t.call("language_projection", projection, found));
     };
     return t.leave(whole, here.whole.text == &opt ? describe_opt(text, t, place) : describe_t5(text, t, place));

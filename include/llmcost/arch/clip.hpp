@@ -63,8 +63,8 @@ constexpr value score_with(const site& here, trace& t, const Pool& pool, literal
     const value scale = t.param("logit_scale", {});
     const value end = pool();
     const value image = pool_images(here, t, [&] { return states_and_pool(tower, t, true, encoder).second; });
-    const value seen = t.call("visual_projection", linear{tower.dims.hidden_size, width}, image);
-    const value read = t.call("text_projection", linear{end.dim(1), width}, end);
+    const value seen = t.call("visual_projection", projector_linear{tower.dims.hidden_size, width}, image);
+    const value read = t.call("text_projection", projector_linear{end.dim(1), width}, end);
     return t.leave(whole, score_pairs(t, direction_by_power(t, read), direction_by_power(t, seen), scale));
 }
 

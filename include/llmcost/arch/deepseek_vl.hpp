@@ -14,7 +14,7 @@ namespace deepseek_vl_detail {
 struct aligner {
     site here;
 
-    static constexpr role what = role::none;
+    static constexpr role what = role::projector;
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return here.type("Aligner"); }
     constexpr value describe(trace& t, const value& x) const {
@@ -37,7 +37,7 @@ constexpr value base(const site& here, trace& t) {
 struct hybrid_aligner {
     site here;
 
-    static constexpr role what = role::none;
+    static constexpr role what = role::projector;
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return here.type("Aligner"); }
     constexpr value describe(trace& t, const value& x, const value& sharp) const {

@@ -118,7 +118,7 @@ constexpr value vision_base(const site& here, trace& t) {
         x = t.call({"blocks", each.index()}, vision_layer{here.at(each, made)}, x);
     x = t.call("norm", scale, x);
     const std::int64_t wide = width * own[merged_side] * own[merged_side];
-    const module_info merger{.name = "merger", .type = here.type("VisionMerger")};
+    const module_info merger{.name = "merger", .type = here.type("VisionMerger"), .what = role::projector};
     const module_info both{.name = "mlp", .type = {"", "Sequential"}};
     t.enter(merger);
     const value rows = t.call("ln_q", norm<norm_kind::layer>{width}, x).view({-1, wide});

@@ -132,7 +132,8 @@ constexpr value project(const site& here, trace& t, const value& x) {
     const site adaptor = here.component(1);
     const own_sizes& own = adaptor.dims.own;
     const std::int64_t width = adaptor.dims.hidden_size;
-    const module_info projection{.name = "multi_modal_projector", .type = here.type("MultiModalProjector")};
+    const module_info projection{
+        .name = "multi_modal_projector", .type = here.type("MultiModalProjector"), .what = role::projector};
     t.enter(projection);
     value h = t.call("linear_1", linear{x.dim(-1), own[middle], true}, x);
     h = t.call("act", activation_module{static_cast<activation>(own[middle_act])}, h);

@@ -17,7 +17,7 @@ inline constexpr own_key keys[]{{"mm_tokens_per_image", 256}};
 struct projector_of_pools {
     site here;
 
-    static constexpr role what = role::none;
+    static constexpr role what = role::projector;
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return here.type("MultiModalProjector"); }
     constexpr value describe(trace& t, const value& x) const {

@@ -29,7 +29,7 @@ struct embedder {
     site text;
     const sizes& tower;
 
-    static constexpr role what = role::none;
+    static constexpr role what = role::projector;
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return text.type("MultimodalEmbedder"); }
     constexpr value describe(trace& t, const extents& ids) const {

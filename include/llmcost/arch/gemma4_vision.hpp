@@ -206,7 +206,7 @@ constexpr value vision_base(const site& here, trace& t) {
 struct media_embedder {
     site here;
 
-    static constexpr role what = role::none;
+    static constexpr role what = role::projector;
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return here.type("MultimodalEmbedder"); }
     constexpr value describe(trace& t, const value& x) const {

@@ -157,8 +157,8 @@ constexpr value base(const site& here, trace& t) {
     {
         const recorder::idle_guard no_pixels{t, !sees_images(t)};
         const value seen = see(here, t);
-        const module_info outer{.name = "visual_projection", .type = here.type("Projection")};
-        const module_info steps{.name = "visual_projection", .type = {"", "Sequential"}};
+        const module_info outer{.name = "visual_projection", .type = here.type("Projection"), .what = role::projector};
+        const module_info steps{.name = "visual_projection", .type = {"", "Sequential"}, .what = role::projector};
         const std::int64_t width = here.dims.hidden_size;
         t.enter(outer), t.enter(steps);
         const value h = t.call("0", linear{seen.dim(-1), width, true}, seen);

@@ -252,7 +252,7 @@ constexpr value project(const site& here, trace& t, const value& states) {
     const site former = here.component(1);
     const std::int64_t width = former.dims.hidden_size, queries = own[window] / own[rate], batch = states.dim(0);
     const std::int64_t windows = (states.dim(1) + own[window] - 1) / own[window];
-    const module_info projection{.name = "projector", .type = here.type("EncoderProjector")};
+    const module_info projection{.name = "projector", .type = here.type("EncoderProjector"), .what = role::projector};
     const module_info qformer{.name = "qformer", .type = former.type(former.row.names.model_type)};
     t.enter(projection);
     const value learned = t.param("query", {1, queries, width});

@@ -66,7 +66,7 @@ constexpr value resample(const site& here, trace& t, const value& states) {
 
 /// States brought to the width of the text, then resampled.
 constexpr value connect(const site& here, trace& t, const value& states) {
-    const module_info connector{.name = "connector", .type = here.type("Connector")};
+    const module_info connector{.name = "connector", .type = here.type("Connector"), .what = role::projector};
     const module_info resampler{.name = "perceiver_resampler", .type = here.type("PerceiverResampler")};
     const sizes& text = here.whole.dims;
     t.enter(connector);

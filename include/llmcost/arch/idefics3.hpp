@@ -56,7 +56,7 @@ constexpr void read_tower(config_view config, sizes& s) {
 struct connector {
     site here;
 
-    static constexpr role what = role::none;
+    static constexpr role what = role::projector;
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return here.type("Connector"); }
     constexpr value describe(trace& t, const value& x) const {

@@ -114,7 +114,7 @@ struct aligner {
     std::int64_t layers;
     activation act;
 
-    static constexpr role what = role::none;
+    static constexpr role what = role::projector;
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return named; }
     constexpr value describe(trace& t, const value& x) const {

@@ -147,7 +147,7 @@ inline constexpr architecture tower = [](architecture a) {
 struct merging_projector {
     site here;
 
-    static constexpr role what = role::none;
+    static constexpr role what = role::projector;
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return here.type("MultimodalProjection"); }
     constexpr value describe(trace& t, const value& x) const {

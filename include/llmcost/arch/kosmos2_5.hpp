@@ -176,7 +176,7 @@ struct image_to_text {
     class_name attention_type;
     bool scales_queries = true;  ///< in front of their product, which is scaled by one
 
-    static constexpr role what = role::none;
+    static constexpr role what = role::projector;
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return here.type("ImageToTextProjection"); }
     constexpr value describe(trace& t, const value& seen) const {

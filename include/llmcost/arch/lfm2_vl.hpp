@@ -78,7 +78,7 @@ constexpr media_shapes show(const model& m, const workload& load) {
 struct square_projector {
     site here;
 
-    static constexpr role what = role::none;
+    static constexpr role what = role::projector;
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return here.type("MultiModalProjector"); }
     constexpr value describe(trace& t, const value& x, std::int64_t rows, std::int64_t columns) const {

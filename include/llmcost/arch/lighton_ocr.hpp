@@ -14,7 +14,7 @@ struct merging_projector {
     site here;
     std::int64_t images;
 
-    static constexpr role what = role::none;
+    static constexpr role what = role::projector;
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return here.type("MultiModalProjector"); }
     constexpr value describe(trace& t, const value& states) const {

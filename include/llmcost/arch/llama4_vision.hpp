@@ -162,7 +162,8 @@ constexpr value see(const site& here, trace& t, const value& words) {
         seen = describe_tower(here, t, 0, "vision_model", role::vision);
     }
     const std::int64_t width = here.whole.beside[0].dims.own[output_width];
-    const module_info projector{.name = "multi_modal_projector", .type = here.type("MultiModalProjector")};
+    const module_info projector{
+        .name = "multi_modal_projector", .type = here.type("MultiModalProjector"), .what = role::projector};
     const value rows = of_width(t, seen, width).view({-1, width});
     t.enter(projector);
     return t.masked_scatter(words, t.leave(projector, t.call("linear_1", linear{width, here.dims.hidden_size}, rows)));

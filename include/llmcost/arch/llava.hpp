@@ -82,7 +82,7 @@ constexpr value base(const site& here, trace& t) {
 struct normed_projector {
     site here;
 
-    static constexpr role what = role::none;
+    static constexpr role what = role::projector;
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return here.type("MultiModalProjector"); }
     constexpr value describe(trace& t, const value& x) const {

@@ -258,7 +258,7 @@ struct merger {
     site here;
     const pictures_of& all;
 
-    static constexpr role what = role::none;
+    static constexpr role what = role::projector;
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return here.type("Merger"); }
     constexpr two_values describe(trace& t, const value& x) const {

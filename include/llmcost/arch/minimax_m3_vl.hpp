@@ -89,7 +89,7 @@ inline constexpr own_key keys[]{{"projector_hidden_size", 6144}};
 struct merging_projector {
     site here;
 
-    static constexpr role what = role::none;
+    static constexpr role what = role::projector;
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return {"MiniMaxM3VL", "MultiModalProjector"}; }
     constexpr value describe(trace& t, const value& x) const {

@@ -287,7 +287,7 @@ constexpr value base(const site& here, trace& t) {
             const recorder::workload_guard shown{t, pictures(t.load(), images_in(t), 0, 0)};
             states = describe_tower(here, t, 0, "vision_model", role::vision);
         }
-        states = t.call("multi_modal_projector", linear{states.dim(-1), hidden, true}, states);
+        states = t.call("multi_modal_projector", projector_linear{states.dim(-1), hidden, true}, states);
         if (reads) seen.own[image_states] = states.view({-1, states.dim(2), hidden});
     }
     if (reads) mask_images(t, t.load().images * tokens, seen);

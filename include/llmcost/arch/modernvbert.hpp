@@ -22,7 +22,7 @@ inline constexpr own_key keys[]{
 struct connector {
     site here;
 
-    static constexpr role what = role::none;
+    static constexpr role what = role::projector;
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return here.type("Connector"); }
     constexpr value describe(trace& t, const value& x) const {

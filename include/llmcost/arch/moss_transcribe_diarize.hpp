@@ -40,12 +40,15 @@ constexpr value base(const site& here, trace& t) {
     const own_sizes& own = here.whole.own;
     const std::int64_t joined = here.component(0).dims.hidden_size * own[merge], out = here.dims.hidden_size;
     idle_modules held{t};
-    held.within("multi_modal_projector", here.type("MultiModalProjector"), [&] {
-        held.linear("linear_1", joined, out, own[biased] != 0);
-        held.act("act", static_cast<activation>(own[act]));
-        held.linear("linear_2", out, out, own[biased] != 0);
-        held.layer_norm("norm", out);
-    });
+    held.within(
+        "multi_modal_projector", here.type("MultiModalProjector"),
+        [&] {
+            held.linear("linear_1", joined, out, own[biased] != 0);
+            held.act("act", static_cast<activation>(own[act]));
+            held.linear("linear_2", out, out, own[biased] != 0);
+            held.layer_norm("norm", out);
+        },
+        role::projector);
     return x;
 }
 

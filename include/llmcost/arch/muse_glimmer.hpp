@@ -266,7 +266,7 @@ constexpr value base(const site& here, trace& t) {
             t, packed_workload(t, each, vision.vision.patch_size * vision.own[merged])};
         const std::int64_t width = here.dims.hidden_size;
         const value seen = t.call("vision_adapter", adapter{here}, describe_tower(here, t, 0, "vision_tower", role::vision));
-        const value features = t.call("vision_projection", linear{here.whole.own[inner], width}, seen);
+        const value features = t.call("vision_projection", projector_linear{here.whole.own[inner], width}, seen);
         return t.masked_scatter(words, t.cat({without_scale(here, t, "perception_emb_norm", width, features)}, 0));
     });
 }

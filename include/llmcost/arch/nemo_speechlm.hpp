@@ -149,8 +149,9 @@ constexpr value base(const site& here, trace& t) {
     (void)describe_tower(here, t, 0, "audio_tower", role::audio);
     const value x = describe_text(here, t, "language_model");
     {
-        idle_modules held{t};
-        held.linear("multi_modal_projector", here.component(0).dims.hidden_size, here.dims.hidden_size);
+        const recorder::idle_guard no_sound{t};
+        const projector_linear to_text{here.component(0).dims.hidden_size, here.dims.hidden_size, true};
+        (void)t.call("multi_modal_projector", to_text, trace::buffer({1, to_text.in}));
     }
     (void)describe_tower(here, t, 1, "word_timestamp_encoder", role::audio);
     return x;

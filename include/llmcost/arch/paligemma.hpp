@@ -17,7 +17,7 @@ inline constexpr own_key keys[]{{"projection_dim", 2048}};
 struct projector {
     site here;
 
-    static constexpr role what = role::none;
+    static constexpr role what = role::projector;
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return here.type("MultiModalProjector"); }
     constexpr value describe(trace& t, const value& x) const {

@@ -23,7 +23,8 @@ constexpr value tower_base(const site& here, trace& t) {
     const own_sizes& own = here.dims.own;
     const value seen = sam_detail::describe_encoder(here, t);
     const std::int64_t between = own[middle], out = own[last];
-    const module_info projector{.name = "multi_modal_projector", .type = here.type("MultiModalProjector")};
+    const module_info projector{
+        .name = "multi_modal_projector", .type = here.type("MultiModalProjector"), .what = role::projector};
     t.enter(projector);
     value x = t.call("conv1", convolution_2d{seen.dim(1), between, 3, 2, 1, 1, false}, seen);
     x = as_tokens(t.call("conv2", convolution_2d{between, out, 3, 2, 1, 1, false}, x));

@@ -171,7 +171,8 @@ constexpr value base(const site& here, trace& t) {
         const value x = hear_in_tower(here, t, r, [&](const site& tower) {
             return hear_windows(tower, t, mask.rank > 0 ? &mask : nullptr, true);
         });
-        const module_info projection{.name = "multi_modal_projector", .type = here.type("MultiModalProjector")};
+        const module_info projection{
+            .name = "multi_modal_projector", .type = here.type("MultiModalProjector"), .what = role::projector};
         t.enter(projection);
         return t.leave(projection, t.call("linear", linear{x.dim(-1), here.dims.hidden_size, true}, x));
     });
@@ -199,11 +200,14 @@ constexpr void read_projector(config_view config, model& m) {
 
 constexpr void describe_projector(const site& here, trace& t, std::int64_t in, std::int64_t inner, bool bias) {
     idle_modules held{t};
-    held.within("multi_modal_projector", here.type("MultiModalProjector"), [&] {
-        held.linear("linear_1", in, inner, bias);
-        held.act("act", static_cast<activation>(here.whole.own[act]));
-        held.linear("linear_2", inner, here.dims.hidden_size, bias);
-    });
+    held.within(
+        "multi_modal_projector", here.type("MultiModalProjector"),
+        [&] {
+            held.linear("linear_1", in, inner, bias);
+            held.act("act", static_cast<activation>(here.whole.own[act]));
+            held.linear("linear_2", inner, here.dims.hidden_size, bias);
+        },
+        role::projector);
 }
 
 /// Two projections and an activation between them: x (..., in) -> (..., width of the text).

@@ -188,7 +188,8 @@ constexpr value hear(const site& here, trace& t) {
         const value noise = t.constant({batch, states, sounds.hidden_size}, t.activation_type());
         acoustic = t.add(acoustic, t.mul(scale.view({batch, 1, 1}), noise));
     }
-    const module_info both{.name = "multi_modal_projector", .type = here.type("MultiModalProjector")};
+    const module_info both{
+        .name = "multi_modal_projector", .type = here.type("MultiModalProjector"), .what = role::projector};
     const norm<norm_kind::rms> normed{out, here.type("RMSNorm")};
     t.enter(both);
     value a = t.call("acoustic_norm", normed, t.call("acoustic_linear_1", linear{sounds.hidden_size, out, true}, acoustic));

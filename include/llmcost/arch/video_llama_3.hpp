@@ -61,7 +61,7 @@ inline constexpr architecture tower = [](architecture a) {
 struct readout {
     site here;
 
-    static constexpr role what = role::none;
+    static constexpr role what = role::projector;
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return here.type("Projector"); }
     constexpr value describe(trace& t, const value& x) const {

@@ -48,7 +48,7 @@ inline constexpr adapter_word adapter_words[]{
     {"none", adapter_kind::none},     {"lora", adapter_kind::lora},        {"qlora", adapter_kind::lora},
     {"rslora", adapter_kind::lora},   {"dora", adapter_kind::dora},        {"ia3", adapter_kind::ia3},
     {"prompt", adapter_kind::prompt}, {"ptuning", adapter_kind::p_tuning}, {"prefix", adapter_kind::prefix},
-    {"ln", adapter_kind::norms},      {"bitfit", adapter_kind::bitfit}};
+    {"ln", adapter_kind::norms},      {"bitfit", adapter_kind::bitfit},    {"freeze", adapter_kind::frozen}};
 
 /// `0-7+12`: numbers of layers.
 inline std::vector<std::int64_t> read_layer_numbers(std::string_view text) {
@@ -114,6 +114,11 @@ inline adapter read_adapter_words(const adapter_word& kind, std::string_view res
     adapter out;
     out.kind = kind.kind;
     double alpha = -1;
+    if (out.kind == adapter_kind::frozen) {
+        out.frozen = split_list(rest, '+');
+        if (out.frozen.empty()) refuse("--adapter", "freeze: say what, as freeze:vision or freeze:vision_tower+lm_head");
+        return out;
+    }
     while (!rest.empty()) {
         const std::size_t comma = rest.find(',');
         read_adapter_word(rest.substr(0, comma), out, alpha);
@@ -212,7 +217,8 @@ inline void note_on_base(const asked_adapter& asked, std::string_view name, std:
 [[nodiscard]] inline quantization base_of(const asked_adapter& asked, const read_subject& read, const workload& load) {
     const bool in_16_bits = load.weights == dtype::bfloat16 && !load.autocast, stored = read.subject.dims.quantized;
     if (asked.quantizes && !in_16_bits) refuse("--adapter", "qlora computes in bfloat16: needs --precision bf16");
-    const bool frozen = !asked.none() && asked.file.adapts.kind != adapter_kind::bitfit;
+    const adapter_kind kind = asked.file.adapts.kind;
+    const bool frozen = !asked.none() && kind != adapter_kind::bitfit && kind != adapter_kind::frozen;
     if (!frozen || !in_16_bits || (!asked.quantizes && !stored)) return {};
     const auto plan = [](config_view root) { return read_quantization(root); };
     quantization out = stored

@@ -44,6 +44,11 @@ struct head_linear : linear {
     static constexpr role what = role::head;
 };
 
+/// A linear layer that brings a tower's features to the width of a text.
+struct projector_linear : linear {
+    static constexpr role what = role::projector;
+};
+
 /// `nn.Embedding`: integers of these sizes -> (…, width), a copy of rows without arithmetic.
 struct embedding {
     std::int64_t rows;

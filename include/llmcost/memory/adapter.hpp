@@ -23,7 +23,8 @@ enum class adapter_kind : std::uint8_t {
     p_tuning,  ///< the same, made by a perceptron (2103.10385)
     prefix,    ///< keys and values of tokens in front of the text, for every layer (2101.00190)
     norms,     ///< copies of norms alone (LN tuning, 2312.11420)
-    bitfit     ///< biases alone (2106.10199)
+    bitfit,    ///< biases alone (2106.10199)
+    frozen     ///< nothing beside, and all but some modules is trained
 };
 
 /// Which biases an adapter trains besides.
@@ -63,6 +64,7 @@ struct adapter {
     std::vector<std::string> parameters{};  ///< ends of paths of parameters that are adapted themselves
     std::vector<std::string> saved{};       ///< modules that are trained as copies (`modules_to_save`)
     std::vector<trained_tokens> rows{};     ///< of tables (`trainable_token_indices`)
+    std::vector<std::string> frozen{};      ///< of `frozen`: roles, or ends of paths
 
     /// Whether it stands beside modules and names none.
     [[nodiscard]] bool needs_targets() const noexcept {

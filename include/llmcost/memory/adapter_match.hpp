@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,7 @@ public:
         if (!name.empty()) path_.append(path_.empty() ? "" : ".").append(name);
         if (m.index >= 0) path_.append(path_.empty() ? "" : ".").append(std::to_string(m.index));
         paths.push_back(path_);
+        roles[static_cast<std::size_t>(m.what)] = true;
     }
     void leave(const recorder&, const module_info&) override { path_.resize(outside_.back()), outside_.pop_back(); }
     void parameter(const recorder&, literal name, const value& v, bool) override {
@@ -41,6 +43,7 @@ public:
     }
     std::vector<std::string> paths;
     std::vector<std::string> names;
+    bool roles[std::size(role_names)]{};
 
 private:
     std::string path_;
@@ -67,6 +70,15 @@ private:
                 out.unmatched.push_back(name);
     };
     miss(of.targets.endings, true), miss(of.parameters, true);
+    std::vector<std::string> frozen = of.frozen;
+    std::erase_if(frozen, [&](const std::string& name) {
+        const role what = role_from(string_ref(name.data(), name.size()));
+        return what != role::none && ear.roles[static_cast<std::size_t>(what)];
+    });
+    miss(frozen, true);
+    if (!frozen.empty())
+        for (std::size_t i = 1; i < std::size(role_names); ++i)
+            if (ear.roles[i]) ear.names.emplace_back(role_names[i]);
     std::vector<std::string> tables;
     for (const trained_tokens& rows : of.rows) tables.push_back(rows.table);
     miss(tables, false);

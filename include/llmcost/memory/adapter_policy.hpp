@@ -61,11 +61,16 @@ public:
     }
     void enter(const module_info& m) override {
         const bool copied = !open_.empty() && open_.back().copied;
-        open_.push_back({path_.size(), m.type, m.what, copied, false});
+        const bool within = !open_.empty() && open_.back().frozen;
+        open_.push_back({path_.size(), m.type, m.what, copied, false, within});
         const std::string_view name = m.name;
         if (!name.empty()) path_.append(path_.empty() ? "" : ".").append(name);
         if (m.index >= 0) path_.append(path_.empty() ? "" : ".").append(std::to_string(m.index));
         encoders_ += m.what == role::encoder ? 1 : 0;
+        if (!within && std::ranges::any_of(of_.frozen, [&](const std::string& name) {
+                return std::string_view(name_of(m.what)) == name || module_names::is_end(path_, name);
+            }))
+            open_.back().frozen = true, met();
         if (copied) return;
         const auto saves = [&](const std::string& end) { return std::string_view(path_).ends_with(end); };
         open_.back().copied = std::ranges::any_of(of_.saved, saves) || (of_.kind == adapter_kind::norms && of_.names(path_));
@@ -82,6 +87,7 @@ public:
     [[nodiscard]] bool trains(literal name) const override {
         if (serves_) return true;
         const std::string_view word = name;
+        if (of_.kind == adapter_kind::frozen) return open_.empty() || !open_.back().frozen;
         if (of_.kind == adapter_kind::bitfit) return word == "bias" || word == "b" || word.ends_with("_bias");
         if (of_.bias == adapter_bias::all) return word == "bias";
         return of_.bias == adapter_bias::lora_only && word == "bias" && of_.names_linear(path_);
@@ -89,6 +95,11 @@ public:
     [[nodiscard]] bool copies() const override { return !open_.empty() && open_.back().copied; }
     [[nodiscard]] value weighs(trace& t, literal name, const value& own, bool tied) override {
         if (copies()) return own;
+        if (of_.kind == adapter_kind::frozen && own.rank == 2 && is_vocabulary(own.dim(0))) {
+            if (!tied) words_train_ = own.requires_grad;
+            if (tied && own.requires_grad != words_train_)
+                refuse("has the tensor of the table of words: freeze both, or neither");
+        }
         const recorder::policy_guard none{t, nullptr};
         if (std::string_view(name) == "weight" && !of_.rows.empty()) return with_rows(t, own, tied);
         const std::string path = path_ + '.' + std::string(name);
@@ -177,6 +188,7 @@ private:
         role what;
         bool copied;
         bool met;  ///< an adapter stands beside it
+        bool frozen;
     };
 
     [[nodiscard]] bool stands_beside() const noexcept { return of_.is_low_rank() || of_.kind == adapter_kind::ia3; }
@@ -233,6 +245,7 @@ private:
     bool encodes_;
     bool leaf_embeddings_;
     bool serves_ = false;
+    bool words_train_ = true;
     std::string path_;
     std::vector<open_module> open_;
     int encoders_ = 0;    ///< that the walk is in

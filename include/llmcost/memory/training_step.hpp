@@ -75,7 +75,8 @@ constexpr value loss_behind(const model& m, trace& t, const value& scores, train
     const bool adapted = plan.adapts.kind != adapter_kind::none;
     tape out;
     detail::tape_listener ear{out};
-    adapter_policy policy{plan.adapts, m, adapted && plan.step.recompute == recomputation::full};
+    const bool beside = adapted && plan.adapts.kind != adapter_kind::frozen;
+    adapter_policy policy{plan.adapts, m, beside && plan.step.recompute == recomputation::full};
     trace t{resolved(load, types), &ear};
     const bool fused = plan.loss == training_loss::fused;
     head_policy head{m.dims.vocab_size, adapted ? &policy : nullptr};

@@ -40,7 +40,7 @@ struct projector {
     bool bias;
     activation act;
 
-    static constexpr role what = role::none;
+    static constexpr role what = role::projector;
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return named; }
     constexpr value describe(trace& t, const value& x) const {
