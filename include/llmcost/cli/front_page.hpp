@@ -87,7 +87,7 @@ inline count tokens_of(const question& q) {
     if (q.work.kind == job_kind::generation) return count(load.batch) * count(q.work.input + q.work.media_tokens + q.work.output - 1);
     count n;
     if (q.work.kind == job_kind::requests)
-        for (const request_group& g : q.work.groups) n += count(g.sequence) * count(g.how_many);
+        for (const request_group& g : q.work.groups) n += count(g.sequence + g.media_tokens) * count(g.how_many);
     return q.work.kind == job_kind::requests ? n : count(load.batch) * count(load.sequence + (load.past == 0 ? q.work.media_tokens : 0));
 }
 

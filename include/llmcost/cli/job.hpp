@@ -19,6 +19,16 @@ struct request_group {
     std::int64_t sequence = 0;
     std::int64_t past = 0;
     std::int64_t how_many = 1;
+    std::int64_t image_width = 0;  ///< of the image that each shows; 0: none
+    std::int64_t image_height = 0;
+    std::int64_t media_tokens = 0;  ///< which stand for it
+
+    /// What one of them asks, beside what all groups have in common.
+    [[nodiscard]] workload of(workload load) const noexcept {
+        load.batch = how_many, load.sequence = sequence, load.past = past;
+        if (image_width > 0) load.images = 1, load.image_width = image_width, load.image_height = image_height;
+        return load;
+    }
 };
 
 /// Forward passes of one workload, each with one token more in the cache than the one before.
@@ -48,7 +58,8 @@ struct job {
     std::int64_t media_tokens = 0;  ///< of a sequence, which stand for what it shows
 };
 
-/// Reads `512@0x4,1@8000x60`: new tokens, tokens in the cache before (0), how many (1).
+/// Reads `512@0x4,1@8000x60,64+1024x768@0x2`: new tokens, an image beside them, tokens in the cache before (0), how many
+/// (1).
 [[nodiscard]] inline std::vector<request_group> read_requests(std::string_view list) {
     std::vector<request_group> groups;
     const std::string_view name = option::requests.name;
@@ -58,6 +69,23 @@ struct job {
         more = comma != std::string_view::npos;
         list.remove_prefix(more ? comma + 1 : list.size());
         request_group g;
+        if (const std::size_t plus = item.find('+'); plus != std::string_view::npos) {
+            const std::string_view size = item.substr(plus + 1);
+            const std::size_t by = size.find('x'),
+                              end = by == std::string_view::npos ? by : size.find_first_of("@x", by + 1);
+            if (by == std::string_view::npos)
+                refuse(name, "expected an image as 1024x768 behind +, found " + in_quotes(size));
+            g.image_width = read_number(name, size.substr(0, by), 1);
+            g.image_height = read_number(name, size.substr(by + 1, end == std::string_view::npos ? end : end - by - 1), 1);
+            const std::string_view rest = end == std::string_view::npos ? std::string_view{} : size.substr(end);
+            const std::size_t many = rest.find('x');
+            if (many != std::string_view::npos) g.how_many = read_number(name, rest.substr(many + 1), 1);
+            if (rest.starts_with('@'))
+                g.past = read_number(name, rest.substr(1, many == std::string_view::npos ? many : many - 1), 0);
+            g.sequence = read_number(name, item.substr(0, plus), 1);
+            groups.push_back(g);
+            continue;
+        }
         const std::size_t times = item.find('x');
         if (times != std::string_view::npos) {
             g.how_many = read_number(name, item.substr(times + 1), 1);
@@ -154,9 +182,7 @@ inline void read_media(const arguments& args, workload& load) {
     if (j.kind == job_kind::requests) {
         phase all{"step", {}};
         for (const request_group& g : j.groups) {
-            workload load = j.base;
-            load.batch = g.how_many, load.sequence = g.sequence, load.past = g.past;
-            all.parts.push_back({load, 1});
+            all.parts.push_back({g.of(j.base), 1});
         }
         out.push_back(std::move(all));
     }

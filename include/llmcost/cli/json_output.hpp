@@ -108,8 +108,14 @@ inline void write_job(json_writer& json, const question& q) {
         json.member("encoder_sequence", load.encoder_sequence);
         write_types(json, q);
         json.key("requests").array();
-        for (const request_group& g : q.work.groups)
-            json.object().member("sequence", g.sequence).member("past", g.past).member("batch", g.how_many).end_object();
+        for (const request_group& g : q.work.groups) {
+            json.object().member("sequence", g.sequence).member("past", g.past).member("batch", g.how_many);
+            if (g.image_width > 0)
+                json.member("image_width", g.image_width)
+                    .member("image_height", g.image_height)
+                    .member("image_tokens", g.media_tokens);
+            json.end_object();
+        }
         json.end_array();
     }
     json.end_object();

@@ -112,7 +112,7 @@ inline constexpr option_row
     video           {"--video",            value_kind::text,   "FxWxH", "frames, size of videos"},
     videos          {"--videos",           value_kind::number, "N",    "how many"},
     audio           {"--audio",            value_kind::text,   "SEC", "a recording per sequence"},
-    requests        {"--requests",         value_kind::text,   "LIST", "new@past x how many: 512@0x4,1@8000x60"},
+    requests        {"--requests",         value_kind::text,   "LIST", "new+image@past x many: 512@0x4,64+640x480"},
     input           {"--input",            value_kind::number, "N",    "a whole request: N tokens read at once"},
     output          {"--output",           value_kind::number, "N",    "and N tokens written one by one"},
     logits          {"--logits",           value_kind::choice, "all|last|none", "positions that the head computes"},

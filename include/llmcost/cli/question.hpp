@@ -122,6 +122,7 @@ inline void check_workload(const model& m, const job& work) {
     if (work.no_tokens && m.kind->reads.text && m.dims.head != head_kind::audio_classification && !reads_pixels(m))
         refuse(option::sequence.name, "this model reads tokens: expected a whole number from 1");
     check_media(m, work.base);
+    for (const request_group& g : work.groups) check_media(m, g.of(work.base));
     if (work.base.encoder_sequence > 0 && !has_encoder(m) && !runs_encoder_once(m))
         refuse(option::encoder_sequence.name, "this model has no encoder beside a decoder: say --sequence");
 }
@@ -276,8 +277,9 @@ struct scopes_read {
     if (q.work.kind == job_kind::requests) {
         std::string list;
         for (const request_group& g : q.work.groups)
-            list += (list.empty() ? "" : ",") + std::to_string(g.sequence) + '@' + std::to_string(g.past) + 'x' +
-                    std::to_string(g.how_many);
+            list += (list.empty() ? "" : ",") + std::to_string(g.sequence) +
+                    (g.image_width == 0 ? "" : '+' + std::to_string(g.image_width) + 'x' + std::to_string(g.image_height)) +
+                    '@' + std::to_string(g.past) + 'x' + std::to_string(g.how_many);
         return "with requests " + list;
     }
     const std::string batch = "with input batchsize " + std::to_string(load.batch);

@@ -43,7 +43,8 @@ inline constexpr std::array serve_options = joined(
     std::array{option_row{"--input", value_kind::number, "N", "tokens of a prompt (1024)"},
                option_row{"--output", value_kind::number, "N", "tokens written for it (1024)"}, option::concurrency,
                option::rate, option::slo, option::sweep, option::pp, option::chunk, option::prefix_hit, option::draft,
-               option::acceptance, option::batch_wait, option::configs,
+               option::acceptance, option::batch_wait, option::image, option::images, option::video, option::videos,
+               option::audio, option::configs,
                option_row{"--format", value_kind::choice, "text|json", "numbers of json are exact"}},
     help_option, titled("Device", execution_options), model_options, std::array{option::quantization, option::adapter});
 
@@ -120,6 +121,10 @@ inline std::string serve_text(const placement& p, const serving_load& load, cons
     std::string out = title_of_placement(p, load.pipeline) + '\n' + grouped(count(load.input)) + " tokens in, " +
                       grouped(count(load.output)) + " out, " + formatted("%.4g", load.concurrency) +
                       (load.concurrency == 1 ? " request" : " requests") + " at a time\n";
+    if (load.shown.tokens > 0)
+        out += grouped(count(load.shown.tokens)) + " of those in are shown: towers take " +
+               duration(load.shown.towers.seconds) + ", with them as long as " +
+               grouped(count(on.tokens_as_long_as_shown(load))) + " tokens of a text\n";
     const auto line = [&](std::string_view name, const std::string& text) { out += "  " + left(name, 26) + text + '\n'; };
     const auto interval = [&](double seconds, serving_error e) {
         return p.by.name.empty()
@@ -235,6 +240,10 @@ inline std::string served(const arguments& given, const placement& p, serving_lo
     json.object();
     put_figures(json, p, load, f);
     json.member("input", load.input).member("output", load.output);
+    if (load.shown.tokens > 0)
+        json.member("shown_tokens", load.shown.tokens)
+            .member("tower_seconds", load.shown.towers.seconds)
+            .member("shown_in_text_tokens", on.tokens_as_long_as_shown(load));
     put_model(json, p);
     json.member("device", p.on->names[0]).member("engine", p.by.name).member("dtype", p.how.products->name);
     json.member("cache_dtype", p.how.cache->name)
@@ -272,6 +281,13 @@ inline std::string served(const arguments& given, const placement& p, serving_lo
     check_memory(*p.on);
     check_stages("--pp", p.subject, load.pipeline);
     check_writes(p.subject);
+    workload shown;
+    read_media(given, shown);
+    check_media(p.subject, shown);
+    if (shown.has_media() && has_encoder(p.subject))
+        refuse(option::audio.name, "an encoder beside a decoder is not served here: see llmcost latency --audio");
+    load.shown = cost_of_media(p.subject, shown, p.how, *p.on, *p.kernels);
+    load.input += load.shown.tokens;
     server on(p.subject, p.how, p.by, *p.on, *p.kernels);
     if (load.chunk > 0 && load.input / load.chunk > 4096) refuse("--chunk", "a prompt of more than 4,096 chunks");
     if (const std::string problem = no_room(on, load, *p.on); !problem.empty())

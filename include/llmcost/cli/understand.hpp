@@ -54,6 +54,7 @@ namespace detail {
     q.work = read_job(args);
     check_workload(subject, q.work);
     q.work.media_tokens = media_tokens_of(subject, q.work.base);
+    for (request_group& g : q.work.groups) g.media_tokens = g.past == 0 ? media_tokens_of(subject, g.of(q.work.base)) : 0;
     if (!args.has(option::sequence) && !args.has(option::input) && !args.has(option::requests))
         q.work.base.sequence = detail::fitting_sequence(subject, q.work.base);
     q.format = static_cast<output_format>(args.choice(option::format));

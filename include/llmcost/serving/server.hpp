@@ -8,6 +8,7 @@
 
 #include <llmcost/analysis/evaluator.hpp>
 #include <llmcost/serving/engines.hpp>
+#include <llmcost/serving/media_step.hpp>
 #include <llmcost/serving/memory.hpp>
 #include <llmcost/serving/plan.hpp>
 #include <llmcost/serving/power.hpp>
@@ -24,6 +25,7 @@ struct serving_load {
     std::int64_t draft = 0;       ///< tokens proposed per step and checked together; they cost nothing themselves
     double acceptance = 0;        ///< chance that a proposed token is kept, if those before it were
     std::int64_t pipeline = 1;    ///< devices that hold layers one behind the other
+    shown_media shown{};          ///< by each request; its tokens are among `input`
     std::int64_t batch_wait = 0;  ///< steps that a prompt waits for others while any request writes
     double burst = 0.1;  ///< share of requests that arrive at once, at the start: a tenth where each client sends ten
 };
@@ -106,6 +108,17 @@ public:
         return held(by_.memory_share, tokens, pipeline) == 0;
     }
 
+    /// Tokens of a text that would take as long as what a request shows: towers and the tokens that stand for it.
+    [[nodiscard]] std::int64_t tokens_as_long_as_shown(const serving_load& load) {
+        constexpr std::int64_t most = std::int64_t{1} << 20;
+        const double all = prompts_(1, load.input, 0).seconds + load.shown.towers.seconds;
+        std::int64_t shorter = load.input, longer = most;
+        while (longer - shorter > 1) {
+            const std::int64_t middle = shorter + (longer - shorter) / 2;
+            (prompts_(1, middle, 0).seconds <= all ? shorter : longer) = middle;
+        }
+        return shorter - (load.input - load.shown.tokens);
+    }
     /// The kernels of a load; throws where the model has fewer positions.
     [[nodiscard]] load_kernels kernels(const serving_load& load) {
         const auto groups = static_cast<double>(how_.shards.data), stages = static_cast<double>(load.pipeline);
@@ -240,6 +253,7 @@ private:
             sum += prompts_(1, now, done);
             done += now;
         }
+        sum += load.shown.towers;
         return sum;
     }
     /// A step of so many sequences, which need be no whole number.

@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include "program.hpp"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+// What requests show beside their text: groups of a step, prompts of a server.
+namespace llmcost::testing {
+
+namespace {
+
+const std::string seeing = " --model Qwen/Qwen2.5-VL-7B-Instruct";
+
+nlohmann::json json_of(const std::string& line) { return nlohmann::json::parse(printed(line + " --format json")); }
+
+}  // namespace
+
+TEST_CASE("requests that show an image are a batch that does") {
+    const auto batch = json_of(seeing + " --image 1024x768 --sequence 64 --batch 2");
+    const auto asked = json_of(seeing + " --requests 64+1024x768x2");
+    CHECK(asked["totals"] == batch["totals"]);
+    CHECK(asked["workload"]["requests"][0]["image_tokens"] == batch["workload"]["image_tokens"]);
+    CHECK(json_of(seeing + " --requests 64+1024x768@0x2")["totals"] == batch["totals"]);
+    // in the past no tower runs
+    CHECK(json_of(seeing + " --requests 1+1024x768@900")["totals"] == json_of(seeing + " --requests 1@900")["totals"]);
+    // groups of other images are added, but for the parameters
+    const auto other = json_of(seeing + " --image 640x480 --sequence 8"),
+               both = json_of(seeing + " --requests 64+1024x768x2,8+640x480");
+    CHECK(both["totals"]["mult"] ==
+          batch["totals"]["mult"].get<std::int64_t>() + other["totals"]["mult"].get<std::int64_t>());
+    CHECK(both["totals"]["params"] == batch["totals"]["params"]);
+    CHECK(has(refused(seeing + " --requests 64+10 mult"), "expected an image as 1024x768 behind +, found '10'"));
+    CHECK(has(refused(seeing + " --requests 64+ax10 mult"), "--requests: expected a whole number"));
+    CHECK(has(refused("--model meta-llama/Llama-3.2-1B --requests 64+10x20 mult"), "--image: this model reads no images"));
+}
+
+// 1,024 x 768 is read as 1,036 x 756: 74 x 54 patches, four of which are a token
+TEST_CASE("a server's prompts show images") {
+    const std::string server = "serve" + seeing + " --device h100 --calibration none --engine vllm --input 100 --output 100";
+    const auto text = json_of(server), shown = json_of(server + " --image 1024x768"),
+               long_text =
+                   json_of("serve" + seeing + " --device h100 --calibration none --engine vllm --input 1099 --output 100");
+    CHECK(shown["shown_tokens"] == 74 * 54 / 4);
+    CHECK(shown["input"] == 100 + 74 * 54 / 4);
+    const double towers = shown["tower_seconds"], ttft = shown["ttft_unloaded_seconds"];
+    CHECK(towers > 0);
+    CHECK(ttft > long_text["ttft_unloaded_seconds"].get<double>());
+    CHECK(shown["tpot_seconds"] == long_text["tpot_seconds"]);  // alone, nobody waits for its towers
+    // a text of as many tokens takes as long
+    const std::int64_t tokens = shown["shown_in_text_tokens"];
+    CHECK(tokens > 999);
+    const auto as_long = json_of("serve" + seeing + " --device h100 --calibration none --engine vllm --output 100 --input " +
+                                 std::to_string(100 + tokens));
+    CHECK(as_long["ttft_unloaded_seconds"].get<double>() == doctest::Approx(ttft).epsilon(0.01));
+    CHECK_FALSE(text.contains("shown_tokens"));
+    CHECK(has(printed(server + " --image 1024x768"), "999 of those in are shown: towers take "));
+    CHECK(has(refused(server + " --audio 30"), "--audio: this model reads no sound"));
+}
+
+}  // namespace llmcost::testing
