@@ -188,6 +188,7 @@ inline constexpr const architecture* architectures[]{
     &arch::hyperclovax,
     &arch::hyperclovax_vision_v2,
     &arch::ibert,
+    &arch::idefics,
     &arch::idefics2,
     &arch::idefics3,
     &arch::ijepa,

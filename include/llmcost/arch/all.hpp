@@ -137,6 +137,7 @@
 #include <llmcost/arch/hyperclovax.hpp>
 #include <llmcost/arch/hyperclovax_vision_v2.hpp>
 #include <llmcost/arch/ibert.hpp>
+#include <llmcost/arch/idefics.hpp>
 #include <llmcost/arch/idefics2.hpp>
 #include <llmcost/arch/idefics3.hpp>
 #include <llmcost/arch/ijepa.hpp>
