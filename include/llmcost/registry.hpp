@@ -309,6 +309,7 @@ inline constexpr const architecture* architectures[]{
     &arch::pegasus,
     &arch::pegasus_x,
     &arch::perceiver,
+    &arch::perception_lm,
     &arch::persimmon,
     &arch::phi,
     &arch::phi3,

@@ -238,6 +238,7 @@
 #include <llmcost/arch/pegasus.hpp>
 #include <llmcost/arch/pegasus_x.hpp>
 #include <llmcost/arch/perceiver.hpp>
+#include <llmcost/arch/perception_lm.hpp>
 #include <llmcost/arch/persimmon.hpp>
 #include <llmcost/arch/phi.hpp>
 #include <llmcost/arch/phi3.hpp>
@@ -299,6 +300,7 @@
 #include <llmcost/arch/telechat.hpp>
 #include <llmcost/arch/textnet.hpp>
 #include <llmcost/arch/timesformer.hpp>
+#include <llmcost/arch/timm_eva.hpp>
 #include <llmcost/arch/timm_wrapper.hpp>
 #include <llmcost/arch/tipsv2.hpp>
 #include <llmcost/arch/trocr.hpp>

@@ -156,8 +156,9 @@ constexpr value resample(const site& here, trace& t, const value& states) {
     for (repetition each = t.repeat(here.dims.num_hidden_layers, x); each.next();) {
         const module_info pair{.name = "blocks", .index = each.index(), .type = {"", "ModuleList"}};
         t.enter(pair);
-        x = t.add(attend_latents(here, t, x, states), x);
-        x = t.leave(pair, t.add(feed_latents(here, t, x), x));
+        x = t.add(t.leave(pair, attend_latents(here, t, x, states)), x);
+        t.enter(pair);
+        x = t.add(t.leave(pair, feed_latents(here, t, x)), x);
     }
     return t.call("layer_norm", norm<norm_kind::layer>{width}, x);
 }
