@@ -75,6 +75,7 @@
 #include <llmcost/arch/efficientnet.hpp>
 #include <llmcost/arch/electra.hpp>
 #include <llmcost/arch/emu3.hpp>
+#include <llmcost/arch/emu3_vision.hpp>
 #include <llmcost/arch/encodec.hpp>
 #include <llmcost/arch/encoder_decoder.hpp>
 #include <llmcost/arch/ernie.hpp>
