@@ -166,6 +166,7 @@ inline constexpr const architecture* architectures[]{
     &arch::gpt_oss,
     &arch::gptj,
     &arch::granite,
+    &arch::granite4_vision,
     &arch::granite_speech,
     &arch::granite_speech_plus,
     &arch::granite_swa,

@@ -122,6 +122,7 @@
 #include <llmcost/arch/gpt_oss.hpp>
 #include <llmcost/arch/gptj.hpp>
 #include <llmcost/arch/granite.hpp>
+#include <llmcost/arch/granite4_vision.hpp>
 #include <llmcost/arch/granite_speech.hpp>
 #include <llmcost/arch/granitemoe.hpp>
 #include <llmcost/arch/granitemoehybrid.hpp>
