@@ -167,6 +167,7 @@ inline constexpr const architecture* architectures[]{
     &arch::gptj,
     &arch::granite,
     &arch::granite4_vision,
+    &arch::granite_docling,
     &arch::granite_speech,
     &arch::granite_speech_plus,
     &arch::granite_swa,

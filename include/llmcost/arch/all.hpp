@@ -123,6 +123,7 @@
 #include <llmcost/arch/gptj.hpp>
 #include <llmcost/arch/granite.hpp>
 #include <llmcost/arch/granite4_vision.hpp>
+#include <llmcost/arch/granite_docling.hpp>
 #include <llmcost/arch/granite_speech.hpp>
 #include <llmcost/arch/granitemoe.hpp>
 #include <llmcost/arch/granitemoehybrid.hpp>

@@ -106,29 +106,21 @@ constexpr value attend(const site& here, trace& t, const value& x) {
 
 /// Words without those that stand for images, which layers add the features of.
 constexpr value base(const site& here, trace& t) {
-    const site text = here.text();
-    const module_info m{.name = "language_model", .type = text.type(text.row.names.model_type)};
     const bool shown = sees_images(t);
     const value newline = t.param("image_newline", {here.dims.hidden_size});
-    t.enter(m);
-    value x = t.leave(m, embed_words(text, t));
     all_features features;
-    {
+    const auto place = [&](const value& words) {
         const recorder::idle_guard no_pixels{t, !shown};
         see(here, t, newline, features);
-    }
-    if (shown) x = t.where(x);
-    t.enter(m);
-    x = t.mul(x);
-    const decoder_context shared = text.row.prepare(text, t);
-    for (repetition each = t.repeat(text.dims.num_hidden_layers, text.dims.layers, x); each.next();) {
-        if (const std::uint8_t i = each.kind().own; shown && i > 0) {  // the last of the features that names this layer
+        return shown ? t.where(words) : words;
+    };
+    return granite_detail::describe_around(here, t, "language_model", place, [&](const site& inside, value x) {
+        if (const std::uint8_t i = inside.kind.own; shown && i > 0) {  // the last of the features that names this layer
             const value some = t.gather(x, {features.of[i - 1].dim(0), features.of[i - 1].dim(1)});
             x = t.masked_scatter(x, t.add(some, features.of[i - 1]));
         }
-        x = t.call({"layers", each.index()}, decoder_layer{text.at(each, shared.of(each.kind()))}, x);
-    }
-    return t.leave(m, normed(text, t, "norm", x));
+        return t.call({"layers", inside.layer}, decoder_layer{inside}, x);
+    });
 }
 
 constexpr media_shapes show(const model& m, const workload& load) {
