@@ -274,6 +274,7 @@ inline constexpr const architecture* architectures[]{
     &arch::modernbert,
     &arch::modernbert_decoder,
     &arch::modernvbert,
+    &arch::molmo2,
     &arch::moshi,
     &arch::moss_transcribe_diarize,
     &arch::mpnet,

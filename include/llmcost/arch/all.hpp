@@ -214,6 +214,7 @@
 #include <llmcost/arch/modernbert.hpp>
 #include <llmcost/arch/modernbert_decoder.hpp>
 #include <llmcost/arch/modernvbert.hpp>
+#include <llmcost/arch/molmo2.hpp>
 #include <llmcost/arch/moshi.hpp>
 #include <llmcost/arch/moss_transcribe_diarize.hpp>
 #include <llmcost/arch/mpnet.hpp>
