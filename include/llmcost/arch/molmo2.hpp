@@ -131,7 +131,7 @@ inline constexpr architecture adapter = [](architecture a) {
 inline constexpr std::int64_t pooled = 2, window = pooled * pooled;
 
 /// The mean of a square of patches looks at them: (tokens, 1, width), (tokens, 4, width) -> (tokens, 1, width).
-constexpr value pool_square(const site& here, trace& t, const value& x, const value& patches, const value& mask) {
+constexpr value pool_square(const site& here, trace& t, const value& x, const value& patches, const value* mask) {
     const std::int64_t d = here.dims.head_dim, heads = here.dims.num_attention_heads, few = here.dims.num_key_value_heads;
     const bool bias = here.dims.attention_bias;
     const module_info m{.name = "image_pooling_2d", .type = here.type("VisionAttention"), .what = role::attn};
@@ -141,13 +141,14 @@ constexpr value pool_square(const site& here, trace& t, const value& x, const va
     t.enter(m);
     const value q = split("q_proj", heads, x), k = split("k_proj", few, patches), v = split("v_proj", few, patches);
     const context where{.sequence = 1, .past = patches.dim(1) - 1, .causal = false};
-    const value mixed = eager_attention(t, q, k, v, where, {.mask = &mask});
+    const value mixed = eager_attention(t, q, k, v, where, {.mask = mask});
     const value joined = t.contiguous(t.reshape(mixed, {x.dim(0), x.dim(1), -1}));
     return t.leave(m, t.call("o_proj", linear{heads * d, here.dims.hidden_size, bias}, joined));
 }
 
-/// States of crops to tokens: those of squares of patches, some of which may lie outside of an image (`Molmo2Adapter`).
-constexpr value adapt(const site& here, trace& t, const value& states, std::int64_t tokens) {
+/// States of crops to tokens: those of squares of patches, behind a mask where some lie outside of an image
+/// (`Molmo2Adapter`; masking_utils.py, `_ignore_bidirectional_mask_sdpa`).
+constexpr value adapt(const site& here, trace& t, const value& states, std::int64_t tokens, bool masked) {
     const std::int64_t width = states.dim(2), wide = here.dims.own[text_width];
     const module_info whole{.name = "multi_modal_projector", .type = here.type("Adapter")};
     t.enter(whole);
@@ -161,9 +162,9 @@ constexpr value adapt(const site& here, trace& t, const value& states, std::int6
         counted = t.where(t.sum(inside(), 1));
     }
     const value query = t.div(t.sum(patches, 1, true), counted.view({tokens, 1, 1}));
-    t.written(2);
-    const value mask = t.constant({tokens, 1, 1, window}, t.activation_type());
-    const value found = pool_square(here, t, query, patches, mask).squeeze(1);
+    value mask;
+    if (masked) t.written(2), mask = t.constant({tokens, 1, 1, window}, t.activation_type());
+    const value found = pool_square(here, t, query, patches, masked ? &mask : nullptr).squeeze(1);
     const module_info block{.name = "image_projector", .type = here.type("ImageProjectorMLP"), .what = role::mlp};
     const linear up{here.dims.hidden_size, here.dims.intermediate_size, here.dims.mlp_bias};
     t.enter(block);
@@ -173,9 +174,16 @@ constexpr value adapt(const site& here, trace& t, const value& states, std::int6
     return t.leave(whole, t.gather(out, {tokens, wide}));  // of squares that have a patch
 }
 
+/// Patches on a side of what so many crops overlap to.
+inline constexpr std::int64_t margins = 8;
+[[nodiscard]] constexpr std::int64_t overlapped(const model& m, std::int64_t crops) noexcept {
+    const vision_sizes& own = m.beside[0].dims.vision;
+    return crops * (own.image_height / own.patch_size - margins) + margins;
+}
+
 /// Overlapping crops whose grid holds an image, or loses least of it, and the whole (image_processing_molmo2.py).
 constexpr media_shapes show(const model& m, const workload& load) {
-    constexpr std::int64_t most = 8, margins = 8;
+    constexpr std::int64_t most = 8;
     const vision_sizes& own = m.beside[0].dims.vision;
     const std::int64_t patch = own.patch_size, side = own.image_height / patch, step = side - margins;
     if (load.images == 0) return {};
@@ -199,7 +207,7 @@ constexpr media_shapes show(const model& m, const workload& load) {
             }
         }
     const auto squares = [&](std::int64_t patches) { return (patches + pooled - 1) / pooled; };
-    const std::int64_t of_crops = squares(best.rows * step + margins) * squares(best.columns * step + margins);
+    const std::int64_t of_crops = squares(overlapped(m, best.rows)) * squares(overlapped(m, best.columns));
     return {.image = {.tokens = squares(side) * squares(side) + of_crops,
                       .tiles = best.tiles() + 1,
                       .height = own.image_height,
@@ -228,7 +236,9 @@ constexpr value base(const site& here, trace& t) {
         value several[trace::most_joined];
         const std::int64_t n = former.dims.own[layers_read];
         for (std::int64_t i = 0; i < n; ++i) several[i] = states;
-        const value features = adapt(former, t, t.cat(several, static_cast<int>(n), -1), images_in(t) * shape.tokens);
+        const auto odd = [&](std::int64_t crops) { return overlapped(here.whole, crops) % pooled != 0; };
+        const bool gaps = odd(1) || odd(shape.rows) || odd(shape.columns);
+        const value features = adapt(former, t, t.cat(several, static_cast<int>(n), -1), images_in(t) * shape.tokens, gaps);
         const value joined = t.cat({features}, 0);
         const value added = t.masked_scatter(x, t.add(t.gather(x, {joined.dim(0), joined.dim(1)}), joined));
         if (shown) x = added;
