@@ -386,6 +386,7 @@ inline constexpr const architecture* architectures[]{
     &arch::squeezebert,
     &arch::stablelm,
     &arch::starcoder2,
+    &arch::step3p7,
     &arch::swiftformer,
     &arch::swin,
     &arch::swinv2,

@@ -295,6 +295,8 @@
 #include <llmcost/arch/squeezebert.hpp>
 #include <llmcost/arch/stablelm.hpp>
 #include <llmcost/arch/starcoder2.hpp>
+#include <llmcost/arch/step3p7.hpp>
+#include <llmcost/arch/step3p7_vision.hpp>
 #include <llmcost/arch/swiftformer.hpp>
 #include <llmcost/arch/swin.hpp>
 #include <llmcost/arch/swinv2.hpp>
