@@ -318,6 +318,7 @@ inline constexpr const architecture* architectures[]{
     &arch::phi3,
     &arch::phi4_multimodal,
     &arch::phimoe,
+    &arch::pi0,
     &arch::pix2struct,
     &arch::pixtral,
     &arch::plbart,

@@ -248,6 +248,7 @@
 #include <llmcost/arch/phi3.hpp>
 #include <llmcost/arch/phi4_multimodal.hpp>
 #include <llmcost/arch/phimoe.hpp>
+#include <llmcost/arch/pi0.hpp>
 #include <llmcost/arch/pix2struct.hpp>
 #include <llmcost/arch/pixtral.hpp>
 #include <llmcost/arch/poolformer.hpp>

@@ -172,9 +172,10 @@ constexpr void read_text(config_view config, sizes& s) {
     using namespace laguna_detail;
     const std::int64_t n = s.num_hidden_layers;
     const std::int64_t further = config.non_negative(written(config, "num_nextn_predict_layers", {"num_mtp_layers"}), 0);
-    read_experts(config, s, written(config, "n_routed_experts", {"num_local_experts", "moe_num_experts"}));
+    s.moe.num_experts = config.positive(written(config, "n_routed_experts", {"num_local_experts", "moe_num_experts"}), 288);
     s.moe.num_experts_per_tok = config.positive(written(config, "num_experts_per_tok", {"moe_top_k"}), 8);
-    if (s.moe.num_experts < 1 || s.moe.num_experts_per_tok > s.moe.num_experts)
+    s.moe.intermediate_size = config.positive("moe_intermediate_size", 1280);
+    if (s.moe.num_experts_per_tok > s.moe.num_experts)
         fail_value(config, "n_routed_experts", "at least as many experts as num_experts_per_tok");
     s.moe.shared_intermediate_size = config.positive(written(config, "share_expert_dim", {"share_expert_dims"}), 1280);
     const auto gating = config.find("gating");
@@ -211,7 +212,6 @@ inline constexpr architecture text = [](architecture a) {
     a.defaults.vocab_size = 128815, a.defaults.hidden_size = 4096, a.defaults.intermediate_size = 11264;
     a.defaults.num_hidden_layers = 45, a.defaults.num_attention_heads = 64, a.defaults.num_key_value_heads = 8;
     a.defaults.max_position_embeddings = 128000, a.defaults.sliding_window = 0;
-    a.defaults.moe = {.num_experts = 288, .num_experts_per_tok = 8, .intermediate_size = 1280};
     return a;
 }(laguna);
 
