@@ -263,6 +263,7 @@ inline constexpr const architecture* architectures[]{
     &arch::ministral3,
     &arch::mistral,
     &arch::mistral3,
+    &arch::mistral_large4,
     &arch::mixtral,
     &arch::mlcd_vision_model,
     &arch::mllama,

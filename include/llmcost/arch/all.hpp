@@ -203,6 +203,7 @@
 #include <llmcost/arch/minimax_m3_vl.hpp>
 #include <llmcost/arch/mistral.hpp>
 #include <llmcost/arch/mistral3.hpp>
+#include <llmcost/arch/mistral_large4.hpp>
 #include <llmcost/arch/mixtral.hpp>
 #include <llmcost/arch/mlcd.hpp>
 #include <llmcost/arch/mllama.hpp>
