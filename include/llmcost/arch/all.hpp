@@ -75,6 +75,7 @@
 #include <llmcost/arch/efficientnet.hpp>
 #include <llmcost/arch/electra.hpp>
 #include <llmcost/arch/emu3.hpp>
+#include <llmcost/arch/emu3_vision.hpp>
 #include <llmcost/arch/encodec.hpp>
 #include <llmcost/arch/encoder_decoder.hpp>
 #include <llmcost/arch/ernie.hpp>
@@ -121,6 +122,8 @@
 #include <llmcost/arch/gpt_oss.hpp>
 #include <llmcost/arch/gptj.hpp>
 #include <llmcost/arch/granite.hpp>
+#include <llmcost/arch/granite4_vision.hpp>
+#include <llmcost/arch/granite_docling.hpp>
 #include <llmcost/arch/granite_speech.hpp>
 #include <llmcost/arch/granitemoe.hpp>
 #include <llmcost/arch/granitemoehybrid.hpp>
@@ -137,6 +140,7 @@
 #include <llmcost/arch/hyperclovax.hpp>
 #include <llmcost/arch/hyperclovax_vision_v2.hpp>
 #include <llmcost/arch/ibert.hpp>
+#include <llmcost/arch/idefics.hpp>
 #include <llmcost/arch/idefics2.hpp>
 #include <llmcost/arch/idefics3.hpp>
 #include <llmcost/arch/ijepa.hpp>
@@ -199,6 +203,7 @@
 #include <llmcost/arch/minimax_m3_vl.hpp>
 #include <llmcost/arch/mistral.hpp>
 #include <llmcost/arch/mistral3.hpp>
+#include <llmcost/arch/mistral_large4.hpp>
 #include <llmcost/arch/mixtral.hpp>
 #include <llmcost/arch/mlcd.hpp>
 #include <llmcost/arch/mllama.hpp>
@@ -210,6 +215,7 @@
 #include <llmcost/arch/modernbert.hpp>
 #include <llmcost/arch/modernbert_decoder.hpp>
 #include <llmcost/arch/modernvbert.hpp>
+#include <llmcost/arch/molmo2.hpp>
 #include <llmcost/arch/moshi.hpp>
 #include <llmcost/arch/moss_transcribe_diarize.hpp>
 #include <llmcost/arch/mpnet.hpp>
@@ -237,11 +243,13 @@
 #include <llmcost/arch/pegasus.hpp>
 #include <llmcost/arch/pegasus_x.hpp>
 #include <llmcost/arch/perceiver.hpp>
+#include <llmcost/arch/perception_lm.hpp>
 #include <llmcost/arch/persimmon.hpp>
 #include <llmcost/arch/phi.hpp>
 #include <llmcost/arch/phi3.hpp>
 #include <llmcost/arch/phi4_multimodal.hpp>
 #include <llmcost/arch/phimoe.hpp>
+#include <llmcost/arch/pi0.hpp>
 #include <llmcost/arch/pix2struct.hpp>
 #include <llmcost/arch/pixtral.hpp>
 #include <llmcost/arch/poolformer.hpp>
@@ -289,6 +297,8 @@
 #include <llmcost/arch/squeezebert.hpp>
 #include <llmcost/arch/stablelm.hpp>
 #include <llmcost/arch/starcoder2.hpp>
+#include <llmcost/arch/step3p7.hpp>
+#include <llmcost/arch/step3p7_vision.hpp>
 #include <llmcost/arch/swiftformer.hpp>
 #include <llmcost/arch/swin.hpp>
 #include <llmcost/arch/swinv2.hpp>
@@ -298,6 +308,7 @@
 #include <llmcost/arch/telechat.hpp>
 #include <llmcost/arch/textnet.hpp>
 #include <llmcost/arch/timesformer.hpp>
+#include <llmcost/arch/timm_eva.hpp>
 #include <llmcost/arch/timm_wrapper.hpp>
 #include <llmcost/arch/tipsv2.hpp>
 #include <llmcost/arch/trocr.hpp>

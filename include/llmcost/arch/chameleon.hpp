@@ -71,9 +71,11 @@ constexpr void read_vq(config_view config, sizes& s) {
 }
 
 struct group_norm {
+    class_name named{"", "GroupNorm"};
+
     static constexpr role what = role::norm;
     static constexpr bool leaf = true;
-    [[nodiscard]] constexpr class_name type() const { return {"", "GroupNorm"}; }
+    [[nodiscard]] constexpr class_name type() const { return named; }
     constexpr value describe(trace& t, const value& x) const {
         t.beside(t.param("weight", {x.dim(1)}));
         t.beside(t.param("bias", {x.dim(1)}));
@@ -91,14 +93,17 @@ constexpr value swish(trace& t, value x) {
 struct residual_block {
     const site& here;
     std::int64_t out;
+    literal named = "EncoderResnetBlock";
+    bool drops = true;
 
     static constexpr role what = role::none;
     static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("EncoderResnetBlock"); }
+    [[nodiscard]] constexpr class_name type() const { return here.type(named); }
     constexpr value describe(trace& t, const value& x) const {
         const std::int64_t in = x.dim(1);
         value h = t.call("conv1", convolution_2d{in, out, 3, 1, 1}, swish(t, t.call("norm1", group_norm{}, x)));
-        h = dropout(t, "dropout", swish(t, t.call("norm2", group_norm{}, h)));
+        h = swish(t, t.call("norm2", group_norm{}, h));
+        if (drops) h = dropout(t, "dropout", h);
         h = t.call("conv2", convolution_2d{out, out, 3, 1, 1}, h);
         return t.add(in == out ? x : t.call("nin_shortcut", convolution_2d{in, out}, x), h);
     }
@@ -123,6 +128,13 @@ struct attention_block {
     }
 };
 
+/// A convolution that halves the sides of images, padded at the right and below.
+constexpr value halve(const site& here, trace& t, const value& x) {
+    const module_info half{.name = "downsample", .type = here.type("EncoderConvDownsample")};
+    t.enter(half);
+    return t.leave(half, t.call("conv", convolution_2d{x.dim(1), x.dim(1), 3, 2}, t.pad(x, 2, 1, 1)));
+}
+
 constexpr value encode_image(const site& here, trace& t) {
     const own_sizes& own = here.dims.own;
     const module_info encoder{.name = "encoder", .type = here.type("Encoder")};
@@ -138,11 +150,7 @@ constexpr value encode_image(const site& here, trace& t) {
             x = t.call({"block", j}, residual_block{here, width}, x);
             if ((own[attending] >> i & 1) != 0) x = t.call({"attn", j}, attention_block{here}, x);
         }
-        if (i + 1 < own[levels]) {
-            const module_info half{.name = "downsample", .type = here.type("EncoderConvDownsample")};
-            t.enter(half);
-            x = t.leave(half, t.call("conv", convolution_2d{width, width, 3, 2}, t.pad(x, 2, 1, 1)));
-        }
+        if (i + 1 < own[levels]) x = halve(here, t, x);
         t.leave(level, x);
     }
     const std::int64_t width = x.dim(1);

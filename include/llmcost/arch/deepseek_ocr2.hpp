@@ -6,6 +6,7 @@
 #include <llmcost/arch/qwen2.hpp>
 #include <llmcost/arch/sam.hpp>
 #include <llmcost/walks/media.hpp>
+#include <llmcost/walks/tiles.hpp>
 
 namespace llmcost::arch {
 
@@ -85,27 +86,16 @@ struct cut_rule {
     std::int64_t most;
 };
 
-/// Source: transformers/models/deepseek_ocr2/image_processing_deepseek_ocr2.py, `get_optimal_tiled_canvas`: grids by the
-/// number of their tiles, of as near ones the later where the image has more than half of their pixels.
+/// Source: transformers/models/deepseek_ocr2/image_processing_deepseek_ocr2.py.
 [[nodiscard]] constexpr media_shape cut(image_sides shown, const cut_rule& rule) {
     media_shape out{.tiles = 0, .height = rule.whole, .width = rule.whole};
-    const auto real = [](std::int64_t n) { return static_cast<double>(n); };
     const std::int64_t longest = shown.height > shown.width ? shown.height : shown.width;
     const std::int64_t shortest = shown.height > shown.width ? shown.width : shown.height;
     // Python's round, halves to even, of a side that becomes nothing
     if (2 * rule.whole * shortest <= longest) report_description("an image of these sides has no height or no width left");
     if (longest <= rule.tile) return out;
-    const double aspect = real(shown.width) / real(shown.height), area = real(shown.width) * real(shown.height);
-    double best = -1;
-    for (std::int64_t tiles = rule.least; tiles <= rule.most; ++tiles)
-        for (std::int64_t columns = 1; columns <= tiles; ++columns) {
-            if (tiles % columns != 0) continue;
-            const double off = aspect - real(columns) / real(tiles / columns), distance = off < 0 ? -off : off;
-            const bool nearer = best < 0 || distance < best;
-            if (!nearer && (distance != best || !(area > 0.5 * real(rule.tile * rule.tile) * real(tiles)))) continue;
-            best = distance, out.columns = columns, out.rows = tiles / columns;
-        }
-    out.tiles = out.rows * out.columns;
+    const tile_grid grid = closest_grid(shown.height, shown.width, rule.tile, rule.least, rule.most);
+    out.rows = grid.rows, out.columns = grid.columns, out.tiles = grid.tiles();
     return out;
 }
 

@@ -29,12 +29,8 @@ constexpr value mix(const site& here, trace& t, const value& x) {
     return t.call(here.row.names.attention, layer, x);
 }
 
-/// Sizes of latent attention and of the indexer, whose heads have the rotated part of the others.
-constexpr void read_indexed_attention(config_view config, sizes& s) {
-    read_latent_attention(config, s);
-    s.rope_interleave = true, s.mlp_bias = false;
-    if (s.mla.q_lora_rank == 0)
-        fail_value(config, "q_lora_rank", "a positive integer, as an indexer reads low-rank queries");
+/// Heads of an indexer have the rotated part of the others; every layer attends to picked tokens.
+constexpr void check_indexed_layers(config_view config, const sizes& s) {
     if (s.own[index_head_dim] < s.rotary_dim) fail_value(config, "index_head_dim", "at least qk_rope_head_dim");
     (void)checked_width(config, "index_head_dim", s.own[index_heads], s.own[index_head_dim]);
     const auto types = config.optional_array("layer_types");
@@ -48,9 +44,18 @@ constexpr void read_indexed_attention(config_view config, sizes& s) {
     }
 }
 
-constexpr std::int64_t read_mixture(config_view config, sizes& s) {
+/// Sizes of latent attention and of the indexer.
+constexpr void read_indexed_attention(config_view config, sizes& s) {
+    read_latent_attention(config, s);
+    s.rope_interleave = true, s.mlp_bias = false;
+    if (s.mla.q_lora_rank == 0)
+        fail_value(config, "q_lora_rank", "a positive integer, as an indexer reads low-rank queries");
+    check_indexed_layers(config, s);
+}
+
+constexpr std::int64_t read_mixture(config_view config, sizes& s, std::int64_t dense_layers = 3) {
     read_grouped_experts(config, s, {.shared = 1});
-    const std::int64_t dense = config.non_negative("first_k_dense_replace", 3);
+    const std::int64_t dense = config.non_negative("first_k_dense_replace", dense_layers);
     if (const auto older = config.optional_positive("num_experts")) {  // goes before both other names
         if (*older != s.moe.num_experts && config.contains("n_routed_experts"))
             fail_unsupported(config, "num_experts", "another number of experts than n_routed_experts");

@@ -110,6 +110,22 @@ constexpr void read_swa(config_view config, sizes& s) {
     });
 }
 
+/// The text model behind what a whole puts among its words, which are scaled behind that; `layer` calls each of its layers.
+template <class Place, class Layer>
+constexpr value describe_around(const site& here, trace& t, literal name, const Place& place, const Layer& layer) {
+    const site text = here.text();
+    const module_info m{.name = name, .type = text.type(text.row.names.model_type)};
+    t.enter(m);
+    value x = t.leave(m, embed_words(text, t));
+    x = place(x);
+    t.enter(m);
+    x = t.mul(x);
+    const decoder_context shared = text.row.prepare(text, t);
+    for (repetition each = t.repeat(text.dims.num_hidden_layers, text.dims.layers, x); each.next();)
+        x = layer(text.at(each, shared.of(each.kind())), x);
+    return t.leave(m, normed(text, t, text.row.names.norm, x));
+}
+
 }  // namespace granite_detail
 
 // transformers/models/granite: constants on embeddings, residuals and logits

@@ -29,29 +29,39 @@ inline constexpr own_key keys[]{
     {.value = own_value::computed, .divided = splits::evenly},
 };
 
-/// Each layer has heads of its own number; what they find is gated by a softplus of the layer's input.
-constexpr value attend(const site& here, trace& t, const value& x) {
+/// Each layer has heads of its own number; what they find is gated by `open` of the layer's input, which is projected in
+/// front of the positions or behind the scores.
+template <class Open>
+constexpr value attend_gated(const site& here, trace& t, const value& x, bool gates_first, const Open& open) {
     const sizes& dims = here.dims;
     const std::int64_t batch = x.dim(0), sequence = x.dim(1), d = dims.head_dim;
     const std::int64_t heads = dims.own[first_heads + here.kind.own], narrow = dims.num_key_value_heads * d;
+    const bool per_head = dims.own[gate_per_head] != 0;
     qkv of{project(here, t, "q_proj", heads * d, x), project(here, t, "k_proj", narrow, x),
            project(here, t, "v_proj", narrow, x)};
     for (value* const each : {&of.q, &of.k, &of.v}) *each = each->view({batch, sequence, -1, d});
     norm_queries_and_keys(here, t, of, d, d);
     heads_first(of);
+    const auto project_gate = [&] { return t.call("g_proj", linear{dims.hidden_size, per_head ? heads : heads * d}, x); };
+    value logits;
+    if (gates_first) logits = project_gate();
     const std::int64_t rotated = dims.own[here.kind.mixer == mixer_kind::sliding_attention ? sliding_rotary : full_rotary];
     for (value* const each : {&of.q, &of.k})
         *each = rotate_part(t, rotation::half, *each, rotated, here.shared->cos, here.shared->sin, true);
     remember(here, t, of);
     value found = look_up(here, t, of);
-    const bool per_head = dims.own[gate_per_head] != 0;
-    const value logits = t.call("g_proj", linear{dims.hidden_size, per_head ? heads : heads * d}, x);
-    const value gate = t.to(t.softplus(t.to(logits, dtype::float32)), found.type);
+    if (!gates_first) logits = project_gate();
+    const value gate = open(logits, found.type);
     if (per_head)
         found = t.mul(found.view({batch, sequence, heads, d}), gate.unsqueeze(-1)).view({batch, sequence, heads * d});
     else
         found = t.mul(found, gate);
     return join(here, t, found);
+}
+constexpr value attend(const site& here, trace& t, const value& x) {
+    return attend_gated(here, t, x, false, [&](const value& logits, dtype type) {
+        return t.to(t.softplus(t.to(logits, dtype::float32)), type);
+    });
 }
 
 constexpr two_values pick(const site& here, trace& t, const value& tokens) {

@@ -115,10 +115,10 @@ struct grid {
     return ratio > 1.1 ? grid{floored(of.rows, ratio), floored(of.columns, ratio)} : of;
 }
 
-/// What an image becomes: tiles of the best grid and the whole, each row of unpadded patches ended by a token.
-constexpr media_shapes show(const model& m, const workload& load) {
-    const vision_sizes& image = m.beside[0].dims.vision;
-    const std::int64_t side = image.image_height, patches = side / image.patch_size;
+/// What an image becomes: tiles of the best grid and the whole, so many states along a side of each; every row of unpadded
+/// ones is ended by a token.
+constexpr media_shapes show_grid(const model& m, const workload& load, std::int64_t patches) {
+    const std::int64_t side = m.beside[0].dims.vision.image_height;
     const std::int64_t height = load.image_height > 0 ? load.image_height : side;
     const std::int64_t width = load.image_width > 0 ? load.image_width : side;
     const grid tiles = best_grid(m.own, side, height, width);
@@ -133,13 +133,19 @@ constexpr media_shapes show(const model& m, const workload& load) {
                       .columns = tiles.columns}};
 }
 
-/// Features of each image's tiles, the whole first, in the order of its rows: (tiles of all, patches, width) -> one
-/// sequence for all (`pack_image_features`).
-constexpr value pack(const site& here, trace& t, const value& features, const value& newline) {
+/// Patches along a side of a tile.
+[[nodiscard]] constexpr std::int64_t patches_along(const model& m) noexcept {
+    return m.beside[0].dims.vision.image_height / m.beside[0].dims.vision.patch_size;
+}
+constexpr media_shapes show(const model& m, const workload& load) { return show_grid(m, load, patches_along(m)); }
+
+/// Features of each image's tiles, so many along a side, the whole first, in the order of its rows: (tiles of all, patches,
+/// width) -> one sequence for all (`pack_image_features`).
+constexpr value pack(const site& here, trace& t, const value& features, const value& newline, std::int64_t patches) {
     const workload& load = t.load();
     const media_shape shape = here.whole.kind->media(here.whole, load).image;
     const vision_sizes& image = here.whole.beside[0].dims.vision;
-    const std::int64_t patches = image.image_height / image.patch_size, width = here.dims.hidden_size;
+    const std::int64_t width = here.dims.hidden_size;
     const std::int64_t images = features.dim(0) / shape.tiles, rows = shape.rows, columns = shape.columns;
     const value each = features.view({images, shape.tiles, features.dim(1), width});
     const value whole = t.select(each, 1), tiles = t.slice(each, 1, shape.tiles - 1);
@@ -158,19 +164,21 @@ constexpr value pack(const site& here, trace& t, const value& features, const va
     return t.cat({x.view({-1, width})}, 0);
 }
 
-/// Tiles of all images through the tower and the projector, one sequence for all.
-constexpr value features_of_images(const site& here, trace& t, const value& newline) {
+/// Tiles of all images through the tower: (tiles, states, width).
+constexpr value states_of_tiles(const site& here, trace& t) {
     const media_shape shape = here.whole.kind->media(here.whole, t.load()).image;
     const vision_sizes& image = here.whole.beside[0].dims.vision;
     const std::int64_t tiles = images_in(t) * shape.tiles;
     (void)t.cat({t.input({tiles, image.num_channels, shape.height, shape.width})}, 0);  // `torch.cat(_pixel_values_list)`
-    value states;
-    {
-        const recorder::workload_guard shown{t, pictures(t.load(), tiles, 0, 0)};
-        states = describe_tower(here, t, 0, "vision_tower", role::vision);
-    }
+    const recorder::workload_guard shown{t, pictures(t.load(), tiles, 0, 0)};
+    return describe_tower(here, t, 0, "vision_tower", role::vision);
+}
+
+/// The same through the projector, one sequence for all.
+constexpr value features_of_images(const site& here, trace& t, const value& newline) {
+    const value states = states_of_tiles(here, t);
     const value some = llava_detail::side_by_side(here, t, states, here.whole.own[llava_detail::all_states] != 0);
-    return pack(here, t, llava_detail::project(here, t, some), newline);
+    return pack(here, t, llava_detail::project(here, t, some), newline, patches_along(here.whole));
 }
 
 /// Frames of all videos through the tower: (frames, patches, width).

@@ -81,7 +81,6 @@ struct any_router {
         (void)t.top_k(t.where(choice), dims.num_experts_per_tok);
     }
 
-private:
     /// A mask of the groups that are worth most, by their best expert or their two best, spread over experts.
     constexpr void pick_groups(trace& t, const value& scores, bool by_two) const {
         const recorder::off_loss_guard indices{t};

@@ -26,6 +26,10 @@ struct sparse_indexer {
         const trace::no_grad_guard picks{t};
         const value q =
             t.call("wq_b", linear{of.dims.q_lora_rank, heads * head_dim}, low).view({x.dim(0), x.dim(1), heads, head_dim});
+        return pick(t, x, q);
+    }
+    /// From queries (B, S, heads, dim) on.
+    constexpr value pick(trace& t, const value& x, const value& q) const {
         const value k = t.call("k_norm", norm<norm_kind::layer>{head_dim}, t.call("wk", linear{of.width, head_dim}, x));
         const value queries = turned(t, q), keys = remembered(t, turned(t, k.unsqueeze(2)).squeeze(2));
         value scores = t.matmul(t.to(queries, dtype::float32), t.to(keys.transpose(-1, -2), dtype::float32).unsqueeze(1));
@@ -39,6 +43,7 @@ struct sparse_indexer {
 private:
     /// A part of each head turned by its position, x (B, S, heads, dim).
     constexpr value turned(trace& t, const value& x) const {
+        if (rotated == rotation::none) return x;
         const std::int64_t part = of.dims.qk_rope_head_dim;
         const value turned = rotate(t, rotated, x.slice(-1, part).transpose(1, 2), of.cos, of.sin).transpose(1, 2);
         return t.cat({turned, x.slice(-1, head_dim - part)}, -1);

@@ -18,11 +18,11 @@ struct tile_grid {
 };
 
 /// The grid of `least` to `most` square tiles whose ratio of sides is closest to an image's; of those that are equally
-/// close the one with most tiles, as long as these hold less than twice the image.
+/// close the one with most tiles, as long as these hold less than twice the image; at most so many along a side.
 ///
 /// Source: transformers/models/got_ocr2/image_processing_got_ocr2.py, `get_optimal_tiled_canvas`.
 [[nodiscard]] constexpr tile_grid closest_grid(std::int64_t height, std::int64_t width, std::int64_t side, std::int64_t least,
-                                               std::int64_t most) {
+                                               std::int64_t most, std::int64_t along = INT64_MAX) {
     const double ratio = static_cast<double>(width) / static_cast<double>(height);
     const double area = static_cast<double>(width * height), tile = 0.5 * static_cast<double>(side * side);
     tile_grid best;
@@ -31,6 +31,7 @@ struct tile_grid {
         for (std::int64_t columns = 1; columns <= n; ++columns) {
             if (n % columns != 0) continue;
             const std::int64_t rows = n / columns;
+            if (rows > along || columns > along) continue;
             const double difference = ratio - static_cast<double>(columns) / static_cast<double>(rows);
             const double far = difference < 0 ? -difference : difference;
             if (nearest >= 0 && far > nearest) continue;
