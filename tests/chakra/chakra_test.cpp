@@ -85,3 +85,18 @@ TEST_CASE("a Chakra trace read back has every part, what it waits for, and what 
     CHECK(sent == received);
     CHECK(sent[0] == static_cast<std::int64_t>(split.stages[1].received));
 }
+
+TEST_CASE("what devices do together is a collective of Chakra's schema") {
+    trace_node kernel{.id = 1, .name = "q_proj", .flops = 10, .bytes = 20};
+    trace_node sum{.id = 2, .name = "o_proj", .kind = trace_kind::collective, .control = {1}, .bytes = 4096};
+    sum.collective = collective_kind::all_gather;
+    const read_back t = parsed(chakra_trace({kernel, sum}));
+    REQUIRE(t.nodes.size() == 2);
+    CHECK(t.nodes[1].type() == chakra::COLLECTIVE);
+    CHECK(static_cast<int>(t.nodes[1].type()) == 7);  // COMM_COLL_NODE
+    auto has = attributes_of(t.nodes[1]);
+    CHECK(has["comm_type"].int64_val() == 2);  // CollectiveCommType: ALL_GATHER
+    CHECK(has["comm_type"].has_int64_val());
+    CHECK(has["comm_size"].int64_val() == 4096);
+    CHECK(t.nodes[1].ctrl_deps(0) == 1);
+}

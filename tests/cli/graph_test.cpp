@@ -112,8 +112,9 @@ TEST_CASE("what a graph cannot be asked is refused") {
     CHECK(refused(timed + " --split 99 --link 1GB/s") == "llmcost: --split: 99 devices for 21 nodes\n");
     CHECK(refused(small_graph + " --depth 2 --level layer") == "llmcost: --depth: cannot stand together with --level\n");
     CHECK(refused(small_graph + " --cuts --format dot") == "llmcost: --cuts: needs --format text or json\n");
-    CHECK(refused(timed + " --tp 2") == "llmcost: --tp: is of the timeline of a step (--format chrome)\n");
-    CHECK(refused(timed + " --format chrome --cuts") == "llmcost: --cuts: says nothing of a timeline (--format chrome)\n");
+    CHECK(refused(timed + " --tp 2") == "llmcost: --tp: is of a step's kernels (--format chrome, or chakra with --tp)\n");
+    CHECK(refused(timed + " --format chrome --cuts") ==
+          "llmcost: --cuts: says nothing of a step's kernels (--format chrome, or chakra with --tp)\n");
     CHECK(
         refused(small_graph + " --format chakra --out x", {}, 3) ==
         "llmcost: --format: chakra: this program was built without protobuf (Debian: protobuf-compiler libprotobuf-dev)\n");

@@ -140,6 +140,38 @@ inline std::string step_trace(const placement& p, const workload& load) {
     return chrome_trace(title_of_placement(p), streams, spans);
 }
 
+/// A step as each of the devices that share its layers runs it: kernels one after the other, and what all do together.
+///
+/// As ASTRA-sim takes sizes: of an all-gather what each hands in, of all others the whole message.
+inline std::vector<trace_node> traces_of_step(const placement& p, const workload& load) {
+    std::vector<trace_node> nodes;
+    for (const timeline_kernel& k : timeline_of(p.subject, load, p.how, *p.on, *p.kernels)) {
+        const model_kernel& kernel = k.what.kernel.what;
+        const kernel_work work = llmcost::detail::work_of(kernel.shape, k.what.kernel.known);
+        const auto times = static_cast<double>(kernel.times);
+        trace_node n;
+        n.id = nodes.size() + 1, n.begins = k.begins, n.seconds = k.takes;
+        n.name = kernel.name.empty() ? std::string(kernel.shape.family->name) : kernel.name;
+        if (n.id > 1) n.control.push_back(n.id - 1);
+        if (k.uses_links()) {
+            const string_ref what = kernel.shape.variant;
+            n.kind = trace_kind::collective;
+            n.collective = what == "all_gather"       ? collective_kind::all_gather
+                           : what == "reduce_scatter" ? collective_kind::reduce_scatter
+                           : what == "alltoall"       ? collective_kind::all_to_all
+                                                      : collective_kind::all_reduce;
+            const double all = static_cast<double>(kernel.shape.sizes[0]) * kernel.shape.operand->activation_bytes;
+            n.bytes = static_cast<std::uint64_t>(
+                n.collective == collective_kind::all_gather ? all / static_cast<double>(kernel.shape.sizes[1]) : all);
+        } else {
+            n.flops = static_cast<std::uint64_t>(times * work.flops),
+            n.bytes = static_cast<std::uint64_t>(times * work.bytes);
+        }
+        nodes.push_back(std::move(n));
+    }
+    return nodes;
+}
+
 /// Reads a model and draws its graph.
 inline graph_question read_graph(const arguments& given, const program& io) {
     graph_question q{io.read(given, io)};
@@ -188,31 +220,35 @@ inline void split_graph(graph_question& q, const arguments& given) {
         return {{}, code};
     };
     const bool splits = given.has(option::split) || given.has(option::stages), cuts = given.has(option::cuts);
-    if (format == graph_format::chrome) {
-        for (const option_row& o :
-             {option::level, option::part_depth, option::train_graph, option::cuts, option::split, option::stages})
-            if (given.has(o)) refuse(o.name, "says nothing of a timeline (--format chrome)");
-        const workload load = detail::graph_workload(given);
-        const placement p = io.place(given, io);
-        job work;
-        work.base = load;
-        check_workload(p.subject, given, work);
-        return answer(detail::step_trace(p, load));
-    }
-    if (given.has(option::train_graph))
-        for (const option_row& o : {option::cuts, option::split, option::stages})
-            if (given.has(o)) refuse(o.name, "is of a forward pass, not of --backward");
-    for (const option_row& o : {option::engine, option::execution, option::tp})
-        if (given.has(o)) refuse(o.name, "is of the timeline of a step (--format chrome)");
-    if (cuts && format != graph_format::text && format != graph_format::json)
-        refuse("--cuts", "needs --format text or json");
-    if (splits && (format == graph_format::graphml || format == graph_format::edgeshard))
-        refuse("--split", "needs --format text, json or dot");
     if (format == graph_format::chakra && io.chakra == nullptr)
         throw error(errc::unsupported, "--format",
                     "chakra: this program was built without protobuf (Debian: protobuf-compiler libprotobuf-dev)");
     if (format == graph_format::chakra && file.empty())
         refuse("--out", "say where: chakra is a file for each device, FILE.0.et ...");
+    if (format == graph_format::chrome || (format == graph_format::chakra && given.has(option::tp))) {
+        for (const option_row& o :
+             {option::level, option::part_depth, option::train_graph, option::cuts, option::split, option::stages})
+            if (given.has(o)) refuse(o.name, "says nothing of a step's kernels (--format chrome, or chakra with --tp)");
+        const workload load = detail::graph_workload(given);
+        const placement p = io.place(given, io);
+        job work;
+        work.base = load;
+        check_workload(p.subject, given, work);
+        if (format == graph_format::chrome) return answer(detail::step_trace(p, load));
+        const std::string trace = io.chakra(detail::traces_of_step(p, load));
+        for (std::int64_t i = 0; i < p.how.shards.tensor; ++i)
+            detail::write_file(file + "." + std::to_string(i) + ".et", trace);
+        return {};
+    }
+    if (given.has(option::train_graph))
+        for (const option_row& o : {option::cuts, option::split, option::stages})
+            if (given.has(o)) refuse(o.name, "is of a forward pass, not of --backward");
+    for (const option_row& o : {option::engine, option::execution, option::tp})
+        if (given.has(o)) refuse(o.name, "is of a step's kernels (--format chrome, or chakra with --tp)");
+    if (cuts && format != graph_format::text && format != graph_format::json)
+        refuse("--cuts", "needs --format text or json");
+    if (splits && (format == graph_format::graphml || format == graph_format::edgeshard))
+        refuse("--split", "needs --format text, json or dot");
     detail::graph_question q = detail::read_graph(given, io);
     if (given.has(option::link)) q.link = detail::read_rate("--link", split_list(given.text(option::link), ',').front());
     std::vector<double> seconds;

@@ -14,7 +14,8 @@
 // What each device of a split executes, sends and receives, and what waits for what: for simulators of networks.
 namespace llmcost {
 
-enum class trace_kind : std::uint8_t { compute, send, receive };
+enum class trace_kind : std::uint8_t { compute, send, receive, collective };
+enum class collective_kind : std::uint8_t { all_reduce, all_gather, all_to_all, reduce_scatter };
 
 /// Something that a device does once all that it depends on is done.
 struct trace_node {
@@ -25,8 +26,9 @@ struct trace_node {
     std::vector<std::uint64_t> control{};  ///< what is executed right before it
     double begins = 0, seconds = 0;        ///< of a part, beside the others of its device
     std::uint64_t flops = 0;
-    std::uint64_t bytes = 0;                 ///< read and written; of a message those that are sent
+    std::uint64_t bytes = 0;  ///< read and written; of a message those that are sent, of a collective those handed in
     std::int32_t from = 0, to = 0, tag = 0;  ///< of a message: its devices, its cut
+    collective_kind collective{};            ///< what all devices do together
 };
 
 /// The nodes of every device of a split, or of one device without stages; `seconds` of parts by device may be empty.

@@ -19,6 +19,17 @@
 
 namespace llmcost {
 
+/// The number of a collective in Chakra's schema (`CollectiveCommType`).
+[[nodiscard]] constexpr std::int64_t chakra_collective(collective_kind kind) noexcept {
+    switch (kind) {
+        case collective_kind::all_reduce: return 0;
+        case collective_kind::all_gather: return 2;
+        case collective_kind::all_to_all: return 6;
+        case collective_kind::reduce_scatter: return 7;
+    }
+    return 0;
+}
+
 /// What one device does as a Chakra trace: messages behind their lengths, the first says the schema's version.
 [[nodiscard]] inline std::string chakra_trace(const std::vector<trace_node>& nodes) {
     std::string out;
@@ -51,6 +62,10 @@ namespace llmcost {
                 node.set_duration_micros(static_cast<std::uint64_t>(ends - begins));
                 attribute("num_ops")->set_int64_val(static_cast<std::int64_t>(n.flops));
                 attribute("tensor_size")->set_uint64_val(n.bytes);
+            } else if (n.kind == trace_kind::collective) {
+                node.set_type(chakra::COLLECTIVE);
+                attribute("comm_type")->set_int64_val(chakra_collective(n.collective));
+                attribute("comm_size")->set_int64_val(static_cast<std::int64_t>(n.bytes));
             } else {
                 node.set_type(n.kind == trace_kind::send ? chakra::SEND : chakra::RECEIVE);
                 attribute("comm_size")->set_int64_val(static_cast<std::int64_t>(n.bytes));
