@@ -387,7 +387,6 @@ struct operator_shape {
     std::int64_t sizes[most_operator_sizes]{};
     const operand_row* operand = nullptr;
     string_ref variant{};
-
     [[nodiscard]] constexpr kernel_work work() const { return family->work(sizes, *operand, variant); }
     [[nodiscard]] constexpr const std::int64_t* site() const noexcept { return sizes + family->axes; }
     /// A size by its name; 0 where the family has none.
