@@ -40,6 +40,7 @@ inline constexpr const architecture* architectures[]{
     &arch::beit,
     &arch::bert,
     &arch::bert_generation,
+    &arch::big_bird,
     &arch::bigbird_pegasus,
     &arch::biogpt,
     &arch::bit,

@@ -110,6 +110,17 @@ class Subject:
                     if hasattr(module, f"{prefix}max_seq_len_cached"):
                         setattr(module, f"{prefix}max_seq_len_cached", module.original_max_seq_len)
 
+    def choose_blocks(self, sequence):
+        """A text too short for sparse blocks has every later one attended to in full, by modules made anew that hooks do
+        not hear: before each run a model is made what this run alone makes of it."""
+        config = self.config
+        if getattr(config, "attention_type", None) != "block_sparse" or getattr(config, "add_cross_attention", False):
+            return
+        is_short = sequence <= (5 + 2 * config.num_random_blocks) * config.block_size
+        for module in list(self.model.modules()):
+            if hasattr(module, "set_attention_type"):
+                module.set_attention_type("original_full" if is_short else "block_sparse")
+
     def rows_of_codes(self):
         """How many rows of tokens a decoder reads for each sequence: one for each of its tables of words."""
         decoder = self.model.decoder if self.is_encoder_decoder and hasattr(self.model, "decoder") else self.model
@@ -172,6 +183,7 @@ def forward_run(subject, kind, batch, sequence, past=0, after=None, modules=Fals
     """One observed pass: its entry in the record, and its output."""
     encoder_sequence = subject.encoder_length(past or sequence)
     arguments = subject.arguments(batch, sequence, encoder_sequence if after is None else 0, after)
+    subject.choose_blocks(encoder_sequence or sequence)
     recorder, torch_counter = Recorder(subject.model), FlopCounterMode(display=False)
     if subject.frozen:  # FlopCounterMode fails on modules that are called with views of their own parameters
         subject.model.requires_grad_(False)
@@ -216,6 +228,7 @@ def kept_by_autograd(model):
 def training_run(subject, batch, sequence, encoder_sequence):
     """Forward and backward of loss = sum of logits: FLOPs, what backward executes, the bytes that autograd keeps."""
     arguments = subject.arguments(batch, sequence, encoder_sequence, use_cache=False)
+    subject.choose_blocks(encoder_sequence or sequence)
     forward, backward = FlopCounterMode(display=False), FlopCounterMode(display=False)
     with kept_by_autograd(subject.model) as saved, forward:
         output = subject.model(**arguments)
@@ -267,6 +280,7 @@ def record_runs(result, subject, values, options, past):
 
     def after(batch, past, workloads):
         subject.forget_lengths()
+        subject.choose_blocks(1)  # sparse blocks cache nothing
         with torch.no_grad():
             output = subject.model(**subject.arguments(batch, past, subject.encoder_length(past)))
         for sequence, modules in workloads:
@@ -282,6 +296,9 @@ def record_runs(result, subject, values, options, past):
     first = run("prefill", 3, sequence, modules=True)
     if first is None:
         return errors
+    for path, module in subject.model.named_modules():  # and those that modules made anew for a short text have beside
+        if path:
+            result["classes"].setdefault(path, type(module).__name__)
     if not options.light:
         # A model whose first prefill works may still refuse a shape; the record then says which.
         run("prefill", 1, 1)

@@ -24,6 +24,7 @@
 #include <llmcost/arch/beit.hpp>
 #include <llmcost/arch/bert.hpp>
 #include <llmcost/arch/bert_generation.hpp>
+#include <llmcost/arch/big_bird.hpp>
 #include <llmcost/arch/bigbird_pegasus.hpp>
 #include <llmcost/arch/biogpt.hpp>
 #include <llmcost/arch/bit.hpp>

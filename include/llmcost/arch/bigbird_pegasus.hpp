@@ -3,6 +3,8 @@
 #pragma once
 
 #include <llmcost/arch/bart.hpp>
+#include <llmcost/reading/sparse_blocks.hpp>
+#include <llmcost/walks/sparse_blocks.hpp>
 
 namespace llmcost::arch {
 
@@ -17,44 +19,45 @@ inline constexpr own_key keys[]{{"decoder_layers", 16},
                                 {"num_random_blocks", 3, own_value::non_negative},
                                 {.otherwise = 1, .value = own_value::computed}};
 
-/// Attention over everything (`BigBirdPegasusSelfAttention`).
-///
-/// Where sparse blocks were asked for, the first short text puts it in the place of what was built: from then on its
-/// dropout, which no list of modules has, hands out what it is given.
-constexpr value attend_in_encoder(const site& here, trace& t, const stack_sizes& s, const value& x, const value*,
-                                  const context& where, const value*) {
-    const bool bias = here.dims.attention_bias, replaces = here.dims.own[sparse] != 0;
-    const std::int64_t d = s.width / s.heads, batch = x.dim(0), sequence = x.dim(1);
-    const linear projection{s.width, s.width, bias};
-    const auto split = [&](literal name) {
-        return t.call(name, projection, x).view({batch, sequence, s.heads, d}).transpose(1, 2);
-    };
-    const module_info self{.name = "self", .type = here.type(replaces ? "BlockSparseAttention" : "SelfAttention")};
-    t.enter(self);
-    const value q = split("query"), k = split("key"), v = split("value");
-    value out;
-    {
-        const recorder::fused_guard fused{t, fused_attention(q, s.heads, where, sequence)};
-        value probabilities = t.softmax(t.div(t.matmul(q, k.transpose(-1, -2))));
-        if (replaces)
-            t.returned(probabilities);
-        else
-            probabilities = dropout(t, "dropout", probabilities, dropout_of::attention);
-        out = t.contiguous(t.matmul(probabilities, v).permute({0, 2, 1, 3}));
-    }
-    t.leave(self);
-    return t.call("output", projection, out.view({batch, sequence, s.width}));
+[[nodiscard]] constexpr sparse_blocks blocks_of(const site& here) noexcept {
+    return {here.dims.own[block_size], here.dims.own[random_blocks], true};
+}
+[[nodiscard]] constexpr bool is_sparse(const site& here, std::int64_t length) noexcept {
+    return here.dims.own[sparse] != 0 && length > blocks_of(here).longest_in_full();
 }
 
-/// A mask of ones, which hides nothing and is left out.
-///
-/// Longer texts go through sparse blocks, which nothing here describes: refused as beyond what the model holds.
-constexpr void prepare(const site& here, trace& t, bool decodes, shared_values&) {
-    if (decodes) return;
-    const std::int64_t length = encoder_length(t.load());
-    if (here.dims.own[sparse]) t.positions((5 + 2 * here.dims.own[random_blocks]) * here.dims.own[block_size], length);
-    (void)t.constant({t.load().batch, length});
+/// Attention named as it was built, although the first short text puts that over everything in the place of blocks.
+constexpr value attend_in_encoder(const site& here, trace& t, const stack_sizes& s, const value& x, const value*,
+                                  const context& where, const value*) {
+    const bool bias = here.dims.attention_bias;
+    const module_info self{.name = "self",
+                           .type = here.type(here.dims.own[sparse] != 0 ? "BlockSparseAttention" : "SelfAttention")};
+    t.enter(self);
+    value q, k, v;
+    project_in_heads(t, x, s.width, s.heads, {}, q, k, v, bias);
+    const shared_values& made = *here.shared;
+    const value found = is_sparse(here, x.dim(1)) ? attend_in_blocks(t, q, k, v, blocks_of(here), made.own[0], made.own[1])
+                                                  : look_up_dividing(t, q, k, v, {.where = where});
+    t.leave(self);
+    return t.call("output", linear{s.width, s.width, bias}, found);
 }
+
+/// A mask of ones, of which integers are made; over all positions it hides nothing and is left out.
+constexpr void prepare(const site& here, trace& t, bool decodes, shared_values& into) {
+    if (decodes) return;
+    const std::int64_t length = encoder_length(t.load()), batch = t.load().batch;
+    const sparse_blocks blocks = blocks_of(here);
+    if (here.dims.own[sparse] != 0) t.edge(axis::sequence, blocks.longest_in_full() + 1);
+    (void)t.constant({batch, length});
+    if (!is_sparse(here, length)) return;
+    if (blocks.random == 0 && !t.idle()) report_positions(blocks.longest_in_full(), length);
+    t.chunked(blocks.size);
+    into.own[0] = trace::buffer({batch, blocks.padded(length)});
+    into.own[1] = band_of(t, blocks, into.own[0]);
+}
+
+/// Whole blocks of words, without positions.
+constexpr value lengthen(const site& here, trace& t, const value& x);
 
 inline constexpr stack_style style{.norm_first = true,
                                    .norm_embedding = "",
@@ -63,11 +66,19 @@ inline constexpr stack_style style{.norm_first = true,
                                    .decoder_attention = "DecoderAttention",
                                    .positions = learned_positions,
                                    .prepare = prepare,
+                                   .lengthen = lengthen,
                                    .attend_in_encoder = attend_in_encoder};
+
+constexpr value lengthen(const site& here, trace& t, const value& x) {
+    const std::int64_t more = blocks_of(here).padded(x.dim(1)) - x.dim(1);
+    if (more == 0 || !is_sparse(here, x.dim(1))) return x;
+    const recorder::called_again_guard again{t};
+    return t.cat({x, words_of_stack(here, t, style, here.dims.vocab_size, more, shares_words(here, style))}, -2);
+}
 
 }  // namespace bigbird_pegasus_detail
 
-/// Norms in front of blocks; the encoder of a short text attends to all of it.
+/// Norms in front of blocks; the encoder attends to all of a short text, and sparsely to a long one.
 ///
 /// Source: transformers/models/bigbird_pegasus/modeling_bigbird_pegasus.py.
 constexpr value describe_bigbird_pegasus(const site& here, trace& t) {
@@ -78,12 +89,8 @@ constexpr void read_bigbird_pegasus(config_view config, sizes& s) {
     read_stacks(config, s);
     s.attention_bias = config.boolean("use_bias", false);
     if (s.head == head_kind::causal_lm) s.tie_word_embeddings = false;  // the class names no weights that are tied
-    const string_ref type = config.string("attention_type", "block_sparse");
-    if (type != "block_sparse" && type != "original_full")
-        fail_value(config, "attention_type", "block_sparse or original_full");
-    s.own[bigbird_pegasus_detail::sparse] = type == "block_sparse";
-    (void)checked_width(config, "block_size", s.own[bigbird_pegasus_detail::block_size],
-                        5 + 2 * s.own[bigbird_pegasus_detail::random_blocks]);
+    using namespace bigbird_pegasus_detail;
+    s.own[sparse] = read_sparse_blocks(config, s.own[block_size], s.own[random_blocks]);
 }
 
 // transformers/models/bigbird_pegasus: configuration_bigbird_pegasus.py, modeling_bigbird_pegasus.py

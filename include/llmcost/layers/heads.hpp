@@ -29,16 +29,19 @@ struct classification_head {
     }
 };
 
-/// Scores of an answer's start and end, each copied out of their common product or left in it: (B, S, width) -> (B, S).
+/// Scores of an answer's start and end, each copied out of both or left there: (B, S, 2) -> (B, S).
 ///
 /// The start's are what is returned first, and all that a loss of what is returned reads; its gradient is as large as both.
-constexpr value answer_scores(trace& t, const value& x, literal name = "qa_outputs", bool copied = true) {
-    const value both = t.call(name, head_linear{{x.dim(-1), 2, true}}, x);
+constexpr value start_of_answers(trace& t, const value& both, bool copied = true) {
     if (!copied) return t.slice(both, -1, 1).squeeze(-1);
     const value start = t.contiguous(t.slice(both, -1, 1).squeeze(-1));
     const recorder::off_loss_guard unread{t};
     (void)t.contiguous(both.slice(-1, 1).squeeze(-1));
     return start;
+}
+/// The same of their common product: (B, S, width) -> (B, S).
+constexpr value answer_scores(trace& t, const value& x, literal name = "qa_outputs", bool copied = true) {
+    return start_of_answers(t, t.call(name, head_linear{{x.dim(-1), 2, true}}, x), copied);
 }
 
 }  // namespace llmcost

@@ -62,9 +62,9 @@ constexpr value look_up_dividing(trace& t, const value& q, const value& k, const
 
 /// Queries, keys and values by a projection each, in heads.
 constexpr void project_in_heads(trace& t, const value& x, std::int64_t width, std::int64_t heads,
-                                const projection_names& names, value& q, value& k, value& v) {
+                                const projection_names& names, value& q, value& k, value& v, bool bias = true) {
     const auto split = [&](literal name) {
-        const value all = t.call(name, linear{width, width, true}, x);
+        const value all = t.call(name, linear{width, width, bias}, x);
         return all.view({x.dim(0), x.dim(1), heads, width / heads}).transpose(1, 2);
     };
     q = split(names.q), k = split(names.k), v = split(names.v);

@@ -171,6 +171,7 @@ struct encoder_heads {
     score_part score = nullptr;
     head_set pooled{};             ///< heads whose base model has a pooler
     layer_part pool = pool_first;  ///< (B, S, width) -> (B, width)
+    layer_part last = nullptr;     ///< what the base model does to states behind its pooler
 };
 
 /// Dropout and scores of labels.
@@ -279,6 +280,7 @@ constexpr value describe_encoder(const site& here, trace& t, const encoder_heads
         const recorder::off_loss_guard unread{t, !reads};
         out.second = heads.pool(here, t, out.first);
     }
+    if (heads.last != nullptr) out.first = heads.last(here, t, out.first);
     t.leave(base);
     if (bare) return out.first;
     const recorder::idle_guard unused{t, t.load().head == logits::none};

@@ -54,6 +54,7 @@ struct stack_style {
     value (*positions)(const site&, trace&, std::int64_t length, bool decodes) = nullptr;
     /// What else the layers of a stack read, made in front of them.
     void (*prepare)(const site&, trace&, bool decodes, shared_values& into) = nullptr;
+    layer_part lengthen = nullptr;                ///< what stands behind an encoder's states in its layers, cut off at last
     stack_attention attend_in_encoder = nullptr;  ///< none: as BART
     stack_attention attend_in_decoder = nullptr;  ///< none: as BART
     stack_part encoder = nullptr;                 ///< none: as BART
@@ -232,10 +233,12 @@ constexpr value describe_encoder_stack(const site& here, trace& t, const stack_s
     x = drop(t, x, dropout_of::hidden);
     shared_values made;
     if (style.prepare != nullptr) style.prepare(here, t, false, made);
+    if (style.lengthen != nullptr) x = style.lengthen(here, t, x);
     const stack_sizes dims = encoder_stack_of(here);
     for (repetition layer = t.repeat(here.dims.encoder.num_hidden_layers, x); layer.next();)
         x = t.call({"layers", layer.index()}, stack_layer{here.at(layer, made), style, dims, nullptr}, x);
-    return is_empty(style.norm_last) ? x : stack_norm(t, style.norm_last, x);
+    if (!is_empty(style.norm_last)) x = stack_norm(t, style.norm_last, x);
+    return x.dim(1) == length ? x : t.slice(x, 1, length);
 }
 
 constexpr value describe_encoder_module(const site& here, trace& t, const stack_style& style) {
