@@ -66,7 +66,7 @@ constexpr value attend(const site& here, trace& t, const value& x) {
     value q, k, v;
     project_in_heads(t, x, here.dims.hidden_size, here.dims.num_attention_heads, {}, q, k, v, here.dims.attention_bias);
     if (is_sparse(here, x.dim(1))) {
-        t.cache_nothing();
+        if (bert_layers::reach_of(here).where.causal) t.cache_nothing();
         return attend_in_blocks(t, q, k, v, blocks_of(here), here.shared->own[0], here.shared->own[1]);
     }
     const encoder_reach reach = bert_layers::reach_of(here);
