@@ -4,19 +4,20 @@
 
 #include <llmcost/arch/cohere.hpp>
 #include <llmcost/arch/llava.hpp>
+#include <llmcost/reading/processor.hpp>
 #include <llmcost/walks/tiles.hpp>
 
 namespace llmcost::arch {
 
 namespace aya_vision_detail {
 
-enum own : std::uint8_t { downsample, inner_width };
+enum own : std::uint8_t { downsample, inner_width, fewest_tiles, most_tiles };
 inline constexpr own_key keys[]{
-    {"downsample_factor", 2}, {.value = own_value::computed},  // `alignment_intermediate_size`
+    {"downsample_factor", 2},
+    {.value = own_value::computed},                  // `alignment_intermediate_size`
+    {.otherwise = 1, .value = own_value::computed},  // that an image becomes, beside the whole
+    {.otherwise = 12, .value = own_value::computed},
 };
-
-/// How many tiles an image becomes at most, beside the whole (`AyaVisionProcessor` sets no other number).
-inline constexpr std::int64_t most_tiles = 12;
 
 /// Squares of patches through a gated block (`Cohere2VisionMultiModalProjector`), normed first in Aya Vision.
 struct square_projector {
@@ -54,7 +55,13 @@ constexpr media_shapes show(const model& m, const workload& load) {
     const vision_sizes& image = m.beside[0].dims.vision;
     const std::int64_t height = load.image_height > 0 ? load.image_height : image.image_height;
     const std::int64_t width = load.image_width > 0 ? load.image_width : image.image_width;
-    return shapes_of(m, closest_grid(height, width, image.image_height, 1, most_tiles));
+    return shapes_of(m, closest_grid(height, width, image.image_height, m.own[fewest_tiles], m.own[most_tiles]));
+}
+
+/// Images are always cut: `AyaVisionProcessor` says so, whatever the file does.
+constexpr void read_processor(config_view told, model& m) {
+    expect_resized(told), expect_picture(told, m.beside[0].dims.vision.image_height);
+    read_bounds_of_tiles(told, m.own, fewest_tiles, most_tiles);
 }
 
 /// Tiles of all images through the tower; a layer's states are read in front of the last norm, the last states behind it.
@@ -89,7 +96,7 @@ inline constexpr architecture siglip_of_aya = llava_detail::siglip_of(14);
 // transformers/models/aya_vision: SigLIP and Cohere 2, squares of patches through a gated block
 inline constexpr architecture aya_vision = [](architecture a) {
     a.model_type = "aya_vision", a.prefix = "AyaVision", a.base = aya_vision_detail::base;
-    a.media = aya_vision_detail::show, a.reads.images = true;
+    a.media = aya_vision_detail::show, a.read_processor = aya_vision_detail::read_processor, a.reads.images = true;
     a.read_whole = aya_vision_detail::read, a.own = aya_vision_detail::keys, a.defaults.tie_word_embeddings = true;
     a.text = {.key = "text_config", .otherwise = &cohere2};
     a.beside[0] = {.key = "vision_config", .otherwise = &siglip_vision_model, .missing = &aya_vision_detail::siglip_of_aya};

@@ -29,7 +29,14 @@ constexpr media_shapes show(const model& m, const workload& load) {
     const vision_sizes& image = m.beside[0].dims.vision;
     const std::int64_t height = load.image_height > 0 ? load.image_height : image.image_height;
     const std::int64_t width = load.image_width > 0 ? load.image_width : image.image_width;
-    return aya_vision_detail::shapes_of(m, least_scaled(height, width, image.image_height, aya_vision_detail::most_tiles));
+    return aya_vision_detail::shapes_of(
+        m, least_scaled(height, width, image.image_height, m.own[aya_vision_detail::most_tiles]));
+}
+
+/// Images need not be cut here; the lower bound is read by nobody.
+constexpr void read_processor(config_view told, model& m) {
+    aya_vision_detail::read_processor(told, m);
+    if (!told.boolean("crop_to_patches", true)) m.own[aya_vision_detail::most_tiles] = 1;
 }
 
 constexpr value base(const site& here, trace& t) {
@@ -59,6 +66,7 @@ inline constexpr architecture tower = [](architecture a) {
 inline constexpr architecture cohere2_vision = [](architecture a) {
     a.model_type = "cohere2_vision", a.prefix = "Cohere2Vision", a.base = cohere2_vision_detail::base;
     a.read_whole = cohere2_vision_detail::read, a.media = cohere2_vision_detail::show;
+    a.read_processor = cohere2_vision_detail::read_processor;
     a.beside[0].missing = &cohere2_vision_detail::tower;
     return a;
 }(aya_vision);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/arch/qwen2_vl.hpp>
+#include <llmcost/reading/processor.hpp>
 #include <llmcost/walks/native_patches.hpp>
 #include <llmcost/walks/tower.hpp>
 
@@ -72,8 +73,10 @@ inline constexpr architecture tower = [](architecture a) {
     return a;
 }(shared_tower);
 
-enum own : std::uint8_t { inner };
-inline constexpr own_key keys[]{{"projector_hidden_size", 11520}};
+enum own : std::uint8_t { inner, fewest_pixels, largest };
+inline constexpr own_key keys[]{{"projector_hidden_size", 11520},
+                                {.otherwise = 256 * 256, .value = own_value::computed},
+                                {.otherwise = 4096 * 4096, .value = own_value::computed}};
 
 /// Patches normed, squares of them through two projections.
 struct patch_merger {
@@ -103,7 +106,13 @@ constexpr media_shapes show(const model& m, const workload& given) {
         load.image_height = static_cast<std::int64_t>(static_cast<double>(load.image_height) * scale);
         load.image_width = static_cast<std::int64_t>(static_cast<double>(load.image_width) * scale);
     }
-    return {.image = resized_to_patches(load, patch, vision.own[merged], 256 * 256, 4096 * 4096)};
+    return {.image = resized_to_patches(load, patch, vision.own[merged], m.own[fewest_pixels], m.own[largest])};
+}
+
+/// `min_pixels` and `max_pixels` are read by nobody here.
+constexpr void read_processor(config_view told, model& m) {
+    expect_patches(told, m.beside[0].dims.vision.patch_size, m.beside[0].dims.own[merged]);
+    read_size_bounds(told, m.own, fewest_pixels, largest);
 }
 
 constexpr value base(const site& here, trace& t) {
@@ -146,7 +155,8 @@ inline constexpr architecture cosmos3_edge_text = [](architecture a) {
 // transformers/models/cosmos3_edge: SigLIP 2 over patches of images of any shape in front of it
 inline constexpr architecture cosmos3_edge = [](architecture a) {
     a.model_type = "cosmos3_edge", a.prefix = "Cosmos3Edge", a.base = cosmos3_edge_detail::base;
-    a.own = cosmos3_edge_detail::keys, a.media = cosmos3_edge_detail::show, a.reads.images = true;
+    a.own = cosmos3_edge_detail::keys, a.media = cosmos3_edge_detail::show,
+    a.read_processor = cosmos3_edge_detail::read_processor, a.reads.images = true;
     a.text = {.key = "text_config", .otherwise = &cosmos3_edge_text, .always = true};
     a.beside[0] = {.key = "vision_config", .otherwise = &cosmos3_edge_detail::tower, .always = true};
     return a;

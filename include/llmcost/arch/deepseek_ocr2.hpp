@@ -5,6 +5,7 @@
 #include <llmcost/arch/deepseek.hpp>
 #include <llmcost/arch/qwen2.hpp>
 #include <llmcost/arch/sam.hpp>
+#include <llmcost/reading/processor.hpp>
 #include <llmcost/walks/media.hpp>
 #include <llmcost/walks/tiles.hpp>
 
@@ -93,7 +94,7 @@ struct cut_rule {
     const std::int64_t shortest = shown.height > shown.width ? shown.width : shown.height;
     // Python's round, halves to even, of a side that becomes nothing
     if (2 * rule.whole * shortest <= longest) report_description("an image of these sides has no height or no width left");
-    if (longest <= rule.tile) return out;
+    if (longest <= rule.tile || rule.most == 0) return out;
     const tile_grid grid = closest_grid(shown.height, shown.width, rule.tile, rule.least, rule.most);
     out.rows = grid.rows, out.columns = grid.columns, out.tiles = grid.tiles();
     return out;
@@ -121,6 +122,13 @@ constexpr media_shapes show(const model& m, const workload& load) {
     media_shape image = cut({load.image_height, load.image_width}, rule);
     image.tokens = queries_for(rule.whole, patch) + image.tiles * queries_for(rule.tile, patch) + 1;
     return {.image = image};
+}
+
+/// Two to six tiles, always: `DeepseekOcr2Processor` says so, whatever the file does.
+constexpr void read_processor(config_view told, model&) {
+    expect_resized(told);
+    expect_side(told, "size", rule.whole, "1024, for which the queries of a whole image are made");
+    expect_side(told, "tile_size", rule.tile, "768, for which the queries of a tile are made");
 }
 
 /// SAM, its patches in front of queries, and what Qwen2's layers make of these: (B, queries, width).
@@ -246,7 +254,8 @@ inline constexpr architecture deepseek_ocr2_text = [](architecture a) {
 // transformers/models/deepseek_ocr2: SAM, and queries that read its patches in order
 inline constexpr architecture deepseek_ocr2 = [](architecture a) {
     a.model_type = "deepseek_ocr2", a.prefix = "DeepseekOcr2", a.base = deepseek_ocr2_detail::base;
-    a.read_whole = deepseek_ocr2_detail::read, a.media = deepseek_ocr2_detail::show, a.reads.images = true;
+    a.read_whole = deepseek_ocr2_detail::read, a.media = deepseek_ocr2_detail::show,
+    a.read_processor = deepseek_ocr2_detail::read_processor, a.reads.images = true;
     a.text = {.key = "text_config", .otherwise = &deepseek_ocr2_text, .always = true};
     return a;
 }(shared_composite);

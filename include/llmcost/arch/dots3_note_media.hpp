@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/arch/dots3_note.hpp>
+#include <llmcost/reading/processor.hpp>
 #include <llmcost/walks/idle.hpp>
 #include <llmcost/walks/native_patches.hpp>
 
@@ -129,6 +130,10 @@ constexpr value vision_base(const site& here, trace& t) {
 
 // ---- the tower for sound
 
+enum own : std::uint8_t { fewest_pixels, largest };
+inline constexpr own_key whole_keys[]{{.otherwise = 56 * 56, .value = own_value::computed},
+                                      {.otherwise = 28 * 28 * 1280, .value = own_value::computed}};
+
 enum audio_own : std::uint8_t { features, stem_channels, heard_width };
 inline constexpr own_key audio_keys[]{
     {"feature_size", 128},
@@ -181,7 +186,12 @@ constexpr value audio_base(const site& here, trace& t) {
 constexpr media_shapes show(const model& m, const workload& load) {
     if (load.images == 0) return {};
     const own_sizes& own = m.beside[0].dims.own;
-    return {.image = resized_to_patches(load, own[patch_side], own[merged_side], 56 * 56, 28 * 28 * 1280)};
+    return {.image = resized_to_patches(load, own[patch_side], own[merged_side], m.own[fewest_pixels], m.own[largest])};
+}
+
+constexpr void read_processor(config_view told, model& m) {
+    expect_patches(told, m.beside[0].dims.own[patch_side], m.beside[0].dims.own[merged_side]);
+    read_bounds_of_pixels(told, m.own, fewest_pixels, largest);
 }
 
 constexpr value base(const site& here, trace& t) {
@@ -345,7 +355,8 @@ inline constexpr architecture audio = [](architecture a) {
 // transformers/models/dots3_note: towers for images and sound beside the text model
 inline constexpr architecture dots3_note = [](architecture a) {
     a.model_type = "dots3_note", a.prefix = "Dots3Note", a.base = dots3_note_media_detail::base;
-    a.media = dots3_note_media_detail::show, a.reads.images = true;
+    a.media = dots3_note_media_detail::show, a.read_processor = dots3_note_media_detail::read_processor,
+    a.own = dots3_note_media_detail::whole_keys, a.reads.images = true;
     a.read_whole = dots3_note_media_detail::read;
     a.text = {.key = "text_config", .otherwise = &dots3_note_text, .always = true, .flat = true};
     a.beside[0] = {.key = "vision_config", .otherwise = &dots3_note_media_detail::vision, .always = true};

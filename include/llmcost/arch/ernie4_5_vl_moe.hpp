@@ -256,7 +256,8 @@ inline constexpr architecture ernie4_5_vl_moe_vision{
 // transformers/models/ernie4_5_vl_moe
 inline constexpr architecture ernie4_5_vl_moe = [](architecture a) {
     a.model_type = "ernie4_5_vl_moe", a.prefix = "Ernie4_5_VLMoe", a.base = ernie4_5_vl_moe_detail::see_and_read;
-    a.own = ernie4_5_vl_moe_detail::whole_keys, a.media = qwen2_vl_detail::show, a.reads.images = true;
+    a.own = ernie4_5_vl_moe_detail::whole_keys, a.media = qwen2_vl_detail::show,
+    a.read_processor = qwen2_vl_detail::read_size_alone, a.reads.images = true;
     a.read_whole = glm4v_detail::read_whole, a.finish = glm4v_detail::finish;
     a.text = {.key = "text_config", .otherwise = &ernie4_5_vl_moe_text, .always = true};
     a.beside[0] = {.key = "vision_config", .otherwise = &ernie4_5_vl_moe_vision, .always = true};

@@ -92,7 +92,8 @@ constexpr value base(const site& here, trace& t) {
 // transformers/models/exaone4_5: a tower like Qwen2.5-VL's in front of EXAONE 4
 inline constexpr architecture exaone4_5 = [](architecture a) {
     a.model_type = "exaone4_5", a.prefix = "Exaone4_5_", a.base = exaone4_5_detail::base;
-    a.own = qwen2_vl_detail::bound_keys, a.media = qwen2_vl_detail::show, a.reads.images = true;
+    a.own = qwen2_vl_detail::bound_keys, a.media = qwen2_vl_detail::show, a.read_processor = qwen2_vl_detail::read_processor,
+    a.reads.images = true;
     a.text = {.key = "text_config", .otherwise = &exaone4, .also = "exaone4_5_text"};
     a.beside[0] = {.key = "vision_config", .otherwise = &exaone4_5_detail::tower, .always = true};
     return a;

@@ -4,6 +4,7 @@
 
 #include <llmcost/arch/bart.hpp>
 #include <llmcost/reading/image.hpp>
+#include <llmcost/reading/processor.hpp>
 #include <llmcost/walks/composite.hpp>
 #include <llmcost/walks/media.hpp>
 #include <llmcost/walks/tower.hpp>
@@ -181,6 +182,12 @@ constexpr media_shapes show(const model& m, const workload&) {
     const std::int64_t side = places_along(own);
     if (side > own[positions]) report_description("images have more patches along a side than there are positions");
     return {.image = {.tokens = side * side + 1, .height = image_side, .width = image_side}};
+}
+
+constexpr void read_processor(config_view told, model& m) {
+    const std::int64_t side = places_along(m.beside[0].dims.own);
+    expect_resized(told), expect_picture(told, image_side);
+    expect_side(told, "image_seq_length", side * side + 1, "the number of places and one more");
 }
 
 /// DaViT: stages of convolutions and blocks.
@@ -378,7 +385,8 @@ constexpr void read_whole(config_view config, model& m) {
 inline constexpr architecture florence2 = [](architecture a) {
     a.model_type = "florence2", a.prefix = "Florence2", a.base = florence2_detail::base;
     a.read_whole = florence2_detail::read_whole, a.own = florence2_detail::keys;
-    a.media = florence2_detail::show, a.reads.images = a.shows_encoder = true;
+    a.media = florence2_detail::show, a.read_processor = florence2_detail::read_processor,
+    a.reads.images = a.shows_encoder = true;
     a.text = {.key = "text_config", .otherwise = &florence2_detail::text};
     a.beside[0] = {.key = "vision_config", .otherwise = &florence2_detail::tower, .always = true};
     a.defaults.tie_word_embeddings = true;

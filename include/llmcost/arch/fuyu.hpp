@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/arch/persimmon.hpp>
+#include <llmcost/reading/processor.hpp>
 #include <llmcost/walks/composite.hpp>
 #include <llmcost/walks/media.hpp>
 
@@ -10,25 +11,40 @@ namespace llmcost::arch {
 
 namespace fuyu_detail {
 
-enum own : std::uint8_t { patch_size, num_channels };
-inline constexpr own_key keys[]{{"patch_size", 30}, {"num_channels", 3}};
+enum own : std::uint8_t { patch_size, num_channels, largest_height, largest_width };
+inline constexpr own_key keys[]{
+    {"patch_size", 30},
+    {"num_channels", 3},
+    {.otherwise = 1080, .value = own_value::computed},
+    {.otherwise = 1920, .value = own_value::computed},
+};
 
-/// Images that are larger than 1920 by 1080 shrink, both sides alike, cut off; what is left of a last patch is filled up.
+/// Images that are larger than the file says, 1920 by 1080 without one, shrink, both sides alike, cut off; what is left of a
+/// last patch is filled up.
 ///
 /// Source: transformers/models/fuyu/image_processing_fuyu.py, `resize`, `preprocess_with_tokenizer_info`.
 constexpr media_shapes show(const model& m, const workload& load) {
-    constexpr std::int64_t largest_height = 1080, largest_width = 1920;
+    const std::int64_t most_high = m.own[largest_height], most_wide = m.own[largest_width];
     std::int64_t height = load.image_height, width = load.image_width;
-    if (height == 0) height = largest_height, width = largest_width;
-    if (height > largest_height || width > largest_width) {
-        const double rows = static_cast<double>(largest_height) / static_cast<double>(height);
-        const double columns = static_cast<double>(largest_width) / static_cast<double>(width);
+    if (height == 0) height = most_high, width = most_wide;
+    if (height > most_high || width > most_wide) {
+        const double rows = static_cast<double>(most_high) / static_cast<double>(height);
+        const double columns = static_cast<double>(most_wide) / static_cast<double>(width);
         const double factor = rows < columns ? rows : columns;
         height = static_cast<std::int64_t>(static_cast<double>(height) * factor);
         width = static_cast<std::int64_t>(static_cast<double>(width) * factor);
     }
     const std::int64_t side = m.own[patch_size], rows = (height + side - 1) / side, columns = (width + side - 1) / side;
     return {.image = {.tokens = rows * columns, .height = rows * side, .width = columns * side}};
+}
+
+constexpr void read_processor(config_view told, model& m) {
+    expect_resized(told), expect_side(told, "patch_size", m.own[patch_size], "the patch_size of the configuration");
+    const auto size = told.optional_object("size");
+    if (!size) return;
+    m.own[largest_height] = size->positive("height"), m.own[largest_width] = size->positive("width");
+    if (m.own[largest_height] % m.own[patch_size] != 0 || m.own[largest_width] % m.own[patch_size] != 0)
+        fail_value(told, "size", "sides that are multiples of patch_size");
 }
 
 /// Patches are projected as they are, without a tower.
@@ -56,7 +72,7 @@ constexpr void read(config_view config, model& m) {
 // transformers/models/fuyu: Persimmon with patches as tokens
 inline constexpr architecture fuyu = [](architecture a) {
     a.model_type = "fuyu", a.prefix = "Fuyu", a.base = fuyu_detail::base, a.read_whole = fuyu_detail::read;
-    a.media = fuyu_detail::show, a.reads.images = true;
+    a.media = fuyu_detail::show, a.read_processor = fuyu_detail::read_processor, a.reads.images = true;
     a.own = fuyu_detail::keys, a.heads = language_heads, a.defaults.head = head_kind::causal_lm;
     a.text = {.key = "text_config", .otherwise = &persimmon, .flat = true};
     return a;

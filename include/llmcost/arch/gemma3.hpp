@@ -4,6 +4,7 @@
 
 #include <llmcost/arch/gemma.hpp>
 #include <llmcost/arch/siglip.hpp>
+#include <llmcost/reading/processor.hpp>
 #include <llmcost/walks/media.hpp>
 
 namespace llmcost::arch {
@@ -48,6 +49,11 @@ constexpr media_shapes show(const model& m, const workload&) {
     return {.image = {.tokens = tokens * tokens, .height = image.image_height, .width = image.image_width}};
 }
 
+/// No crops are made: `Gemma3Processor` says so, whatever the file does.
+constexpr void read_processor(config_view told, model& m) {
+    expect_resized(told), expect_picture(told, m.beside[0].dims.vision.image_height);
+}
+
 constexpr value base(const site& here, trace& t) {
     return describe_masked_text_after(here, t, "language_model", [&](const value& words) {
         const recorder::idle_guard no_pixels{t, !sees_images(t)};
@@ -69,7 +75,7 @@ inline constexpr architecture text = [](architecture a) {
 inline constexpr architecture gemma3 = [](architecture a) {
     a.model_type = "gemma3", a.prefix = "Gemma3", a.base = gemma3_detail::base, a.own = gemma3_detail::keys;
     a.heads = {head_kind::none, head_kind::conditional_generation, head_kind::sequence_classification};
-    a.media = gemma3_detail::show, a.reads.images = true;
+    a.media = gemma3_detail::show, a.read_processor = gemma3_detail::read_processor, a.reads.images = true;
     a.text = {.key = "text_config", .otherwise = &gemma3_detail::text, .always = true};
     a.beside[0] = {.key = "vision_config", .otherwise = &siglip_vision_model};
     a.defaults.tie_word_embeddings = true;

@@ -5,6 +5,7 @@
 #include <llmcost/arch/gemma3n.hpp>
 #include <llmcost/arch/gemma3n_audio.hpp>
 #include <llmcost/arch/gemma3n_vision.hpp>
+#include <llmcost/reading/processor.hpp>
 #include <llmcost/walks/composite.hpp>
 #include <llmcost/walks/media.hpp>
 
@@ -99,6 +100,8 @@ constexpr value base(const site& here, trace& t) {
     return t.leave(m, gemma3n_detail::walk(text, t, x, given));
 }
 
+constexpr void read_processor(config_view told, model&) { expect_resized(told), expect_picture(told, image_side); }
+
 /// The text model's cap is the whole's.
 constexpr void read(config_view config, model& m) {
     const auto text = config.optional_object("text_config");
@@ -113,7 +116,8 @@ constexpr void read(config_view config, model& m) {
 inline constexpr architecture gemma3n = [](architecture a) {
     a.model_type = "gemma3n", a.prefix = "Gemma3n", a.base = gemma3n_media_detail::base;
     a.read_whole = gemma3n_media_detail::read, a.own = gemma3n_media_detail::keys;
-    a.media = gemma3n_media_detail::show, a.reads.images = a.reads.audio = true;
+    a.media = gemma3n_media_detail::show, a.read_processor = gemma3n_media_detail::read_processor,
+    a.reads.images = a.reads.audio = true;
     a.text = {.key = "text_config", .otherwise = &gemma3n_text, .always = true};
     a.beside[0] = {.key = "vision_config", .otherwise = &gemma3n_media_detail::vision, .always = true};
     a.beside[1] = {.key = "audio_config", .otherwise = &gemma3n_media_detail::audio, .always = true};

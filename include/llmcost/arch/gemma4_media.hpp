@@ -4,6 +4,7 @@
 
 #include <llmcost/arch/gemma4.hpp>
 #include <llmcost/arch/gemma4_vision.hpp>
+#include <llmcost/reading/processor.hpp>
 #include <llmcost/walks/composite.hpp>
 #include <llmcost/walks/idle.hpp>
 
@@ -293,6 +294,21 @@ constexpr void read_unified(config_view config, model& m) {
         m.own[unified_heard] = given->positive("audio_embed_dim", 640);
 }
 
+/// So many tokens at most for an image.
+constexpr void read_processor(config_view told, model& m) {
+    if (m.own[seen_width] == 0) return;
+    own_sizes& tower = m.beside[0].dims.own;
+    expect_patches(told, tower[patch_side], 1);
+    expect_side(told, "pooling_kernel_size", tower[pooled_side], "the pooling_kernel_size of the configuration's tower");
+    tower[soft_tokens] = told.positive("max_soft_tokens", tower[soft_tokens]);
+}
+constexpr void read_unified_processor(config_view told, model& m) {
+    if (m.own[unified_seen] == 0) return;
+    expect_patches(told, m.own[unified_patch], 1);
+    expect_side(told, "pooling_kernel_size", m.own[unified_pooled], "the pooling_kernel_size of the configuration");
+    m.own[unified_tokens] = told.positive("max_soft_tokens", m.own[unified_tokens]);
+}
+
 /// Inside of a model that makes the masks of those kinds of layers that there are.
 inline constexpr architecture text = [](architecture a) {
     a.masks = mask_rule::present;
@@ -309,7 +325,7 @@ inline constexpr architecture unified_text = [](architecture a) {
 inline constexpr architecture gemma4 = [](architecture a) {
     a.model_type = "gemma4", a.prefix = "Gemma4", a.base = gemma4_media_detail::base;
     a.read_whole = gemma4_media_detail::read, a.own = gemma4_media_detail::keys;
-    a.media = gemma4_media_detail::show, a.reads.images = true;
+    a.media = gemma4_media_detail::show, a.read_processor = gemma4_media_detail::read_processor, a.reads.images = true;
     a.text = {.key = "text_config", .otherwise = &gemma4_media_detail::text, .always = true};
     a.defaults.tie_word_embeddings = true;
     return a;
@@ -320,6 +336,7 @@ inline constexpr architecture gemma4_unified = [](architecture a) {
     a.model_type = "gemma4_unified", a.prefix = "Gemma4Unified", a.base = gemma4_media_detail::unified_base;
     a.read_whole = gemma4_media_detail::read_unified, a.own = gemma4_media_detail::unified_keys;
     a.media = gemma4_media_detail::show_unified;
+    a.read_processor = gemma4_media_detail::read_unified_processor;
     a.text.otherwise = &gemma4_media_detail::unified_text;
     return a;
 }(gemma4);

@@ -282,7 +282,7 @@ inline constexpr architecture glm_ocr_vision = [](architecture a) {
 inline constexpr architecture glm4v = [](architecture a) {
     a.model_type = "glm4v", a.prefix = "Glm4v", a.base = qwen2_vl_detail::see_and_read<false>;
     a.own = glm4v_detail::whole_keys, a.media = glm4v_detail::show, a.reads.images = a.reads.videos = true;
-    a.read_processor = qwen2_vl_detail::read_processor;
+    a.read_processor = qwen2_vl_detail::read_size_alone;
     a.text = {.key = "text_config", .otherwise = &glm4v_text, .always = true, .ties = true};
     a.beside[0] = {.key = "vision_config", .otherwise = &glm4v_vision, .always = true};
     return a;

@@ -4,6 +4,7 @@
 
 #include <llmcost/arch/qwen2.hpp>
 #include <llmcost/arch/sam.hpp>
+#include <llmcost/reading/processor.hpp>
 #include <llmcost/walks/media.hpp>
 
 namespace llmcost::arch {
@@ -31,6 +32,10 @@ constexpr media_shapes show(const model& m, const workload&) {
     const auto halved = [](std::int64_t side) { return (side - 1) / 2 + 1; };
     const std::int64_t side = halved(halved(image.image_height / image.patch_size));
     return {.image = {.tokens = side * side, .height = image.image_height, .width = image.image_width}};
+}
+
+constexpr void read_processor(config_view told, model& m) {
+    expect_resized(told), expect_picture(told, m.beside[0].dims.vision.image_height);
 }
 
 constexpr value base(const site& here, trace& t) {
@@ -62,7 +67,7 @@ inline constexpr architecture tower = [](architecture a) {
 // transformers/models/got_ocr2: SAM's encoder in front of Qwen2
 inline constexpr architecture got_ocr2 = [](architecture a) {
     a.model_type = "got_ocr2", a.prefix = "GotOcr2", a.base = got_ocr2_detail::base;
-    a.media = got_ocr2_detail::show, a.reads.images = true;
+    a.media = got_ocr2_detail::show, a.read_processor = got_ocr2_detail::read_processor, a.reads.images = true;
     a.text = {.key = "text_config", .otherwise = &qwen2, .missing = &got_ocr2_detail::text};
     a.beside[0] = {.key = "vision_config", .otherwise = &got_ocr2_detail::tower, .always = true};
     a.defaults.tie_word_embeddings = true;

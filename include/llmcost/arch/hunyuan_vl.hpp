@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/arch/hunyuan.hpp>
+#include <llmcost/reading/processor.hpp>
 #include <llmcost/walks/native_patches.hpp>
 #include <llmcost/walks/tower.hpp>
 
@@ -68,6 +69,10 @@ constexpr void read_text(config_view config, sizes& s) {
 }
 
 // ---- the tower
+
+enum own : std::uint8_t { fewest_pixels, largest };
+inline constexpr own_key whole_keys[]{{.otherwise = 512 * 512, .value = own_value::computed},
+                                      {.otherwise = 2048 * 2048, .value = own_value::computed}};
 
 enum tower_own : std::uint8_t { merged, longest, seen_width };
 inline constexpr own_key tower_keys[]{{"spatial_merge_size", 2}, {"max_image_size", 2048}, {"text_hidden_size", 3072}};
@@ -170,10 +175,16 @@ constexpr media_shapes show(const model& m, const workload& load) {
     if (load.images == 0) return {};
     const sizes& vision = m.beside[0].dims;
     const std::int64_t patch = vision.vision.patch_size, side = vision.own[merged];
-    media_shape image = resized_to_patches(load, patch, side, 512 * 512, 2048 * 2048);
+    media_shape image = resized_to_patches(load, patch, side, m.own[fewest_pixels], m.own[largest]);
     const std::int64_t rows = image.height / (patch * side), columns = image.width / (patch * side);
     image.tokens = rows * (columns + 1) + 2;
     return {.image = image};
+}
+
+constexpr void read_processor(config_view told, model& m) {
+    expect_patches(told, m.beside[0].dims.vision.patch_size, m.beside[0].dims.own[merged]);
+    expect_side(told, "spatial_patch_size", 1, "1, as patches are not put together twice");
+    read_bounds_of_pixels(told, m.own, fewest_pixels, largest);
 }
 
 constexpr value base(const site& here, trace& t) {
@@ -208,7 +219,8 @@ inline constexpr architecture hunyuan_vl_text = [](architecture a) {
 // transformers/models/hunyuan_vl: patches of images in front of a dense HunYuan with positions of several axes
 inline constexpr architecture hunyuan_vl = [](architecture a) {
     a.model_type = "hunyuan_vl", a.prefix = "HunYuanVL", a.base = hunyuan_vl_detail::base;
-    a.read_whole = hunyuan_vl_detail::read, a.media = hunyuan_vl_detail::show, a.reads.images = true;
+    a.read_whole = hunyuan_vl_detail::read, a.media = hunyuan_vl_detail::show,
+    a.read_processor = hunyuan_vl_detail::read_processor, a.own = hunyuan_vl_detail::whole_keys, a.reads.images = true;
     a.text = {.key = "text_config", .otherwise = &hunyuan_vl_text, .always = true};
     a.beside[0] = {.key = "vision_config", .otherwise = &hunyuan_vl_detail::tower, .always = true};
     a.defaults.tie_word_embeddings = true;

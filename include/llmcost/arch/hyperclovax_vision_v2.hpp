@@ -28,7 +28,8 @@ constexpr value base(const site& here, trace& t) {
 inline constexpr architecture hyperclovax_vision_v2 = [](architecture a) {
     a.model_type = "hyperclovax_vision_v2", a.prefix = "HyperCLOVAXVisionV2";
     a.base = hyperclovax_vision_v2_detail::base, a.own = qwen2_vl_detail::bound_keys;
-    a.media = qwen2_vl_detail::show, a.reads.images = true, a.finish = multiply_logits;
+    a.media = qwen2_vl_detail::show, a.read_processor = qwen2_vl_detail::read_processor, a.reads.images = true,
+    a.finish = multiply_logits;
     a.text = {.key = "text_config", .otherwise = &hyperclovax, .always = true};
     a.beside[0] = {.key = "vision_config", .otherwise = &qwen2_5_vl_vision, .always = true};
     a.defaults.tie_word_embeddings = true;

@@ -4,6 +4,7 @@
 
 #include <llmcost/arch/idefics3.hpp>
 #include <llmcost/arch/mistral.hpp>
+#include <llmcost/reading/processor.hpp>
 
 namespace llmcost::arch {
 
@@ -80,25 +81,56 @@ constexpr value connect(const site& here, trace& t, const value& states) {
     return t.leave(connector, t.leave(resampler, resample(here.component(1), t, wide)));
 }
 
-/// Sides within 378 and 980 pixels, the longest made no longer (`get_resize_output_image_size`).
-constexpr media_shapes show(const model& m, const workload& load) {
-    constexpr std::int64_t least = 378, most = 980;
-    const vision_sizes& image = m.beside[0].dims.vision;
-    std::int64_t height = load.image_height > 0 ? load.image_height : image.image_height;
-    std::int64_t width = load.image_width > 0 ? load.image_width : image.image_width;
+enum own : std::uint8_t { shortest_side, longest_side, quarters };
+inline constexpr own_key keys[]{
+    {.otherwise = 378, .value = own_value::computed},
+    {.otherwise = 980, .value = own_value::computed},
+    {.value = own_value::computed},  // an image is cut in four beside the whole
+};
+
+/// Sides within bounds, 378 and 980 pixels where nobody says others, the longest made no longer.
+///
+/// Source: transformers/models/idefics2/image_processing_idefics2.py, `get_resize_output_image_size`.
+[[nodiscard]] constexpr image_sides resized(const own_sizes& own, std::int64_t height, std::int64_t width) {
+    const std::int64_t least = own[shortest_side], most = own[longest_side];
     const double ratio = static_cast<double>(width) / static_cast<double>(height);
     if (width >= height && width > most)
         width = most, height = static_cast<std::int64_t>(static_cast<double>(width) / ratio);
     else if (height > width && height > most)
         height = most, width = static_cast<std::int64_t>(static_cast<double>(height) * ratio);
-    height = height < least ? least : height, width = width < least ? least : width;
-    return {.image = {.tokens = m.beside[1].dims.own[latents], .height = height, .width = width}};
+    return {height < least ? least : height, width < least ? least : width};
+}
+
+/// An image, or its quarters and itself, all padded to the largest of them (`split_images`, `pad`).
+constexpr media_shapes show(const model& m, const workload& load) {
+    const image_sides given = sides_of_images(load, m.beside[0].dims.vision);
+    image_sides to = resized(m.own, given.height, given.width);
+    const std::int64_t latent = m.beside[1].dims.own[latents];
+    if (m.own[quarters] == 0) return {.image = {.tokens = latent, .height = to.height, .width = to.width}};
+    if (given.height < 2 || given.width < 2) report_description("an image of these sides has no quarters");
+    for (const std::int64_t high : {given.height / 2, given.height - given.height / 2})
+        for (const std::int64_t wide : {given.width / 2, given.width - given.width / 2}) {
+            const image_sides part = resized(m.own, high, wide);
+            to = {part.height > to.height ? part.height : to.height, part.width > to.width ? part.width : to.width};
+        }
+    return {.image = {.tokens = 5 * latent, .tiles = 5, .height = to.height, .width = to.width}};
+}
+
+constexpr void read_processor(config_view told, model& m) {
+    expect_resized(told);
+    if (const auto size = told.optional_object("size")) {
+        m.own[shortest_side] = size->positive("shortest_edge");
+        m.own[longest_side] = size->positive("longest_edge");
+    }
+    m.own[quarters] = told.boolean("do_image_splitting", false) ? 1 : 0;
 }
 
 constexpr value base(const site& here, trace& t) {
     return describe_text_after(here, t, "text_model", [&](const value& words) {
         const recorder::idle_guard no_pixels{t, !sees_images(t)};
         const media_shape shape = show(here.whole, t.load()).image;
+        if (shape.tiles > 1 && sees_images(t))
+            report_description("do_image_splitting: no row describes quarters behind a mask");
         const extents pixels{images_in(t), here.whole.beside[0].dims.vision.num_channels, shape.height, shape.width};
         (void)t.gather(t.input(pixels), pixels);  // `pixel_values[real_images_inds]`
         const recorder::workload_guard shown{t, pictures(t.load(), images_in(t), shape.height, shape.width)};
@@ -139,7 +171,8 @@ constexpr void read(config_view config, model& m) {
 // transformers/models/idefics2: Idefics 3's tower over images of any shape, resampled by latents in front of Mistral
 inline constexpr architecture idefics2 = [](architecture a) {
     a.model_type = "idefics2", a.prefix = "Idefics2", a.base = idefics2_detail::base, a.read_whole = idefics2_detail::read;
-    a.media = idefics2_detail::show, a.reads.images = true;
+    a.media = idefics2_detail::show, a.own = idefics2_detail::keys, a.read_processor = idefics2_detail::read_processor,
+    a.reads.images = true;
     a.text = {.key = "text_config", .otherwise = &mistral};
     a.beside[0] = {.key = "vision_config", .otherwise = &idefics2_detail::tower, .always = true};
     a.beside[1] = {.key = "perceiver_config", .otherwise = &idefics2_detail::resampler, .always = true};

@@ -4,6 +4,7 @@
 
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/reading/image.hpp>
+#include <llmcost/reading/processor.hpp>
 #include <llmcost/walks/images.hpp>
 #include <llmcost/walks/media.hpp>
 #include <llmcost/walks/tiles.hpp>
@@ -13,8 +14,12 @@ namespace llmcost::arch {
 
 namespace idefics3_detail {
 
-enum own : std::uint8_t { scale_factor };
-inline constexpr own_key keys[]{{"scale_factor", 2}};  // patches along a side that become one token
+enum own : std::uint8_t { scale_factor, longest_side, whole_only };
+inline constexpr own_key keys[]{
+    {"scale_factor", 2},             // patches along a side that become one token
+    {.value = own_value::computed},  // of an image before it is cut; 0: four tiles
+    {.value = own_value::computed},  // images are not cut
+};
 
 /// Where patches stand in a table of positions, by shares of an image's sides: floats, of which integers are made.
 constexpr void find_positions(const site& here, trace& t, std::int64_t images, std::int64_t rows, std::int64_t columns) {
@@ -72,11 +77,15 @@ struct connector {
     }
 };
 
+constexpr std::int64_t tokens_of_tile(const model& m) {
+    return patches_of(m.beside[0].dims.vision) / (m.own[scale_factor] * m.own[scale_factor]);
+}
+
 /// The longest side made four tiles long, both rounded up to whole tiles, which are read beside the whole
 /// (image_processing_idefics3.py, `resize_for_vision_encoder`).
 constexpr media_shapes show(const model& m, const workload& load) {
     const vision_sizes& image = m.beside[0].dims.vision;
-    const std::int64_t side = image.image_height, by = m.own[scale_factor];
+    const std::int64_t side = image.image_height;
     std::int64_t height = load.image_height > 0 ? load.image_height : side, width = load.image_width > 0 ? load.image_width : side;
     const auto longest = [&](std::int64_t most, std::int64_t odd) {
         const double ratio = static_cast<double>(width) / static_cast<double>(height);
@@ -86,7 +95,8 @@ constexpr media_shapes show(const model& m, const workload& load) {
             height = most, width = static_cast<std::int64_t>(static_cast<double>(height) * ratio), width += width % 2 * odd;
         height = height > 1 ? height : 1, width = width > 1 ? width : 1;
     };
-    longest(4 * side, 1);
+    if (m.own[whole_only] != 0) return {.image = {.tokens = tokens_of_tile(m), .height = side, .width = side}};
+    longest(m.own[longest_side] != 0 ? m.own[longest_side] : 4 * side, 1);
     constexpr std::int64_t largest = 4096;
     if (height > largest || width > largest) longest(largest, 0);
     const auto rounded = [&](std::int64_t n) { return (n + side - 1) / side * side; };
@@ -96,13 +106,20 @@ constexpr media_shapes show(const model& m, const workload& load) {
     else
         height = rounded(height), width = rounded(static_cast<std::int64_t>(static_cast<double>(height) * ratio));
     const tile_grid grid{height / side, width / side};
-    const std::int64_t tiles = with_whole(grid), n = side / image.patch_size;
-    return {.image = {.tokens = tiles * (n * n / (by * by)),
+    const std::int64_t tiles = with_whole(grid);
+    return {.image = {.tokens = tiles * tokens_of_tile(m),
                       .tiles = tiles,
                       .height = side,
                       .width = side,
                       .rows = grid.rows,
                       .columns = grid.columns}};
+}
+
+constexpr void read_processor(config_view told, model& m) {
+    expect_resized(told);
+    expect_side(told, "max_image_size", m.beside[0].dims.vision.image_height, "the image_size of the configuration's tower");
+    if (const auto size = told.optional_object("size")) m.own[longest_side] = size->positive("longest_edge");
+    m.own[whole_only] = told.boolean("do_image_splitting", true) ? 0 : 1;
 }
 
 /// Images that are not all zeros are picked, pixels and all (`pixel_values[real_images_inds]`).
@@ -143,7 +160,8 @@ inline constexpr architecture smolvlm_tower = [](architecture a) {
 // transformers/models/idefics3: SigLIP's layers over images of any shape, squares of patches in front of a text model
 inline constexpr architecture idefics3 = [](architecture a) {
     a.model_type = "idefics3", a.prefix = "Idefics3", a.base = idefics3_detail::base, a.own = idefics3_detail::keys;
-    a.read_whole = idefics3_detail::read, a.media = idefics3_detail::show, a.reads.images = true;
+    a.read_whole = idefics3_detail::read, a.media = idefics3_detail::show,
+    a.read_processor = idefics3_detail::read_processor, a.reads.images = true;
     a.text = {.key = "text_config", .otherwise = &llama};
     a.beside[0] = {.key = "vision_config", .otherwise = &idefics3_detail::tower, .always = true};
     return a;

@@ -4,6 +4,7 @@
 
 #include <llmcost/arch/internvl_vision.hpp>
 #include <llmcost/arch/qwen2.hpp>
+#include <llmcost/reading/processor.hpp>
 #include <llmcost/walks/media.hpp>
 #include <llmcost/walks/tiles.hpp>
 
@@ -11,14 +12,13 @@ namespace llmcost::arch {
 
 namespace internvl_detail {
 
-/// How many tiles an image becomes at most, beside the whole (`InternVLProcessor` sets no other number).
-inline constexpr std::int64_t most_tiles = 12;
-
-enum own : std::uint8_t { downsample, projector_act, all_states };
+enum own : std::uint8_t { downsample, projector_act, all_states, fewest_tiles, most_tiles };
 inline constexpr own_key keys[]{
     {.otherwise = 2, .value = own_value::computed},  // patches along a side that become one token
     {.otherwise = static_cast<std::int64_t>(activation::gelu), .value = own_value::computed},
-    {.value = own_value::computed},  // of a tower: its class token's among them
+    {.value = own_value::computed},                  // of a tower: its class token's among them
+    {.otherwise = 1, .value = own_value::computed},  // that an image becomes, beside the whole
+    {.otherwise = 12, .value = own_value::computed},
 };
 
 constexpr std::int64_t tokens_of_tile(const model& m) {
@@ -30,7 +30,7 @@ constexpr media_shapes show(const model& m, const workload& load) {
     const vision_sizes& image = m.beside[0].dims.vision;
     const std::int64_t height = load.image_height > 0 ? load.image_height : image.image_height;
     const std::int64_t width = load.image_width > 0 ? load.image_width : image.image_width;
-    const tile_grid grid = closest_grid(height, width, image.image_height, 1, most_tiles);
+    const tile_grid grid = closest_grid(height, width, image.image_height, m.own[fewest_tiles], m.own[most_tiles]);
     const std::int64_t tiles = with_whole(grid);
     return {.image = {.tokens = tiles * tokens_of_tile(m),
                       .tiles = tiles,
@@ -38,6 +38,12 @@ constexpr media_shapes show(const model& m, const workload& load) {
                       .width = image.image_width,
                       .rows = grid.rows,
                       .columns = grid.columns}};
+}
+
+/// Images are always cut: `InternVLProcessor` says so, whatever the file does.
+constexpr void read_processor(config_view told, model& m) {
+    expect_resized(told), expect_picture(told, m.beside[0].dims.vision.image_height);
+    read_bounds_of_tiles(told, m.own, fewest_tiles, most_tiles);
 }
 
 /// Squares of patches, normed, through two projections.
@@ -91,7 +97,8 @@ constexpr void read(config_view config, model& m) {
 // transformers/models/internvl: tiles through a tower, squares of patches in front of a text model
 inline constexpr architecture internvl = [](architecture a) {
     a.model_type = "internvl", a.prefix = "InternVL", a.base = internvl_detail::base, a.own = internvl_detail::keys;
-    a.read_whole = internvl_detail::read, a.media = internvl_detail::show, a.reads.images = true;
+    a.read_whole = internvl_detail::read, a.media = internvl_detail::show,
+    a.read_processor = internvl_detail::read_processor, a.reads.images = true;
     a.text = {.key = "text_config", .otherwise = &qwen2}, a.defaults.tie_word_embeddings = true;
     a.beside[0] = {.key = "vision_config", .otherwise = &internvl_vision, .always = true};
     return a;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/arch/deepseek.hpp>
+#include <llmcost/reading/processor.hpp>
 #include <llmcost/walks/native_patches.hpp>
 #include <llmcost/walks/tower.hpp>
 
@@ -10,8 +11,12 @@ namespace llmcost::arch {
 
 namespace kimi_k25_detail {
 
-enum own : std::uint8_t { normed_width };
-inline constexpr own_key keys[]{{"projection_hidden_size", 1152}};
+enum own : std::uint8_t { normed_width, most_patches, longest };
+inline constexpr own_key keys[]{
+    {"projection_hidden_size", 1152},
+    {.otherwise = 16384, .value = own_value::computed},  // of an image
+    {.otherwise = 512, .value = own_value::computed},    // along a side
+};
 
 enum tower_own : std::uint8_t { table_rows, table_columns, merged_rows, merged_columns };
 inline constexpr own_key tower_keys[]{
@@ -21,22 +26,22 @@ inline constexpr own_key tower_keys[]{
     {.otherwise = 2, .value = own_value::computed},
 };
 
-/// Sides of at most 512 patches, 16384 patches in all, padded to whole squares of patches that become one.
+/// Sides of at most so many patches, and so many in all, padded to whole squares of patches that become one.
 ///
 /// Source: transformers/models/kimi_k25/image_processing_kimi_k25.py, `navit_resize`.
-[[nodiscard]] inline image_sides padded(image_sides shown, std::int64_t patch, std::int64_t merged) {
-    constexpr std::int64_t most_patches = 16384, longest = 512;
+[[nodiscard]] inline image_sides padded(image_sides shown, std::int64_t patch, std::int64_t merged, std::int64_t most,
+                                        std::int64_t along) {
     const auto real = [](std::int64_t n) { return static_cast<double>(n); };
     const auto count_along = [&](std::int64_t side) { return side < patch ? 1 : side / patch; };
     const double found = real(count_along(shown.height) * count_along(shown.width));
     double scale = 1.0;
-    for (const double other : {__builtin_sqrt(real(most_patches) / found), real(longest * patch) / real(shown.height),
-                               real(longest * patch) / real(shown.width)})
+    for (const double other : {__builtin_sqrt(real(most) / found), real(along * patch) / real(shown.height),
+                               real(along * patch) / real(shown.width)})
         scale = other < scale ? other : scale;
     const std::int64_t step = merged * patch;
     const auto whole = [&](std::int64_t side) {
         auto to = static_cast<std::int64_t>(real(side) * scale);
-        to = to < 1 ? 1 : to > longest * patch ? longest * patch : to;
+        to = to < 1 ? 1 : to > along * patch ? along * patch : to;
         return (to + step - 1) / step * step;
     };
     return {whole(shown.height), whole(shown.width)};
@@ -164,9 +169,15 @@ constexpr media_shapes show(const model& m, const workload& load) {
     const own_sizes& own = m.beside[0].dims.own;
     const std::int64_t merged = own[merged_rows], patch = m.beside[0].dims.vision.patch_size;
     if (merged != own[merged_columns]) report_description("patches become one in squares only");
-    const image_sides to = padded({load.image_height, load.image_width}, patch, merged);
+    const image_sides to = padded({load.image_height, load.image_width}, patch, merged, m.own[most_patches], m.own[longest]);
     const std::int64_t step = merged * patch;
     return {.image = {.tokens = (to.height / step) * (to.width / step), .height = to.height, .width = to.width}};
+}
+
+constexpr void read_processor(config_view told, model& m) {
+    expect_patches(told, m.beside[0].dims.vision.patch_size, m.beside[0].dims.own[merged_rows]);
+    m.own[most_patches] = told.positive("max_patches", m.own[most_patches]);
+    if (const auto size = told.optional_object("size")) m.own[longest] = size->positive("max_height");
 }
 
 constexpr value base(const site& here, trace& t) {
@@ -188,7 +199,7 @@ constexpr value base(const site& here, trace& t) {
 // transformers/models/kimi_k25: patches of images and videos in front of DeepSeek-V3
 inline constexpr architecture kimi_k25 = [](architecture a) {
     a.model_type = "kimi_k25", a.prefix = "Kimi_K25", a.base = kimi_k25_detail::base, a.own = kimi_k25_detail::keys;
-    a.media = kimi_k25_detail::show, a.reads.images = true;
+    a.media = kimi_k25_detail::show, a.read_processor = kimi_k25_detail::read_processor, a.reads.images = true;
     a.text = {.key = "text_config", .otherwise = &deepseek_v3, .also = "kimi_k2"};
     a.beside[0] = {.key = "vision_config", .otherwise = &kimi_k25_detail::tower, .always = true};
     a.defaults.tie_word_embeddings = true;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/arch/lfm3.hpp>
+#include <llmcost/reading/processor.hpp>
 #include <llmcost/walks/native_patches.hpp>
 #include <llmcost/walks/tower.hpp>
 
@@ -136,11 +137,13 @@ inline constexpr architecture tower = [](architecture a) {
     return a;
 }(architecture{});
 
-enum own : std::uint8_t { inner, has_bias, act };
+enum own : std::uint8_t { inner, has_bias, act, fewest_pixels, largest };
 inline constexpr own_key keys[]{
     {"projector_hidden_size", 4096},
     {"projector_bias", 1, own_value::boolean},
     {.otherwise = static_cast<std::int64_t>(activation::gelu), .value = own_value::computed},
+    {.otherwise = 56 * 56, .value = own_value::computed},
+    {.otherwise = 28 * 28 * 1280, .value = own_value::computed},
 };
 
 /// Patches normed, squares of them through two projections.
@@ -164,7 +167,12 @@ struct merging_projector {
 constexpr media_shapes show(const model& m, const workload& load) {
     if (load.images == 0) return {};
     const own_sizes& own = m.beside[0].dims.own;
-    return {.image = resized_to_patches(load, own[patch], own[merged], 56 * 56, 28 * 28 * 1280)};
+    return {.image = resized_to_patches(load, own[patch], own[merged], m.own[fewest_pixels], m.own[largest])};
+}
+
+constexpr void read_processor(config_view told, model& m) {
+    expect_patches(told, m.beside[0].dims.own[patch], m.beside[0].dims.own[merged]);
+    read_bounds_of_pixels(told, m.own, fewest_pixels, largest);
 }
 
 constexpr value base(const site& here, trace& t) {
@@ -189,7 +197,8 @@ constexpr void read(config_view config, model& m) {
 // transformers/models/lfm3_vl: a tower that convolves and attends in front of LFM3
 inline constexpr architecture lfm3_vl = [](architecture a) {
     a.model_type = "lfm3_vl", a.prefix = "Lfm3Vl", a.base = lfm3_vl_detail::base, a.read_whole = lfm3_vl_detail::read;
-    a.own = lfm3_vl_detail::keys, a.media = lfm3_vl_detail::show, a.reads.images = true;
+    a.own = lfm3_vl_detail::keys, a.media = lfm3_vl_detail::show, a.read_processor = lfm3_vl_detail::read_processor,
+    a.reads.images = true;
     a.text = {.key = "text_config", .otherwise = &lfm3, .always = true};
     a.beside[0] = {.key = "vision_config", .otherwise = &lfm3_vl_detail::tower, .always = true};
     a.defaults.tie_word_embeddings = true;

@@ -4,6 +4,7 @@
 
 #include <llmcost/arch/mistral3.hpp>
 #include <llmcost/arch/qwen3.hpp>
+#include <llmcost/reading/processor.hpp>
 
 namespace llmcost::arch {
 
@@ -27,6 +28,18 @@ struct merging_projector {
     }
 };
 
+/// Sides are multiples of what the file calls a patch.
+constexpr void read_processor(config_view told, model& m) {
+    using namespace mistral3_detail;
+    mistral3_detail::read_processor(told, m);
+    const auto found = told.find("patch_size");
+    if (!found || found->is_null()) return;
+    const std::int64_t patch = m.beside[0].dims.vision.patch_size;
+    m.own[step] = found->is_object() ? found->positive("height") : found->as_positive();
+    expect_side(told, "patch_size", m.own[step], "a height as large as the width");
+    if (m.own[step] % patch != 0) fail_value(told, "patch_size", "a multiple of the tower's patch_size");
+}
+
 constexpr value base(const site& here, trace& t) {
     return mistral3_detail::base_with<merging_projector>(here, t, "vision_encoder", "vision_projection");
 }
@@ -48,6 +61,7 @@ inline constexpr architecture tower = [](architecture a) {
 // transformers/models/lighton_ocr: Mistral 3's merging tower in front of Qwen3
 inline constexpr architecture lighton_ocr = [](architecture a) {
     a.model_type = "lighton_ocr", a.prefix = "LightOnOcr", a.base = lighton_ocr_detail::base, a.read_whole = nullptr;
+    a.read_processor = lighton_ocr_detail::read_processor;
     a.text = {.key = "text_config", .otherwise = &qwen3, .missing = &lighton_ocr_detail::text};
     a.beside[0] = {.key = "vision_config", .otherwise = &pixtral, .missing = &lighton_ocr_detail::tower};
     return a;

@@ -4,6 +4,7 @@
 
 #include <llmcost/arch/llama4.hpp>
 #include <llmcost/reading/image.hpp>
+#include <llmcost/reading/processor.hpp>
 #include <llmcost/walks/media.hpp>
 #include <llmcost/walks/tiles.hpp>
 #include <llmcost/walks/tower.hpp>
@@ -117,21 +118,26 @@ inline constexpr architecture tower = [](architecture a) {
     return a;
 }(shared_tower);
 
-/// How many tiles an image becomes at most, beside the whole (image_processing_llama4.py).
-inline constexpr std::int64_t most_tiles = 16;
+enum cut_by : std::uint8_t { most_tiles, fills_canvas };
+inline constexpr own_key whole_keys[]{
+    {.otherwise = 16, .value = own_value::computed},  // that an image becomes, beside the whole (image_processing_llama4.py)
+    {.value = own_value::computed},                   // as large as they may be
+};
 
 /// The canvas of tiles that scales an image up least, or where all scale it down, the one that does so least; of those that
 /// scale alike the one with fewest tiles. Scales are 32-bit floats (`get_best_fit`).
-[[nodiscard]] constexpr tile_grid best_canvas(std::int64_t height, std::int64_t width, std::int64_t side) {
+[[nodiscard]] constexpr tile_grid best_canvas(std::int64_t height, std::int64_t width, std::int64_t side,
+                                              const own_sizes& rule) {
     tile_grid best;
     float chosen = 0;  // none yet
-    for (std::int64_t n = 1; n <= most_tiles; ++n)
+    for (std::int64_t n = 1; n <= rule[most_tiles]; ++n)
         for (std::int64_t rows = 1; rows <= n; ++rows) {
             if (n % rows != 0) continue;
             const float high = static_cast<float>(rows * side) / static_cast<float>(height);
             const float wide = static_cast<float>(n / rows * side) / static_cast<float>(width);
             const float scale = high > wide ? wide : high;
-            const bool better = scale >= 1 ? chosen < 1 || scale < chosen : chosen < 1 && scale > chosen;
+            const bool better = scale >= 1 ? chosen < 1 || (rule[fills_canvas] != 0 ? scale > chosen : scale < chosen)
+                                           : chosen < 1 && scale > chosen;
             if (chosen == 0 || better) best = {rows, n / rows}, chosen = scale;
         }
     return best;
@@ -142,7 +148,7 @@ constexpr media_shapes show(const model& m, const workload& load) {
     const std::int64_t side = image.image_height, by = m.beside[0].dims.own[squares];
     const std::int64_t height = load.image_height > 0 ? load.image_height : side;
     const std::int64_t width = load.image_width > 0 ? load.image_width : side;
-    const tile_grid canvas = best_canvas(height, width, side);
+    const tile_grid canvas = best_canvas(height, width, side, m.own);
     const std::int64_t tiles = with_whole(canvas);
     return {.image = {.tokens = tiles * (patches_of(image) / (by * by)),
                       .tiles = tiles,
@@ -150,6 +156,14 @@ constexpr media_shapes show(const model& m, const workload& load) {
                       .width = side,
                       .rows = canvas.rows,
                       .columns = canvas.columns}};
+}
+
+constexpr void read_processor(config_view told, model& m) {
+    expect_resized(told), expect_picture(told, m.beside[0].dims.vision.image_height);
+    m.own[most_tiles] = told.positive("max_patches", m.own[most_tiles]);
+    if (m.own[most_tiles] > most_tiles_of_image)
+        fail_unsupported(told, "max_patches", "no row describes so many tiles of an image");
+    m.own[fills_canvas] = told.boolean("resize_to_max_canvas", false) ? 1 : 0;
 }
 
 /// Tiles through the tower and one projection into the places that stand for them.
@@ -189,7 +203,8 @@ constexpr value describe(const site& here, trace& t) {
 // transformers/models/llama4: a tower in front of the text model and its head, which is tied as the text says
 inline constexpr architecture llama4 = [](architecture a) {
     a.model_type = "llama4", a.prefix = "Llama4", a.describe = llama4_detail::describe;
-    a.heads = {head_kind::conditional_generation}, a.media = llama4_detail::show, a.reads.images = true;
+    a.heads = {head_kind::conditional_generation}, a.media = llama4_detail::show, a.own = llama4_detail::whole_keys,
+    a.read_processor = llama4_detail::read_processor, a.reads.images = true;
     a.text = {.key = "text_config", .otherwise = &llama4_text, .always = true, .ties = true};
     a.beside[0] = {.key = "vision_config", .otherwise = &llama4_detail::tower, .always = true};
     a.keys[0] = {"tie_word_embeddings", "", key_rule::absent};

@@ -4,7 +4,9 @@
 
 #include <llmcost/arch/clip.hpp>
 #include <llmcost/arch/llama.hpp>
+#include <llmcost/arch/pixtral.hpp>
 #include <llmcost/arch/siglip.hpp>
+#include <llmcost/reading/processor.hpp>
 #include <llmcost/walks/media.hpp>
 
 namespace llmcost::arch {
@@ -60,10 +62,19 @@ constexpr value project(const site& here, trace& t, const value& states) {
 }
 
 /// Every image is made as large as the tower's own.
-constexpr media_shapes show(const model& m, const workload&) {
+constexpr media_shapes show(const model& m, const workload& load) {
     const vision_sizes& image = m.beside[0].dims.vision;
+    if (m.beside[0].kind == &pixtral && load.images > 0) {
+        const image_sides to = pixtral_detail::resized(sides_of_images(load, image), image.image_height, image.patch_size);
+        if (to.height != image.image_height || to.width != image.image_width)
+            report_description("in front of Pixtral's tower images of its own size alone are described");
+    }
     const std::int64_t tokens = patches_of(image) + m.beside[0].kind->tokens_ahead - (m.own[all_states] != 0 ? 0 : 1);
     return {.image = {.tokens = tokens, .height = image.image_height, .width = image.image_width}};
+}
+
+constexpr void read_processor(config_view told, model& m) {
+    expect_resized(told), expect_picture(told, m.beside[0].dims.vision.image_height);
 }
 
 /// A tower, a projector, a text model; a text alone runs neither of the first two.
@@ -167,7 +178,8 @@ inline constexpr architecture clip_of_video = [](architecture a) {
 // transformers/models/llava: CLIP in front of a text model
 inline constexpr architecture llava = [](architecture a) {
     a.model_type = "llava", a.prefix = "Llava", a.base = llava_detail::base, a.read_whole = llava_detail::read;
-    a.own = llava_detail::keys, a.media = llava_detail::show, a.reads.images = true;
+    a.own = llava_detail::keys, a.media = llava_detail::show, a.read_processor = llava_detail::read_processor,
+    a.reads.images = true;
     a.text = {.key = "text_config", .otherwise = &llama, .ties = true};
     a.beside[0] = {.key = "vision_config", .otherwise = &clip_vision_model, .missing = &clip_of_llava};
     return a;

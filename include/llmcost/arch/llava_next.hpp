@@ -4,6 +4,7 @@
 
 #include <llmcost/arch/llava.hpp>
 #include <llmcost/arch/qwen2.hpp>
+#include <llmcost/reading/processor.hpp>
 
 namespace llmcost::arch {
 
@@ -221,6 +222,17 @@ constexpr void read(config_view config, model& m) {
     read_grids(config, m.own, m.beside[0].dims.vision.image_height, 0);
 }
 
+/// Tiles are cut by the file's grids, and put together by the configuration's.
+constexpr void read_processor(config_view told, model& m) {
+    const std::int64_t side = m.beside[0].dims.vision.image_height;
+    expect_resized(told), expect_picture(told, side);
+    if (!told.optional_array("image_grid_pinpoints")) return;
+    own_sizes cut;
+    read_grids(told, cut, side, 0);
+    for (std::size_t i = grids; i < most_tiles; ++i)
+        if (cut[i] != m.own[i]) fail_value(told, "image_grid_pinpoints", "the image_grid_pinpoints of the configuration");
+}
+
 // how frames of a video are made smaller
 enum pooling : std::uint8_t { average, maximum, convolved };
 
@@ -332,6 +344,7 @@ inline constexpr architecture siglip_of_onevision = llava_detail::siglip_of(16);
 inline constexpr architecture llava_next = [](architecture a) {
     a.model_type = "llava_next", a.prefix = "LlavaNext", a.base = llava_next_detail::base, a.own = llava_next_detail::keys;
     a.read_whole = llava_next_detail::read, a.media = llava_next_detail::show;
+    a.read_processor = llava_next_detail::read_processor;
     return a;
 }(llava);
 

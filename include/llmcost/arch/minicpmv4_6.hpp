@@ -4,6 +4,7 @@
 
 #include <llmcost/arch/qwen3_5.hpp>
 #include <llmcost/reading/image.hpp>
+#include <llmcost/reading/processor.hpp>
 #include <llmcost/walks/media.hpp>
 #include <llmcost/walks/tiles.hpp>
 #include <llmcost/walks/tower.hpp>
@@ -12,11 +13,13 @@ namespace llmcost::arch {
 
 namespace minicpmv4_6_detail {
 
-enum own : std::uint8_t { rounds, inserted_behind, fourfold };
+enum own : std::uint8_t { rounds, inserted_behind, fourfold, resolution, most_slices };
 inline constexpr own_key keys[]{
     {"merger_times", 1},
-    {.otherwise = 6, .value = own_value::computed},  // the tower's layer behind which windows of patches are merged
-    {.value = own_value::computed},                  // they are not, so that an image has four times as many tokens
+    {.otherwise = 6, .value = own_value::computed},    // the tower's layer behind which windows of patches are merged
+    {.value = own_value::computed},                    // they are not, so that an image has four times as many tokens
+    {.otherwise = 448, .value = own_value::computed},  // what the processor sets (image_processing_minicpmv4_6.py)
+    {.otherwise = 9, .value = own_value::computed},    // 0: images are not cut
 };
 
 enum tower_own : std::uint8_t { window };
@@ -41,9 +44,6 @@ struct pictures_of {
     }
 };
 
-// what the processor sets (image_processing_minicpmv4_6.py)
-inline constexpr std::int64_t resolution = 448, most_slices = 9;
-
 /// `ensure_divide`: `n` divisors, rounded as Python rounds, one at least.
 [[nodiscard]] constexpr std::int64_t divided(double n, std::int64_t divisor) {
     const double times = n / static_cast<double>(divisor);
@@ -55,8 +55,8 @@ inline constexpr std::int64_t resolution = 448, most_slices = 9;
 
 /// Sides for an image of this shape, multiples of `unit`; a large one is scaled to the resolution's area
 /// (`find_best_resize`).
-[[nodiscard]] constexpr tile_grid resized(double height, double width, std::int64_t unit, bool grows) {
-    const double whole = static_cast<double>(resolution);
+[[nodiscard]] constexpr tile_grid resized(double height, double width, std::int64_t side, std::int64_t unit, bool grows) {
+    const double whole = static_cast<double>(side);
     if (height * width > whole * whole || grows) {
         const double ratio = width / height;
         height = static_cast<double>(static_cast<std::int64_t>(whole / __builtin_sqrt(ratio)));
@@ -67,15 +67,15 @@ inline constexpr std::int64_t resolution = 448, most_slices = 9;
 
 /// The grid of slices whose shape is closest to a large image's, of about as many as its area asks for; none: 0
 /// (`get_sliced_grid`).
-[[nodiscard]] constexpr tile_grid sliced(std::int64_t height, std::int64_t width) {
-    const std::int64_t area = height * width, of_slice = resolution * resolution;
-    const std::int64_t asked = (area + of_slice - 1) / of_slice, multiple = asked < most_slices ? asked : most_slices;
+[[nodiscard]] constexpr tile_grid sliced(std::int64_t height, std::int64_t width, std::int64_t side, std::int64_t most) {
+    const std::int64_t area = height * width, of_slice = side * side;
+    const std::int64_t asked = (area + of_slice - 1) / of_slice, multiple = asked < most ? asked : most;
     if (multiple <= 1) return {0, 0};
     const double shape = __builtin_log(static_cast<double>(width) / static_cast<double>(height));
     tile_grid best;
     double least = -1;  // none yet
     for (std::int64_t n = multiple - 1; n <= multiple + 1; ++n) {
-        if (n == 1 || n > most_slices) continue;
+        if (n == 1 || n > most) continue;
         for (std::int64_t rows = 1; rows <= n; ++rows) {
             if (n % rows != 0) continue;
             const double off = shape - __builtin_log(static_cast<double>(n / rows) / static_cast<double>(rows));
@@ -88,16 +88,17 @@ inline constexpr std::int64_t resolution = 448, most_slices = 9;
 
 /// What one image becomes.
 [[nodiscard]] constexpr pictures_of cut(const model& m, const workload& load) {
-    const std::int64_t height = load.image_height > 0 ? load.image_height : resolution;
-    const std::int64_t width = load.image_width > 0 ? load.image_width : resolution;
+    const std::int64_t height = load.image_height > 0 ? load.image_height : m.own[resolution];
+    const std::int64_t width = load.image_width > 0 ? load.image_width : m.own[resolution];
     const std::int64_t patch = m.beside[0].dims.vision.patch_size, unit = patch * (m.own[fourfold] != 0 ? 2 : 4);
-    const tile_grid grid = sliced(height, width);
-    const tile_grid whole = resized(static_cast<double>(height), static_cast<double>(width), unit, grid.rows == 0);
+    const tile_grid grid = sliced(height, width, m.own[resolution], m.own[most_slices]);
+    const std::int64_t side = m.own[resolution];
+    const tile_grid whole = resized(static_cast<double>(height), static_cast<double>(width), side, unit, grid.rows == 0);
     pictures_of all{{1, whole.rows / patch, whole.columns / patch}, {}};
     if (grid.rows == 0) return all;
     const double high = static_cast<double>(divided(static_cast<double>(height), grid.rows)) / static_cast<double>(grid.rows);
     const double wide = static_cast<double>(divided(static_cast<double>(width), grid.columns)) / static_cast<double>(grid.columns);
-    const tile_grid slice = resized(high, wide, unit, true);
+    const tile_grid slice = resized(high, wide, side, unit, true);
     all.slices = {grid.tiles(), slice.rows / patch, slice.columns / patch};
     return all;
 }
@@ -297,6 +298,21 @@ constexpr media_shapes show(const model& m, const workload& load) {
                       .columns = image.slices.columns}};
 }
 
+/// How large slices are and how many; what becomes one token must be as the configuration has it.
+constexpr void read_processor(config_view told, model& m) {
+    expect_patches(told, m.beside[0].dims.vision.patch_size, 1);
+    m.own[resolution] = told.positive("scale_resolution", m.own[resolution]);
+    m.own[most_slices] = told.positive("max_slice_nums", m.own[most_slices]);
+    if (m.own[most_slices] > most_tiles_of_image)
+        fail_unsupported(told, "max_slice_nums", "no row describes so many tiles of an image");
+    if (!told.boolean("slice_mode", true)) m.own[most_slices] = 0;
+    const string_ref mode = m.own[fourfold] != 0 ? "4x" : "16x";
+    if (told.string("downsample_mode", mode) != mode)
+        fail_value(told, "downsample_mode", "the downsample_mode of the configuration");
+    if (told.string("small_image_upsize", "always") != "always")
+        fail_unsupported(told, "small_image_upsize", "no row describes images that keep their size");
+}
+
 constexpr value base(const site& here, trace& t) {
     return describe_text_after(here, t, "language_model", [&](const value& words) {
         const recorder::idle_guard no_pixels{t, !sees_images(t)};
@@ -323,7 +339,7 @@ constexpr void read(config_view config, model& m) {
 inline constexpr architecture minicpmv4_6 = [](architecture a) {
     a.model_type = "minicpmv4_6", a.prefix = "MiniCPMV4_6", a.base = minicpmv4_6_detail::base;
     a.own = minicpmv4_6_detail::keys, a.read_whole = minicpmv4_6_detail::read;
-    a.media = minicpmv4_6_detail::show, a.reads.images = true;
+    a.media = minicpmv4_6_detail::show, a.read_processor = minicpmv4_6_detail::read_processor, a.reads.images = true;
     a.text = {.key = "text_config", .otherwise = &qwen3_5_text};
     a.beside[0] = {.key = "vision_config", .otherwise = &minicpmv4_6_detail::tower, .always = true};
     return a;

@@ -4,6 +4,7 @@
 
 #include <llmcost/arch/minimax_m3.hpp>
 #include <llmcost/reading/image.hpp>
+#include <llmcost/reading/processor.hpp>
 #include <llmcost/walks/native_patches.hpp>
 #include <llmcost/walks/tower.hpp>
 
@@ -82,8 +83,10 @@ inline constexpr architecture tower = [](architecture a) {
     return a;
 }(shared_tower);
 
-enum own : std::uint8_t { inner };
-inline constexpr own_key keys[]{{"projector_hidden_size", 6144}};
+enum own : std::uint8_t { inner, fewest_pixels, largest };
+inline constexpr own_key keys[]{{"projector_hidden_size", 6144},
+                                {.otherwise = 56 * 56, .value = own_value::computed},
+                                {.otherwise = 451584, .value = own_value::computed}};
 
 /// Two projections for each patch, two more for squares of them.
 struct merging_projector {
@@ -107,7 +110,19 @@ struct merging_projector {
 constexpr media_shapes show(const model& m, const workload& load) {
     if (load.images == 0) return {};
     const sizes& vision = m.beside[0].dims;
-    return {.image = resized_to_patches(load, vision.vision.patch_size, vision.own[merged], 56 * 56, 451584)};
+    return {.image = resized_to_patches(load, vision.vision.patch_size, vision.own[merged], m.own[fewest_pixels],
+                                        m.own[largest])};
+}
+
+/// A size of `[672, 672]`, as published, means nothing.
+constexpr void read_processor(config_view told, model& m) {
+    expect_patches(told, m.beside[0].dims.vision.patch_size, m.beside[0].dims.own[merged]);
+    if (const auto size = told.find("size"); size && size->is_array()) {
+        if (size->size() != 2 || (*size)[0].as_positive() != 672 || (*size)[1].as_positive() != 672)
+            fail_value(told, "size", "an object with bounds of pixels, or [672, 672]");
+        return read_older_bounds(told, m.own, fewest_pixels, largest);
+    }
+    read_bounds_of_pixels(told, m.own, fewest_pixels, largest);
 }
 
 constexpr value base(const site& here, trace& t) {
@@ -128,7 +143,8 @@ constexpr value base(const site& here, trace& t) {
 // transformers/models/minimax_m3_vl: a tower of patches in front of MiniMax M3; its head's class is named after the text's
 inline constexpr architecture minimax_m3_vl = [](architecture a) {
     a.model_type = "minimax_m3_vl", a.prefix = "MiniMaxM3", a.base = minimax_m3_vl_detail::base;
-    a.own = minimax_m3_vl_detail::keys, a.media = minimax_m3_vl_detail::show, a.reads.images = true;
+    a.own = minimax_m3_vl_detail::keys, a.media = minimax_m3_vl_detail::show,
+    a.read_processor = minimax_m3_vl_detail::read_processor, a.reads.images = true;
     a.names.model_type = "VLModel", a.names.causal_lm_type = "SparseForConditionalGeneration";
     a.heads = {head_kind::none, head_kind::causal_lm}, a.defaults.head = head_kind::causal_lm;
     a.text = {.key = "text_config", .otherwise = &minimax_m3_vl_text, .always = true};

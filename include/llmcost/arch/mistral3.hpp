@@ -4,18 +4,21 @@
 
 #include <llmcost/arch/mistral.hpp>
 #include <llmcost/arch/pixtral.hpp>
+#include <llmcost/reading/processor.hpp>
 #include <llmcost/walks/media.hpp>
 
 namespace llmcost::arch {
 
 namespace mistral3_detail {
 
-enum own : std::uint8_t { projector_bias, projector_act, feature_layers, merged_side };
+enum own : std::uint8_t { projector_bias, projector_act, feature_layers, merged_side, longest, step };
 inline constexpr own_key keys[]{
     {"multimodal_projector_bias", 0, own_value::boolean},
     {.otherwise = static_cast<std::int64_t>(activation::gelu), .value = own_value::computed},
     {.otherwise = 1, .value = own_value::computed},  // layers of the tower whose states are read side by side
     {"spatial_merge_size", 2},                       // patches along a side that become one
+    {.value = own_value::computed},                  // side of an image; 0: the tower's
+    {.value = own_value::computed},                  // that sides are multiples of; 0: a square of patches
 };
 
 /// Squares of patches become one: (patches of all images, width) -> (squares of all images, width).
@@ -29,7 +32,9 @@ struct patch_merger {
     [[nodiscard]] constexpr class_name type() const { return here.type("PatchMerger"); }
     constexpr value describe(trace& t, const value& x) const {
         const std::int64_t width = x.dim(-1), n = side * side * width;
-        const value unfolded = t.gather(x, {images, n, x.dim(0) / (side * side) / images});  // `F.unfold`, image by image
+        const std::int64_t step = side * here.whole.beside[0].dims.vision.patch_size;
+        const std::int64_t places = (t.load().image_height / step) * (t.load().image_width / step);
+        const value unfolded = t.gather(x, {images, n, places});  // `F.unfold`, image by image, which leaves a rest out
         const value squares = t.copy(unfolded.transpose(1, 2)).view({-1, n});
         return t.call("merging_layer", linear{n, width}, squares);
     }
@@ -61,9 +66,19 @@ struct merging_projector {
 /// Pixtral's own processor, whose steps are squares of patches.
 constexpr media_shapes show(const model& m, const workload& load) {
     const vision_sizes& own = m.beside[0].dims.vision;
-    const std::int64_t step = own.patch_size * m.own[merged_side];
-    const image_sides to = pixtral_detail::resized(sides_of_images(load, own), own, step);
-    return {.image = {.tokens = (to.height / step) * (to.width / step), .height = to.height, .width = to.width}};
+    const std::int64_t square = own.patch_size * m.own[merged_side];
+    const image_sides to =
+        pixtral_detail::resized(sides_of_images(load, own), m.own[longest] != 0 ? m.own[longest] : own.image_height,
+                                m.own[step] != 0 ? m.own[step] : square);
+    const std::int64_t tokens = (to.height / square) * (to.width / square);
+    if (tokens == 0) report_description("an image of these sides has no square of patches");
+    return {.image = {.tokens = tokens, .height = to.height, .width = to.width}};
+}
+
+/// `PixtralProcessor` hands on squares of patches, whatever the file says of a patch.
+constexpr void read_processor(config_view told, model& m) {
+    expect_resized(told);
+    if (const auto size = told.optional_object("size")) m.own[longest] = size->positive("longest_edge");
 }
 
 /// The tower over all images, then what brings their states to the width of the text; each under a name of its own.
@@ -72,10 +87,10 @@ constexpr value base_with(const site& here, trace& t, literal tower, literal nam
     return describe_text_after(here, t, "language_model", [&](const value& words) {
         const bool sees = sees_images(t);
         const recorder::idle_guard no_pixels{t, !sees};
-        const std::int64_t images = sees ? images_in(t) : 1, step = here.whole.own[merged_side];
+        const std::int64_t images = sees ? images_in(t) : 1, side = here.whole.own[merged_side];
         const vision_sizes& own = here.whole.beside[0].dims.vision;
         const media_shape each = sees ? here.row.media(here.whole, t.load()).image
-                                      : media_shape{.height = step * own.patch_size, .width = step * own.patch_size};
+                                      : media_shape{.height = side * own.patch_size, .width = side * own.patch_size};
         const recorder::workload_guard shown{t, pictures(t.load(), images, each.height, each.width)};
         const value states = describe_tower(here, t, 0, tower, role::vision);
         const value features = t.call(name, Projector{here, images}, states.squeeze(0));
@@ -115,7 +130,7 @@ inline constexpr architecture tower = [](architecture a) {
 inline constexpr architecture mistral3 = [](architecture a) {
     a.model_type = "mistral3", a.prefix = "Mistral3", a.base = mistral3_detail::base;
     a.read_whole = mistral3_detail::read_whole, a.own = mistral3_detail::keys;
-    a.media = mistral3_detail::show, a.reads.images = true;
+    a.media = mistral3_detail::show, a.read_processor = mistral3_detail::read_processor, a.reads.images = true;
     a.text = {.key = "text_config", .otherwise = &mistral, .missing = &mistral3_detail::text};
     a.beside[0] = {.key = "vision_config", .otherwise = &pixtral, .missing = &mistral3_detail::tower};
     a.defaults.tie_word_embeddings = true;

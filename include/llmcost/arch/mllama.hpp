@@ -4,6 +4,7 @@
 
 #include <llmcost/arch/llama.hpp>
 #include <llmcost/reading/image.hpp>
+#include <llmcost/reading/processor.hpp>
 #include <llmcost/walks/media.hpp>
 #include <llmcost/walks/tower.hpp>
 
@@ -264,6 +265,14 @@ constexpr media_shapes show(const model& m, const workload&) {
                       .width = tower.dims.vision.image_width}};
 }
 
+/// Places of tiles are learned for so many.
+constexpr void read_processor(config_view told, model& m) {
+    const component& tower = m.beside[0];
+    if (tower.kind == nullptr) return;
+    expect_resized(told), expect_picture(told, tower.dims.vision.image_height);
+    expect_side(told, "max_image_tiles", tower.dims.own[tiles], "the max_num_tiles of the configuration's tower");
+}
+
 /// Which words see which tiles, for layers that read images (`_prepare_cross_attention_mask`).
 constexpr void mask_images(trace& t, std::int64_t length, shared_values& seen) {
     const recorder::no_grad_guard constants{t};
@@ -312,7 +321,8 @@ constexpr value describe(const site& here, trace& t) {
 // transformers/models/mllama: Llama with layers that attend to an image, which a text passes by; nothing is tied
 inline constexpr architecture mllama = [](architecture a) {
     a.model_type = "mllama", a.prefix = "Mllama", a.base = mllama_detail::base;
-    a.describe = mllama_detail::describe, a.media = mllama_detail::show, a.reads.images = true;
+    a.describe = mllama_detail::describe, a.media = mllama_detail::show, a.read_processor = mllama_detail::read_processor,
+    a.reads.images = true;
     a.heads = {head_kind::none, head_kind::causal_lm, head_kind::conditional_generation};
     a.text = {.key = "text_config", .otherwise = &mllama_detail::text, .always = true};
     a.beside[0] = {.key = "vision_config", .otherwise = &mllama_detail::tower, .always = true};

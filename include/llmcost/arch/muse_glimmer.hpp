@@ -4,6 +4,7 @@
 
 #include <llmcost/arch/kimi_k25.hpp>
 #include <llmcost/arch/llama.hpp>
+#include <llmcost/reading/processor.hpp>
 
 namespace llmcost::arch {
 
@@ -223,21 +224,27 @@ private:
     return least < 0 ? grid{rounded(rows), rounded(columns)} : best;
 }
 
+enum own : std::uint8_t { seen_width, inner, act, most_tokens };
+inline constexpr own_key keys[]{{"out_hidden_size", 6144},
+                                {"projector_hidden_size", 4096},
+                                {.otherwise = static_cast<std::int64_t>(activation::gelu), .value = own_value::computed},
+                                {.otherwise = 4096, .value = own_value::computed}};
+
 constexpr media_shapes show(const model& m, const workload& load) {
     if (load.images == 0) return {};
     if (load.image_height == 0) report_description("this model reads images of any size: say --image WIDTHxHEIGHT");
     const sizes& vision = m.beside[0].dims;
     const std::int64_t step = vision.vision.patch_size * vision.own[merged];
-    const grid to = fitted({load.image_height, load.image_width}, step, 4096);
+    const grid to = fitted({load.image_height, load.image_width}, step, m.own[most_tokens]);
     return {.image = {.tokens = to.rows * to.columns, .height = to.rows * step, .width = to.columns * step}};
 }
 
-// ---- the whole
+constexpr void read_processor(config_view told, model& m) {
+    expect_patches(told, m.beside[0].dims.vision.patch_size, m.beside[0].dims.own[merged]);
+    m.own[most_tokens] = told.positive("max_image_tokens", m.own[most_tokens]);
+}
 
-enum own : std::uint8_t { seen_width, inner, act };
-inline constexpr own_key keys[]{{"out_hidden_size", 6144},
-                                {"projector_hidden_size", 4096},
-                                {.otherwise = static_cast<std::int64_t>(activation::gelu), .value = own_value::computed}};
+// ---- the whole
 
 /// Two projections, the activation module behind each.
 struct adapter {
@@ -302,7 +309,7 @@ inline constexpr architecture muse_glimmer_text = [](architecture a) {
 inline constexpr architecture muse_glimmer = [](architecture a) {
     a.model_type = "muse_glimmer", a.prefix = "MuseGlimmer", a.base = muse_glimmer_detail::base;
     a.own = muse_glimmer_detail::keys, a.read_whole = muse_glimmer_detail::read, a.finish = multiply_logits;
-    a.media = muse_glimmer_detail::show, a.reads.images = true;
+    a.media = muse_glimmer_detail::show, a.read_processor = muse_glimmer_detail::read_processor, a.reads.images = true;
     a.text = {.key = "text_config", .otherwise = &muse_glimmer_text};
     a.beside[0] = {.key = "vision_config", .otherwise = &muse_glimmer_detail::tower, .always = true};
     return a;

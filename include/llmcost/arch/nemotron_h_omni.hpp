@@ -4,24 +4,27 @@
 
 #include <llmcost/arch/nemotron_h.hpp>
 #include <llmcost/arch/radio.hpp>
+#include <llmcost/reading/processor.hpp>
 
 namespace llmcost::arch {
 
 namespace nemotron_h_omni_detail {
 
-enum own : std::uint8_t { inner, seen_width, merged, normed };
+enum own : std::uint8_t { inner, seen_width, merged, normed, fewest_patches, most_patches };
 inline constexpr own_key keys[]{
     {"projector_hidden_size", 4096},
     {"vision_hidden_size", 1280},
     {.otherwise = 2, .value = own_value::computed},  // patches along a side that become one
     {.value = own_value::computed},                  // a norm behind the tower, where the text model predicts further tokens
+    {.otherwise = 1024, .value = own_value::computed},
+    {.otherwise = 13312, .value = own_value::computed},
 };
 
-/// A grid of whole squares of patches near the image's own, of 1024 to 13312 patches.
+/// A grid of whole squares of patches near the image's own, of so many patches.
 ///
 /// Source: transformers/models/nemotron_h_omni/image_processing_nemotron_h_omni.py, `get_patch_grid_size`.
-[[nodiscard]] constexpr image_sides grid_of(image_sides shown, std::int64_t patch, std::int64_t merge) {
-    constexpr std::int64_t least = 1024, most = 13312;
+[[nodiscard]] constexpr image_sides grid_of(image_sides shown, std::int64_t patch, std::int64_t merge, std::int64_t least,
+                                            std::int64_t most) {
     const auto real = [](std::int64_t n) { return static_cast<double>(n); };
     const auto nearest = [&](std::int64_t side) {  // Python's round: halves to even
         const double wanted = real(side) / real(patch) + 0.5;
@@ -34,7 +37,7 @@ inline constexpr own_key keys[]{
     const double shrink = __builtin_sqrt(real(most) / real(rows * columns)), factor = shrink < 1 ? shrink : 1.0;
     rows = static_cast<std::int64_t>(factor * real(rows)), columns = static_cast<std::int64_t>(factor * real(columns));
     if (rows < 1 || columns < 1) report_description("an image is too long and narrow to have patches");
-    if (rows * columns < least) {
+    if (most > least && rows * columns < least) {
         const double grow = __builtin_sqrt(real(least) / real(rows * columns));
         const auto up = [&](std::int64_t n) {
             const auto whole = static_cast<std::int64_t>(grow * real(n));
@@ -82,9 +85,27 @@ constexpr media_shapes show(const model& m, const workload& load) {
     if (load.image_height == 0) report_description("this model reads images of any size: say --image WIDTHxHEIGHT");
     const std::int64_t patch = m.beside[0].dims.vision.patch_size, side = m.own[merged];
     if (side != 2) report_description("images are cut up for squares of two patches along a side");
-    const image_sides to = grid_of({load.image_height, load.image_width}, patch, side);
+    const image_sides to =
+        grid_of({load.image_height, load.image_width}, patch, side, m.own[fewest_patches], m.own[most_patches]);
     const std::int64_t step = patch * side;
     return {.image = {.tokens = (to.height / step) * (to.width / step), .height = to.height, .width = to.width}};
+}
+
+/// As many patches as fit into the length of a text, within bounds (`_preprocess`).
+constexpr void read_processor(config_view told, model& m) {
+    const std::int64_t side = m.own[merged];
+    expect_side(told, "patch_size", m.beside[0].dims.vision.patch_size, "the patch_size of the configuration's tower");
+    if (told.real("downsample_ratio", 0.5) * static_cast<double>(side) != 1)
+        fail_value(told, "downsample_ratio", "the downsample_ratio of the configuration");
+    m.own[fewest_patches] = told.positive("min_num_patches", m.own[fewest_patches]);
+    const auto most = told.find("max_num_patches");
+    if (most && (most->is_null() || most->as_non_negative() == 0))
+        fail_unsupported(told, "max_num_patches", "no row describes bounds that depend on the number of images");
+    const std::int64_t within = told.positive("max_num_patches", 13312);
+    std::int64_t text = (told.positive("max_model_len", 16384) - 4) * side * side;
+    text = text > m.own[fewest_patches] ? text : m.own[fewest_patches];
+    text = text < within ? text : within;
+    m.own[most_patches] = text > m.own[fewest_patches] ? text : m.own[fewest_patches];
 }
 
 /// What all images become: (tokens, width of the text).
@@ -160,7 +181,8 @@ inline constexpr architecture tower = [](architecture a) {
 inline constexpr architecture nemotron_h_omni = [](architecture a) {
     a.model_type = "nemotron_h_omni", a.prefix = "NemotronH_Omni_Reasoning_V3", a.own = nemotron_h_omni_detail::keys;
     a.describe = nemotron_h_omni_detail::describe, a.read_whole = nemotron_h_omni_detail::read;
-    a.media = nemotron_h_omni_detail::show, a.reads.images = true, a.names.causal_lm_type = "";
+    a.media = nemotron_h_omni_detail::show, a.read_processor = nemotron_h_omni_detail::read_processor, a.reads.images = true,
+    a.names.causal_lm_type = "";
     a.heads = {head_kind::causal_lm}, a.defaults.head = head_kind::causal_lm;
     a.text = {.key = "text_config", .otherwise = &nemotron_h, .always = true, .ties = true};
     a.beside[0] = {.key = "vision_config", .otherwise = &nemotron_h_omni_detail::tower, .always = true};

@@ -4,6 +4,7 @@
 
 #include <llmcost/arch/qwen2.hpp>
 #include <llmcost/reading/image.hpp>
+#include <llmcost/reading/processor.hpp>
 #include <llmcost/walks/media.hpp>
 #include <llmcost/walks/tiles.hpp>
 #include <llmcost/walks/tower.hpp>
@@ -12,8 +13,14 @@ namespace llmcost::arch {
 
 namespace ovis2_detail {
 
-enum own : std::uint8_t { width, words };
-inline constexpr own_key keys[]{{"hidden_size", 1536}, {"vocab_size", 151643}};
+enum own : std::uint8_t { width, words, fewest_tiles, most_tiles, by_shape };
+inline constexpr own_key keys[]{
+    {"hidden_size", 1536},
+    {"vocab_size", 151643},
+    {.otherwise = 1, .value = own_value::computed},  // that an image becomes, beside the whole
+    {.otherwise = 12, .value = own_value::computed},
+    {.value = own_value::computed},  // grids are chosen by their shape alone
+};
 
 enum tower_own : std::uint8_t { hidden_stride, indicators, draws };
 inline constexpr own_key tower_keys[]{
@@ -120,15 +127,13 @@ struct visual_table {
     return fewest > 0 ? enough : best;
 }
 
-/// How many tiles an image becomes at most, beside the whole.
-inline constexpr std::int64_t most_tiles = 12;
-
 constexpr media_shapes show(const model& m, const workload& load) {
     const vision_sizes& image = m.beside[0].dims.vision;
     const std::int64_t side = image.image_height, stride = m.beside[0].dims.own[hidden_stride];
     const std::int64_t height = load.image_height > 0 ? load.image_height : side;
     const std::int64_t width = load.image_width > 0 ? load.image_width : side;
-    const tile_grid grid = covering_grid(height, width, side, most_tiles);
+    const tile_grid grid = m.own[by_shape] != 0 ? closest_grid(height, width, side, m.own[fewest_tiles], m.own[most_tiles])
+                                                : covering_grid(height, width, side, m.own[most_tiles]);
     const std::int64_t tiles = with_whole(grid), squares = side / image.patch_size / stride;
     return {.image = {.tokens = tiles * squares * squares,
                       .tiles = tiles,
@@ -136,6 +141,14 @@ constexpr media_shapes show(const model& m, const workload& load) {
                       .width = side,
                       .rows = grid.rows,
                       .columns = grid.columns}};
+}
+
+/// A file that does not say that images are cut says that they are not.
+constexpr void read_processor(config_view told, model& m) {
+    expect_resized(told), expect_picture(told, m.beside[0].dims.vision.image_height);
+    read_bounds_of_tiles(told, m.own, fewest_tiles, most_tiles);
+    m.own[by_shape] = told.boolean("use_covering_area_grid", true) ? 0 : 1;
+    if (!told.boolean("crop_to_patches", false) || m.own[most_tiles] == 1) m.own[fewest_tiles] = m.own[most_tiles] = 1;
 }
 
 constexpr value base(const site& here, trace& t) {
@@ -164,7 +177,8 @@ constexpr value describe(const site& here, trace& t) {
 // transformers/models/ovis2: AIMv2 makes mixtures of visual words in front of Qwen2
 inline constexpr architecture ovis2 = [](architecture a) {
     a.model_type = "ovis2", a.prefix = "Ovis2", a.describe = ovis2_detail::describe, a.base = ovis2_detail::base;
-    a.own = ovis2_detail::keys, a.media = ovis2_detail::show, a.reads.images = true;
+    a.own = ovis2_detail::keys, a.media = ovis2_detail::show, a.read_processor = ovis2_detail::read_processor,
+    a.reads.images = true;
     a.text = {.key = "text_config", .otherwise = &qwen2};
     a.beside[0] = {.key = "vision_config", .otherwise = &ovis2_detail::tower, .always = true};
     a.defaults.tie_word_embeddings = true;

@@ -149,7 +149,8 @@ inline constexpr architecture paddleocr_vl = [](architecture a) {
     a.model_type = "paddleocr_vl", a.prefix = "PaddleOCRVL", a.base = paddleocr_vl_detail::see_and_read;
     a.text = {.key = "text_config", .otherwise = &paddleocr_vl_text, .always = true, .ties = true, .flat = true};
     a.beside[0] = {.key = "vision_config", .otherwise = &paddleocr_vl_vision, .always = true};
-    a.media = paddleocr_vl_detail::show, a.reads.images = true, a.own = paddleocr_vl_detail::bound_keys;
+    a.media = paddleocr_vl_detail::show, a.read_processor = qwen2_vl_detail::read_processor, a.reads.images = true,
+    a.own = paddleocr_vl_detail::bound_keys;
     a.read_whole = paddleocr_vl_detail::tie, a.defaults.tie_word_embeddings = true;
     return a;
 }(shared_composite);

@@ -4,6 +4,7 @@
 
 #include <llmcost/arch/gemma.hpp>
 #include <llmcost/arch/siglip.hpp>
+#include <llmcost/reading/processor.hpp>
 #include <llmcost/walks/media.hpp>
 
 namespace llmcost::arch {
@@ -34,6 +35,11 @@ constexpr value base(const site& here, trace& t) {
     });
 }
 
+constexpr void read_processor(config_view told, model& m) {
+    expect_resized(told), expect_picture(told, m.beside[0].dims.vision.image_height);
+    expect_side(told, "image_seq_length", patches_of(m.beside[0].dims.vision), "the number of the tower's patches");
+}
+
 constexpr void read(config_view config, model& m) {
     if (m.own[projection_dim] != m.dims.hidden_size)
         fail_value(config, "projection_dim", "the width of the text, into which patches are put");
@@ -61,7 +67,8 @@ inline constexpr architecture tower = [](architecture a) {
 // transformers/models/paligemma: SigLIP in front of Gemma, whose images see each other; masks are made by the whole
 inline constexpr architecture paligemma = [](architecture a) {
     a.model_type = "paligemma", a.prefix = "PaliGemma", a.base = paligemma_detail::base, a.own = paligemma_detail::keys;
-    a.read_whole = paligemma_detail::read, a.media = patches_as_tokens, a.reads.images = true;
+    a.read_whole = paligemma_detail::read, a.media = patches_as_tokens, a.read_processor = paligemma_detail::read_processor,
+    a.reads.images = true;
     a.text = {.key = "text_config", .otherwise = &gemma, .missing = &paligemma_detail::text, .ties = true};
     a.beside[0] = {.key = "vision_config", .otherwise = &siglip_vision_model, .missing = &paligemma_detail::tower};
     a.defaults.tie_word_embeddings = true;

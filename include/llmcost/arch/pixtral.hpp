@@ -13,12 +13,12 @@ namespace llmcost::arch {
 
 namespace pixtral_detail {
 
-/// The longest side at most the configuration's, both a whole number of steps, rounded up.
+/// The longest side at most so long, both a whole number of steps, rounded up.
 ///
 /// Source: transformers/models/pixtral/image_processing_pixtral.py, `get_resize_output_image_size`.
-[[nodiscard]] constexpr image_sides resized(image_sides shown, const vision_sizes& own, std::int64_t step) {
+[[nodiscard]] constexpr image_sides resized(image_sides shown, std::int64_t longest, std::int64_t step) {
     const auto share = [](std::int64_t side, std::int64_t most) { return static_cast<double>(side) / static_cast<double>(most); };
-    const double by_height = share(shown.height, own.image_height), by_width = share(shown.width, own.image_width);
+    const double by_height = share(shown.height, longest), by_width = share(shown.width, longest);
     const double ratio = by_height > by_width ? by_height : by_width;
     const auto whole = [&](std::int64_t side) {
         const auto scaled = ratio > 1 ? static_cast<std::int64_t>(static_cast<double>(side) / ratio) : side;

@@ -257,6 +257,7 @@ inline constexpr architecture qwen2_5_omni_audio{
 inline constexpr architecture qwen2_5_omni_thinker = [](architecture a) {
     a.model_type = "qwen2_5_omni_thinker", a.prefix = "Qwen2_5OmniThinker", a.base = qwen2_5_omni_detail::hear_see_and_read;
     a.own = qwen2_5_omni_detail::bound_keys, a.media = qwen2_5_omni_detail::show;
+    a.read_processor = qwen2_vl_detail::read_processor;
     a.reads.images = a.reads.videos = a.reads.audio = true;
     a.text = {.key = "text_config", .otherwise = &qwen2_5_omni_text, .always = true};
     a.beside[0] = {.key = "vision_config", .otherwise = &qwen2_5_omni_vision, .always = true};

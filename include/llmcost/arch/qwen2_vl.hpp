@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/arch/qwen2.hpp>
+#include <llmcost/reading/processor.hpp>
 #include <llmcost/walks/packed.hpp>
 
 namespace llmcost::arch {
@@ -192,17 +193,18 @@ constexpr void read_tower_2_5(config_view config, sizes& s) {
         fail_value(config, "window_size", "at least spatial_merge_size * patch_size");
 }
 
-/// Bounds of an image's pixels: `size`, or the older `min_pixels` and `max_pixels`, which win.
-///
-/// Source: transformers/models/qwen2_vl/image_processing_qwen2_vl.py, `Qwen2VLImageProcessor.__init__`.
+/// Bounds of an image's pixels, of patches as the tower has them.
 constexpr void read_processor(config_view told, model& m) {
-    if (const auto size = told.optional_object("size")) {
-        m.own[least_pixels] = size->positive("shortest_edge", m.own[least_pixels]);
-        m.own[most_pixels] = size->positive("longest_edge", m.own[most_pixels]);
-    }
-    m.own[least_pixels] = told.positive("min_pixels", m.own[least_pixels]);
-    m.own[most_pixels] = told.positive("max_pixels", m.own[most_pixels]);
-    if (m.own[least_pixels] > m.own[most_pixels]) fail_value(told, "min_pixels", "at most max_pixels");
+    const own_sizes& tower = m.beside[0].dims.own;
+    expect_patches(told, tower[patch], tower[merge]);
+    read_bounds_of_pixels(told, m.own, least_pixels, most_pixels);
+}
+
+/// The same where `min_pixels` and `max_pixels` are read by nobody.
+constexpr void read_size_alone(config_view told, model& m) {
+    const own_sizes& tower = m.beside[0].dims.own;
+    expect_patches(told, tower[patch], tower[merge]);
+    read_size_bounds(told, m.own, least_pixels, most_pixels);
 }
 
 /// For what bounds of pixels hold.

@@ -228,7 +228,8 @@ constexpr void read_whole(config_view config, model& m) {
 inline constexpr architecture t5gemma2 = [](architecture a) {
     a.model_type = "t5gemma2", a.prefix = "T5Gemma2", a.describe = t5gemma2_detail::describe;
     a.read_whole = t5gemma2_detail::read_whole, a.defaults.tie_word_embeddings = true;
-    a.own = t5gemma2_detail::keys, a.media = gemma3_detail::show, a.reads.images = true;
+    a.own = t5gemma2_detail::keys, a.media = gemma3_detail::show, a.read_processor = gemma3_detail::read_processor,
+    a.reads.images = true;
     a.text = {.key = "decoder", .otherwise = &t5gemma2_detail::decoder, .always = true};
     return a;
 }(shared_composite);

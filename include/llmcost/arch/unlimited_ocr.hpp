@@ -4,6 +4,7 @@
 
 #include <llmcost/arch/clip.hpp>
 #include <llmcost/arch/deepseek_ocr2.hpp>
+#include <llmcost/reading/processor.hpp>
 
 namespace llmcost::arch {
 
@@ -68,19 +69,40 @@ constexpr value describe_pictures(const site& here, trace& t) {
     return t.leave(tower, t.cat({t.slice(states, 1, states.dim(1) - 1), as_tokens(map)}, -1));
 }
 
-inline constexpr deepseek_ocr2_detail::cut_rule rule{.whole = 1024, .tile = 640, .least = 2, .most = 32};
+enum own : std::uint8_t { whole_side, tile_side, fewest_tiles, most_tiles };
+inline constexpr own_key keys[]{
+    {.otherwise = 1024, .value = own_value::computed},
+    {.otherwise = 640, .value = own_value::computed},
+    {.otherwise = 2, .value = own_value::computed},
+    {.otherwise = 32, .value = own_value::computed},  // 0: images are not cut
+};
+[[nodiscard]] constexpr deepseek_ocr2_detail::cut_rule rule_of(const model& m) {
+    return {.whole = m.own[whole_side], .tile = m.own[tile_side], .least = m.own[fewest_tiles], .most = m.own[most_tiles]};
+}
 
 /// Rows of a picture end with a token, and an image with one more.
 constexpr media_shapes show(const model& m, const workload& load) {
     if (load.images == 0) return {};
     if (load.image_height == 0) report_description("this model reads images of any size: say --image WIDTHxHEIGHT");
     const std::int64_t patch = m.beside[0].dims.vision.patch_size;
+    const deepseek_ocr2_detail::cut_rule rule = rule_of(m);
     media_shape image = deepseek_ocr2_detail::cut({load.image_height, load.image_width}, rule);
     const std::int64_t whole = deepseek_ocr2_detail::left_of(rule.whole, patch);
     const std::int64_t part = deepseek_ocr2_detail::left_of(rule.tile, patch);
     image.tokens = whole * (whole + 1) + 1;
     if (image.tiles > 0) image.tokens += image.rows * part * (image.columns * part + 1);
     return {.image = image};
+}
+
+constexpr void read_processor(config_view told, model& m) {
+    expect_resized(told);
+    if (const auto size = told.optional_object("size")) {
+        m.own[whole_side] = size->positive("height");
+        expect_side(told, "size", m.own[whole_side], "a height as large as the width");
+    }
+    m.own[tile_side] = told.positive("tile_size", m.own[tile_side]);
+    read_bounds_of_tiles(told, m.own, fewest_tiles, most_tiles);
+    if (!told.boolean("crop_to_patches", true)) m.own[most_tiles] = 0;
 }
 
 constexpr value base(const site& here, trace& t) {
@@ -102,15 +124,15 @@ constexpr value base(const site& here, trace& t) {
         };
         const std::int64_t patch = here.whole.beside[0].dims.vision.patch_size;
         const auto join = [&](const value& whole, const value& parts) {
-            const std::int64_t side = deepseek_ocr2_detail::left_of(rule.whole, patch);
+            const std::int64_t side = deepseek_ocr2_detail::left_of(here.whole.own[whole_side], patch);
             const value last = separator.unsqueeze(0), global = ended(whole.view({side, side, width}));
             if (parts.rank == 0) return t.cat({global, last}, 0);
-            const std::int64_t part = deepseek_ocr2_detail::left_of(rule.tile, patch);
+            const std::int64_t part = deepseek_ocr2_detail::left_of(here.whole.own[tile_side], patch);
             const value tiles = parts.view({each.rows, each.columns, part, part, width}).transpose(1, 2);
             const value local = ended(t.reshape(tiles, {each.rows * part, each.columns * part, width}));
             return t.cat({local, global, last}, 0);
         };
-        return deepseek_ocr2_detail::place_cut_images(t, words, each, rule.tile, see, join);
+        return deepseek_ocr2_detail::place_cut_images(t, words, each, here.whole.own[tile_side], see, join);
     });
 }
 
@@ -166,6 +188,7 @@ inline constexpr architecture unlimited_ocr_text = [](architecture a) {
 inline constexpr architecture unlimited_ocr = [](architecture a) {
     a.model_type = "unlimited_ocr", a.prefix = "UnlimitedOcr", a.base = unlimited_ocr_detail::base;
     a.read_whole = unlimited_ocr_detail::read, a.media = unlimited_ocr_detail::show;
+    a.own = unlimited_ocr_detail::keys, a.read_processor = unlimited_ocr_detail::read_processor;
     a.text = {.key = "text_config", .otherwise = &unlimited_ocr_text, .always = true};
     return a;
 }(deepseek_ocr2);

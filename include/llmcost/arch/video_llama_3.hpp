@@ -88,7 +88,8 @@ constexpr value base(const site& here, trace& t) {
 // transformers/models/video_llama_3: SigLIP's layers with turned queries in front of Qwen2
 inline constexpr architecture video_llama_3 = [](architecture a) {
     a.model_type = "video_llama_3", a.prefix = "VideoLlama3", a.base = video_llama_3_detail::base;
-    a.media = video_llama_3_detail::show, a.reads.images = true, a.own = video_llama_3_detail::bound_keys;
+    a.media = video_llama_3_detail::show, a.read_processor = qwen2_vl_detail::read_processor, a.reads.images = true,
+    a.own = video_llama_3_detail::bound_keys;
     a.text = {.key = "text_config", .otherwise = &qwen2, .ties = true};
     a.beside[0] = {.key = "vision_config", .otherwise = &video_llama_3_detail::tower, .always = true};
     return a;
