@@ -139,7 +139,7 @@ constexpr void read(config_view config, sizes& s) {
 
 // transformers/models/big_bird: BERT whose long texts are attended to in blocks
 inline constexpr architecture big_bird = [](architecture a) {
-    a.model_type = "big_bird", a.prefix = "BigBird", a.describe = big_bird_detail::describe;
+    a.drops = {}, a.model_type = "big_bird", a.prefix = "BigBird", a.describe = big_bird_detail::describe;
     a.read = big_bird_detail::read, a.own = big_bird_detail::keys, a.embed = big_bird_detail::embed;
     a.prepare = big_bird_detail::prepare, a.layer = big_bird_detail::layer, a.attend = big_bird_detail::attend;
     a.heads = {head_kind::none,
