@@ -9,9 +9,9 @@
 
 #include <llmcost/files/gguf_config.hpp>
 #include <llmcost/json.hpp>
-#include <llmcost/registry.hpp>
 
 #include "memory_file.hpp"
+#include "rows.hpp"
 
 namespace {
 
@@ -25,7 +25,7 @@ void hold_gguf(const llmcost::gguf_file& file, std::size_t size) {
     if (bytes != file.weights.bytes() || bytes > llmcost::count(size) || file.data_begin > size + file.alignment)
         std::abort();
     const std::string text = llmcost::config_of(file);
-    llmcost::parse_config(text, "from GGUF").read_with([](llmcost::config_view v) { return llmcost::read_model(v); });
+    llmcost::parse_config(text, "from GGUF").read_with([](llmcost::config_view v) { return parts::rows.read(v); });
 }
 
 }  // namespace

@@ -9,9 +9,12 @@
 #include <string_view>
 #include <vector>
 
-#include <llmcost/cli/run.hpp>
+#include <llmcost/cli/program.hpp>
 #include <llmcost/devices/all.hpp>
+#include <llmcost/devices/device_file.hpp>
 #include <llmcost/kernels/calibration_file.hpp>
+
+#include "parts.hpp"
 
 // Calibrations, devices and rows of CSV, by the first letter: whatever they hold, times are finite and in order, and errors
 // have an exit code that is known.
@@ -34,7 +37,7 @@ void price(const device& on, const kernel_calibration& c) {
 void answer(const std::vector<std::string_view>& args, const std::string& rows) {
     std::istringstream in(rows);
     std::ostringstream out, err;
-    const int code = cli::run(args, {out, err, in});
+    const int code = cli::run_commands(args, parts::whole({out, err, in}));
     if (code != 0 && code != 2 && code != 3 && code != 5 && code != 7) std::abort();
     // an error always has a line; an answer may have some, that say what stood in for what was asked
     if (code != 0 && err.str().empty()) std::abort();

@@ -4,10 +4,10 @@
 
 #include "../golden/law_exceptions.hpp"
 #include "config_exercise.hpp"
+#include "rows.hpp"
 
 #include <llmcost/analysis/formula.hpp>
 #include <llmcost/llmcost.hpp>
-#include <llmcost/registry.hpp>
 #include <llmcost/report/listing.hpp>
 
 #include <algorithm>
@@ -126,7 +126,7 @@ inline void exercise_model(std::string_view text) {
         const config_document document = parse_config(text, "fuzz.json");
         load = workload_in(document.root());
         closes = document.root().contains("closes") && !load.training;
-        built = document.read_with([](config_view root) { return read_model(root); });
+        built = document.read_with([](config_view root) { return parts::rows.read(root); });
     } catch (const error& problem) {
         require(is_clean(problem.what()) && problem.where().starts_with("fuzz.json"), "refusal");
         require(problem.code() == errc::bad_value || problem.code() == errc::missing_key ||

@@ -4,10 +4,13 @@
 
 #include <llmcost/llmcost.hpp>
 
+#include "rows.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <random>
 #include <string>
 #include <string_view>
@@ -122,7 +125,7 @@ public:
     std::size_t below(std::size_t n) { return std::uniform_int_distribution<std::size_t>(0, n - 1)(random_); }
     template <class List>
     auto one_of(const List& list) {
-        return list[below(std::size(list))];
+        return std::begin(list)[below(static_cast<std::size_t>(std::end(list) - std::begin(list)))];
     }
 
     json number() {
@@ -195,7 +198,7 @@ private:
         at = one_of(near);
     }
     void exchange_type(json& config) {
-        const architecture& row = *one_of(architectures);
+        const architecture& row = *one_of(parts::rows);
         config["model_type"] = row.model_type;
         const std::string_view endings[] = {
             "Model",       "ForCausalLM",    "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering",
@@ -232,7 +235,7 @@ inline std::string config_text(const nlohmann::ordered_json& config) {
 inline std::string mutated_config(std::string_view text, unsigned seed) {
     config_mutator m(seed);
     nlohmann::ordered_json config = config_json(text);
-    if (config.is_null()) config = {{"model_type", m.one_of(architectures)->model_type}};
+    if (config.is_null()) config = {{"model_type", m.one_of(parts::rows)->model_type}};
     for (std::size_t left = 1 + m.below(4); left > 0; --left) {
         if (config.contains("workload") && !config["workload"].is_object()) config.erase("workload");
         m.mutate(config);

@@ -7,7 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include <llmcost/cli/run.hpp>
+#include <llmcost/cli/page.hpp>
+#include <llmcost/json.hpp>
+
+#include "rows.hpp"
 
 // Arguments, one per line, asked of small models: whatever they are, the answer or the error is text that steers no
 // terminal.
@@ -27,7 +30,7 @@ const std::vector<llmcost::model>& models() {
                  R"({"model_type":"gpt2","vocab_size":97,"n_embd":8,"n_layer":2,"n_head":2,"n_positions":40})",
              })
             out.push_back(llmcost::parse_config(text, "small").read_with([](llmcost::config_view root) {
-                return llmcost::read_model(root);
+                return parts::rows.read(root);
             }));
         return out;
     }();

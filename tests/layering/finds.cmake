@@ -1,18 +1,15 @@
 # SPDX-FileCopyrightText: 2026 The llmcost authors
 # SPDX-License-Identifier: Apache-2.0
-# Breaks one rule at a time in a copy of the headers; arrows.cmake must say so.
+# Breaks every rule once in a copy of the headers; arrows.cmake must say so of each.
 cmake_minimum_required(VERSION 3.24)
 
+file(REMOVE_RECURSE ${WORK_DIR})
+file(COPY ${INCLUDE_DIR}/llmcost DESTINATION ${WORK_DIR})
+set(complaints "")
+# must_find(HEADER LINE COMPLAINT): what arrows.cmake says once the line is there
 function(must_find header line complaint)
-  file(REMOVE_RECURSE ${WORK_DIR})
-  file(COPY ${INCLUDE_DIR}/llmcost DESTINATION ${WORK_DIR})
   file(APPEND ${WORK_DIR}/llmcost/${header} "\n${line}\n")
-  execute_process(COMMAND ${CMAKE_COMMAND} -DINCLUDE_DIR=${WORK_DIR} -P ${CMAKE_CURRENT_LIST_DIR}/arrows.cmake
-                  RESULT_VARIABLE status OUTPUT_VARIABLE said ERROR_VARIABLE said)
-  string(FIND "${said}" "${complaint}" at)
-  if(status EQUAL 0 OR at EQUAL -1)
-    message(SEND_ERROR "${header} with ${line} was not found; expected: ${complaint}\n${said}")
-  endif()
+  set(complaints "${complaints};${complaint}" PARENT_SCOPE)
 endfunction()
 
 must_find(base/count.hpp "#include <llmcost/trace/trace.hpp>" "llmcost/base/count.hpp (base) may not include llmcost/trace/trace.hpp (trace)")
@@ -29,4 +26,14 @@ must_find(trace/value.hpp "#include <llmcost/no_such_header.hpp>" "llmcost/no_su
 must_find(base/dtype.hpp "#include <llmcost/base/workload.hpp>" "a circle of includes goes through")
 must_find(arch/forgotten.hpp "" "llmcost/arch/forgotten.hpp (arch) is not reached")
 must_find(new_room/odd.hpp "" "llmcost/new_room/odd.hpp: belongs to no room")
+
+execute_process(COMMAND ${CMAKE_COMMAND} -DINCLUDE_DIR=${WORK_DIR} -P ${CMAKE_CURRENT_LIST_DIR}/arrows.cmake
+                RESULT_VARIABLE status OUTPUT_VARIABLE said ERROR_VARIABLE said)
+list(REMOVE_ITEM complaints "")
+foreach(complaint IN LISTS complaints)
+  string(FIND "${said}" "${complaint}" at)
+  if(status EQUAL 0 OR at EQUAL -1)
+    message(SEND_ERROR "not found: ${complaint}\n${said}")
+  endif()
+endforeach()
 file(REMOVE_RECURSE ${WORK_DIR})

@@ -1,5 +1,3 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
 #include "everything.hpp"
-
-const void* version_seen_by_second() { return &llmcost::version; }
