@@ -231,6 +231,23 @@ TEST_CASE("a name that only the hub knows is downloaded, once") {
     CHECK(server.requests().size() == before);
 }
 
+TEST_CASE("a pipeline of diffusers has the configuration of its denoiser") {
+    const std::string flux = R"({"_class_name": "FluxTransformer2DModel", "guidance_embeds": true})";
+    const std::string parameters = "scope,params\nall,11901408320\n";
+    const scratch_folder folder;
+    small_hub hub;
+    hub.content = flux, hub.file = "transformer/config.json";
+    loopback_server server(hub);
+    const surroundings around{
+        .variables = {{"HF_HUB_OFFLINE", "0"}, {"HF_HOME", folder.path().string()}, {"HF_ENDPOINT", server.url()}}};
+    CHECK(printed("--model org/name --format csv params", around) == parameters);
+    const std::size_t asked = server.requests().size();
+    CHECK(printed("--model org/name --format csv params", around) == parameters);
+    CHECK(server.requests().size() == asked);
+    (void)folder.put("pipeline/transformer/config.json", flux);
+    CHECK(printed("--config " + (folder.path() / "pipeline").string() + " --format csv params") == parameters);
+}
+
 TEST_CASE("a hub that cannot be used") {
     const scratch_folder folder;
     loopback_server server([](const server_request& to) { return server_reply::make(to, 200, {}, "hello"); });

@@ -110,10 +110,11 @@ struct small_hub {
     std::string commit = first_commit;
     std::string blob{};  ///< empty: git's name of `content`
     std::string content = small_content;
+    std::string file = "config.json";
 
     server_reply operator()(const server_request& request) const {
-        const bool known = request.target == "/org/name/resolve/main/config.json" ||
-                           request.target == "/org/name/resolve/" + commit + "/config.json";
+        const bool known = request.target == "/org/name/resolve/main/" + file ||
+                           request.target == "/org/name/resolve/" + commit + '/' + file;
         if (!known) return server_reply::make(request, 404, {{"X-Error-Code", "RepoNotFound"}});
         const std::string etag = '"' + (blob.empty() ? llmcost::detail::hub::git_name(content) : blob) + '"';
         return server_reply::make(request, 200, {{"X-Repo-Commit", commit}, {"ETag", etag}}, content);

@@ -12,6 +12,7 @@
 
 #include <llmcost/bundled/verified_type.hpp>
 #include <llmcost/cli/front_page_model.hpp>
+#include <llmcost/described/described_model.hpp>
 
 // The page that answers what people ask first, in 80 columns.
 namespace llmcost::cli {
@@ -45,14 +46,15 @@ inline std::vector<std::string> media_lines(const question& q) {
     const auto say = [&](std::int64_t n, std::string_view one, std::string given, const media_shape& as) {
         std::string line = number(n) + ' ' + std::string(one) + (n == 1 ? "" : "s") + past;
         if (!given.empty()) line += " of " + given;
-        if (as.height > 0) line += ", read as " + (as.tiles > 1 ? number(as.tiles) + " of " : "") + size(as.width, as.height);
+        if (as.height > 0)
+            line += ", read as " + (as.tiles > 1 ? number(as.tiles) + " of " : "") + size(as.width, as.height);
         out.push_back(line + tokens(as.tokens) + (n > 1 && as.tokens > 0 ? " each" : ""));
     };
     if (load.images > 0)
         say(load.images, "image", load.image_height > 0 ? size(load.image_width, load.image_height) : "", shown.image);
     if (load.videos > 0)
-        say(load.videos, "video",
-            number(load.video_frames) + " frames of " + size(load.video_width, load.video_height), shown.video);
+        say(load.videos, "video", number(load.video_frames) + " frames of " + size(load.video_width, load.video_height),
+            shown.video);
     if (load.audio_milliseconds > 0) {
         std::array<char, 32> seconds{};
         std::snprintf(seconds.data(), seconds.size(), "%g s of sound", static_cast<double>(load.audio_milliseconds) / 1000);
@@ -61,6 +63,20 @@ inline std::vector<std::string> media_lines(const question& q) {
         out.push_back(line + tokens(shown.audio.tokens));
     }
     return out;
+}
+
+/// What a description reads, where that is more than one tensor.
+inline std::string inputs_line(const question& q) {
+    if (q.described == nullptr) return {};
+    const auto inputs = q.described->inputs(q.work.base);
+    if (inputs.size() < 2) return {};
+    std::vector<std::string> each;
+    for (const auto& [name, sizes] : inputs) {
+        std::string text(name);
+        for (int i = 0; i < sizes.rank; ++i) text += (i == 0 ? " " : " × ") + number(sizes.size[i]);
+        each.push_back(std::move(text));
+    }
+    return dim(q, "reads ") + wrapped(each, page_width - 6, "      ");
 }
 
 /// What is counted, and for how much work.
@@ -84,11 +100,14 @@ inline std::string work_title(const question& q, const figures& total) {
 inline count tokens_of(const question& q) {
     const workload& load = q.work.base;
     if (reads_pixels(q.subject) || reads_samples(q)) return count(load.batch);
-    if (q.work.kind == job_kind::generation) return count(load.batch) * count(q.work.input + q.work.media_tokens + q.work.output - 1);
+    if (q.work.kind == job_kind::generation)
+        return count(load.batch) * count(q.work.input + q.work.media_tokens + q.work.output - 1);
     count n;
     if (q.work.kind == job_kind::requests)
         for (const request_group& g : q.work.groups) n += count(g.sequence + g.media_tokens) * count(g.how_many);
-    return q.work.kind == job_kind::requests ? n : count(load.batch) * count(load.sequence + (load.past == 0 ? q.work.media_tokens : 0));
+    return q.work.kind == job_kind::requests
+               ? n
+               : count(load.batch) * count(load.sequence + (load.past == 0 ? q.work.media_tokens : 0));
 }
 
 /// A scope's line of the page's table.
@@ -257,6 +276,7 @@ inline std::string words_to_try(const question& q) {
     out += detail::bold(q, title) + std::string(used + 2 <= detail::page_width ? detail::page_width - used : 2, ' ') + each +
            '\n';
     for (const std::string& line : detail::media_lines(q)) out += line + '\n';
+    out += detail::inputs_line(q);
     out += q.work.kind == job_kind::generation ? detail::phases_table(q, read.sums) : detail::counts_table(q, read);
     if (q.work.training) out += detail::training_line(q);
     out += detail::beside_the_model(q) + '\n' + detail::dim(q, detail::provenance(q, read));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <ostream>
 #include <span>
 #include <string>
@@ -17,9 +18,9 @@
 #include <llmcost/cli/arguments.hpp>
 #include <llmcost/cli/class_config.hpp>
 #include <llmcost/cli/command.hpp>
+#include <llmcost/cli/processor_file.hpp>
 #include <llmcost/cli/relatives.hpp>
 #include <llmcost/cli/stored.hpp>
-#include <llmcost/cli/processor_file.hpp>
 #include <llmcost/cli/streams.hpp>
 #include <llmcost/cli/subject.hpp>
 #include <llmcost/cli/variant.hpp>
@@ -79,6 +80,20 @@ inline std::pair<repo_id, bool> repo_of(const arguments& args, std::string_view 
     throw error(e.code(), {}, std::string(e.what()) + near.hint("", "; bundled under a near name: "));
 }
 
+/// The configuration of a repository; throws what is wrong with the first of its names where none is there.
+inline hub_file fetch_config(const repo_id& id, const hub_options& options) {
+    std::optional<error> first;
+    for (const char* const file : llmcost::detail::config_files) {
+        try {
+            return fetch(id, file, options);
+        } catch (const error& e) {
+            if (e.code() != errc::not_found) throw;
+            if (!first) first = e;
+        }
+    }
+    throw *first;
+}
+
 inline found_config from_name(std::string_view name, const arguments& args, const program& io) {
     const std::string path(name);
     if (looks_like_gguf(name)) return from_gguf(path);
@@ -100,8 +115,9 @@ inline found_config from_name(std::string_view name, const arguments& args, cons
         add_processor_of(document, {repository, file.commit}, options, io.models);
         return document;
     };
-    if (const auto cached = find_in_cache(id, "config.json", options))
-        return {with_processor(*cached), {shown, "cached configuration of commit " + printable(cached->commit)}, true};
+    for (const char* const file : llmcost::detail::config_files)
+        if (const auto cached = find_in_cache(id, file, options))
+            return {with_processor(*cached), {shown, "cached configuration of commit " + printable(cached->commit)}, true};
     // a revision of the hub is asked for: what is bundled may be another one
     if (const bundled_config* known = revised ? nullptr : find_bundled(io.bundled, id.name)) {
         config_document document = parse_config(known->json, std::string(known->name));
@@ -113,7 +129,7 @@ inline found_config from_name(std::string_view name, const arguments& args, cons
         throw error(errc::io, shown,
                     llmcost::detail::without_config(path) + " (for the hub's repository: --model " + shown + "@main)");
     try {
-        const hub_file file = fetch(id, "config.json", options);
+        const hub_file file = fetch_config(id, options);
         return {with_processor(file), {shown, "configuration from the hub, commit " + printable(file.commit)}, true};
     } catch (const error& e) {
         refuse_name(e, id.name, io.bundled);
@@ -161,7 +177,8 @@ inline void check_source(const arguments& args, const program& io) {
         const std::string path(name);
         if (args.has(option::model)) return detail::from_name(name, args, io);
         if (!args.has(option::config))
-            return args.has(option::gguf) ? detail::from_gguf(path) : detail::from_file(detail::config_beside(path), name, io.models);
+            return args.has(option::gguf) ? detail::from_gguf(path)
+                                          : detail::from_file(detail::config_beside(path), name, io.models);
         if (name != "-") return detail::from_file(path, name, io.models);
         return {
             read_config_file(io.in, "standard input"), {"standard input", "configuration from the standard input"}, false};

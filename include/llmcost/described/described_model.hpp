@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <llmcost/described/walker.hpp>
 #include <llmcost/model/architecture.hpp>
@@ -185,6 +186,14 @@ public:
 
     /// The model; it looks at this object.
     [[nodiscard]] const model& subject() const noexcept { return model_; }
+    /// What it reads of a workload: names and sizes, in the order of the file; throws `error` where a size is none.
+    [[nodiscard]] std::vector<std::pair<std::string_view, extents>> inputs(const workload& load) const {
+        trace t{load};
+        described::walker w(row_->what, row_->made_names, t);
+        std::vector<std::pair<std::string_view, extents>> out;
+        for (const described::input& in : row_->what.inputs) out.emplace_back(in.name, w.input_sizes(in));
+        return out;
+    }
     /// Whether a configuration is a description: it has layers and what they read.
     [[nodiscard]] static bool is_described(config_view root) {
         if (!root.is_object()) return false;

@@ -56,12 +56,7 @@ public:
         const block& whole = p_.blocks.front();
         frame& f = open(whole);
         for (std::size_t i = 0; i < p_.inputs.size(); ++i) {
-            extents sizes;
-            for (const expression& e : p_.inputs[i].shape) {
-                const std::int64_t n = size_of(p_.inputs[i], e, f);
-                if (n < 1 || n > largest_input) fail(p_.inputs[i].pointer, "expected sizes from 1 to 2^31 - 1");
-                sizes.size[sizes.rank++] = n;
-            }
+            const extents sizes = sizes_of(p_.inputs[i], f);
             f.slots[whole.inputs[i].slot] = {p_.inputs[i].integers ? dense(sizes) : t_.input(sizes), nullptr};
         }
         const module_info m{.type = {"", p_.type}};
@@ -79,6 +74,13 @@ public:
         }
         close();
         return t_.leave(m, last.v);
+    }
+
+    /// The sizes of an input of the description.
+    [[nodiscard]] extents input_sizes(const input& of) {
+        const extents sizes = sizes_of(of, open(p_.blocks.front()));
+        close();
+        return sizes;
     }
 
 private:
@@ -112,6 +114,15 @@ private:
         return e.constant() ? e.number : p_.numbers.evaluate(e, {f.variables.data(), asked_});
     }
 
+    [[nodiscard]] extents sizes_of(const input& of, const frame& f) const {
+        extents sizes;
+        for (const expression& e : of.shape) {
+            const std::int64_t n = size_of(of, e, f);
+            if (n < 1 || n > largest_input) fail(of.pointer, "expected sizes from 1 to 2^31 - 1");
+            sizes.size[sizes.rank++] = n;
+        }
+        return sizes;
+    }
     [[nodiscard]] std::int64_t size_of(const input& of, const expression& e, const frame& f) const {
         try {
             return number(e, f);

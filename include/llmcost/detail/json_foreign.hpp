@@ -117,7 +117,8 @@ inline constexpr json_signature json_signatures[] = {
      {"a params.json, as Llama and Mistral were first released with",
       "expected the config.json of the same model for Transformers"}},
     {{"_class_name", "scheduler"},
-     {"the index of a pipeline of diffusers", "expected the config.json of its denoiser: in the folder transformer or unet"}},
+     {"the index of a pipeline of diffusers",
+      "expected the config.json of its denoiser: in the folder transformer or unet"}},
     {{"_from_model_config"}, {"the settings of generation", its_neighbour}},
     {{"do_sample"}, {"the settings of generation", its_neighbour}},
     {{"max_new_tokens"}, {"the settings of generation", its_neighbour}},
@@ -175,13 +176,18 @@ inline std::string without_config(const std::filesystem::path& folder) {
     return names.size() > most ? out + " and " + std::to_string(names.size() - most) + " more" : out;
 }
 
-/// The config.json of a folder, else the path itself; nothing for a folder that has none.
+/// Where a repository has its model's configuration: a pipeline of diffusers has that of its denoiser alone.
+inline constexpr const char* config_files[]{"config.json", "transformer/config.json", "unet/config.json"};
+
+/// The configuration of a folder, else the path itself; nothing for a folder that has none.
 inline std::optional<std::string> config_file_at(const std::string& path) {
     std::error_code none;
     if (!std::filesystem::is_directory(path, none)) return path;
-    const std::filesystem::path inside = std::filesystem::path(path) / "config.json";
-    // a link into nothing is there, and says more when it is opened
-    if (std::filesystem::exists(std::filesystem::symlink_status(inside, none))) return inside.string();
+    for (const char* const name : config_files) {
+        const std::filesystem::path inside = std::filesystem::path(path) / name;
+        // a link into nothing is there, and says more when it is opened
+        if (std::filesystem::exists(std::filesystem::symlink_status(inside, none))) return inside.string();
+    }
     return std::nullopt;
 }
 
