@@ -46,6 +46,7 @@ LAYERS = {
 SAME = ("relu", "silu", "sigmoid", "tanh", "hardswish", "hardsigmoid", "softplus", "exp", "log", "sqrt", "rsqrt", "reciprocal", "neg",
         "abs", "sin", "cos", "erf", "matmul", "bmm", "contiguous", "clone", "maximum", "minimum")
 SHAPED = ("view", "reshape", "expand", "_unsafe_view")
+COMPARED = ("eq", "ne", "gt", "ge", "lt", "le")  # what makes a mask: no FLOPs
 NOTHING = ("lift_fresh_copy", "detach", "alias", "to", "_to_copy", "dropout", "feature_dropout")
 
 
@@ -201,10 +202,15 @@ class Describer:
             self.steps.append(({}, [], node.name))
             return
         name = node.target.__name__.split(".")[0]
-        plain, args, reads = name.rstrip("_") or name, node.args, self.tensors(node)
+        plain, args = name.rstrip("_") or name, node.args
+        if plain in ("fill", "copy", "zero") and not node.users:  # into a part of a tensor, which others read whole
+            return
+        reads = self.tensors(node)
         step = {"function": plain}
         number = self.number
-        if plain in NOTHING:
+        if plain == "einsum":
+            return self.product(node, chain, reads)
+        if plain in NOTHING or plain in COMPARED and len(reads) == 1:
             step = {"function": "dropout", "p": 0}
             reads = reads[:1]
         elif plain in ("add", "sub", "mul", "div"):
@@ -219,8 +225,8 @@ class Describer:
             step = {"function": "view" if plain == "_unsafe_view" else plain, "shape": self.sizes(node)}
         elif plain == "flatten":
             step.update(start_dim=args[1] if len(args) > 1 else 0, end_dim=args[2] if len(args) > 2 else -1)
-        elif plain == "transpose":
-            step.update(dim0=args[1], dim1=args[2])
+        elif plain in ("transpose", "swapaxes"):
+            step.update(function="transpose", dim0=args[1], dim1=args[2])
         elif plain == "permute":
             step["dims"] = list(args[1])
         elif plain in ("softmax", "unsqueeze", "squeeze"):
@@ -248,17 +254,30 @@ class Describer:
             step.update(kernel_size=args[1], stride=args[2] if len(args) > 2 and args[2] else args[1], padding=args[3] if len(args) > 3 else 0)
         elif plain == "pad":
             step["pad"] = list(args[1])
-        elif plain in ("roll", "masked_fill", "linear"):
+        elif plain in ("roll", "linear"):
             pass
+        elif plain == "masked_fill":
+            reads = reads[:1]
         elif plain == "index" and len(args[1]) == 1:
             reads = [args[0].name, args[1][0].name]
         elif plain == "scaled_dot_product_attention":
             step["is_causal"] = bool(node.kwargs.get("is_causal", args[5] if len(args) > 5 else False))
         elif plain in ("zeros", "ones", "full", "new_zeros", "new_ones"):
-            step = {"function": "zeros", "size": self.sizes(node)}
+            step, reads = {"function": "zeros", "size": self.sizes(node)}, []
         else:
             raise SystemExit(f"{chain[-1][0] if chain else 'the module'}: no function of llmcost does what {node.target} does")
         self.write(chain, step, reads, node.name)
+
+    def product(self, node, chain, reads):
+        """An einsum of two tensors that is one batched product, the contracted letter last in the first of them."""
+        first, second, out = node.args[0].replace(" ", "").replace("->", ",").split(",")
+        batch = out[:-2]
+        if len(reads) != 2 or first[:-1] != out[:-1] or second[:-2] != batch or set(second[-2:]) != {first[-1], out[-1]}:
+            raise SystemExit(f"{chain[-1][0] if chain else 'the module'}: einsum {node.args[0]} is no batched product")
+        if second[-1] == first[-1]:
+            self.write(chain, {"function": "transpose", "dim0": -2, "dim1": -1}, reads[1:], node.name + "_t")
+            reads = [reads[0], node.name + "_t"]
+        self.write(chain, {"function": "matmul"}, reads, node.name)
 
     def connect(self):
         """Names for tensors that somebody reads later; what the step before made needs none."""
