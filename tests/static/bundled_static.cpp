@@ -23,7 +23,9 @@ constexpr std::size_t rows_of_all_families =
     std::size(llmcost::bundled_gpt) + std::size(llmcost::bundled_llama) + std::size(llmcost::bundled_mistral) +
     std::size(llmcost::bundled_mixture) + std::size(llmcost::bundled_qwen) + std::size(llmcost::bundled_state_space) +
     std::size(llmcost::bundled_torchvision) + std::size(llmcost::bundled_diffusers) + std::size(llmcost::bundled_timm) +
-    std::size(llmcost::bundled_media);
+    std::size(llmcost::bundled_causal) + std::size(llmcost::bundled_image_text_from_q) +
+    std::size(llmcost::bundled_image_text_to_p) + std::size(llmcost::bundled_sound) + std::size(llmcost::bundled_text) +
+    std::size(llmcost::bundled_vision);
 static_assert(bundled_configs.size() == rows_of_all_families);
 static_assert(names_ascend(bundled_configs));
 

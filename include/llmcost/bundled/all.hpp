@@ -3,19 +3,24 @@
 #pragma once
 
 #include <llmcost/bundled/bundled_config.hpp>
+#include <llmcost/bundled/causal.hpp>
 #include <llmcost/bundled/dense.hpp>
 #include <llmcost/bundled/diffusers.hpp>
 #include <llmcost/bundled/encoder.hpp>
 #include <llmcost/bundled/gemma.hpp>
 #include <llmcost/bundled/gpt.hpp>
+#include <llmcost/bundled/image_text_from_q.hpp>
+#include <llmcost/bundled/image_text_to_p.hpp>
 #include <llmcost/bundled/llama.hpp>
-#include <llmcost/bundled/media.hpp>
 #include <llmcost/bundled/mistral.hpp>
 #include <llmcost/bundled/mixture.hpp>
 #include <llmcost/bundled/qwen.hpp>
+#include <llmcost/bundled/sound.hpp>
 #include <llmcost/bundled/state_space.hpp>
+#include <llmcost/bundled/text.hpp>
 #include <llmcost/bundled/timm.hpp>
 #include <llmcost/bundled/torchvision.hpp>
+#include <llmcost/bundled/vision.hpp>
 
 #include <array>
 #include <cstddef>
@@ -53,10 +58,10 @@ constexpr auto merge_bundled(const bundled_config (&... tables)[Sizes]) noexcept
 }  // namespace detail
 
 /// Every bundled configuration, sorted by name without regard to case.
-inline constexpr auto bundled_configs =
-    detail::merge_bundled(bundled_dense, bundled_diffusers, bundled_encoder, bundled_gemma, bundled_gpt, bundled_llama,
-                          bundled_media, bundled_mistral, bundled_mixture, bundled_qwen, bundled_state_space, bundled_timm,
-                          bundled_torchvision);
+inline constexpr auto bundled_configs = detail::merge_bundled(
+    bundled_causal, bundled_dense, bundled_diffusers, bundled_encoder, bundled_gemma, bundled_gpt, bundled_image_text_from_q,
+    bundled_image_text_to_p, bundled_llama, bundled_mistral, bundled_mixture, bundled_qwen, bundled_sound,
+    bundled_state_space, bundled_text, bundled_timm, bundled_torchvision, bundled_vision);
 
 static_assert(detail::names_ascend(bundled_configs), "tables stand in the order of their names, each name once");
 

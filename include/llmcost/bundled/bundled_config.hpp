@@ -13,8 +13,8 @@ namespace llmcost {
 // with its length at hand, a literal is read in half the time that a search for its end takes
 using std::string_view_literals::operator""sv;
 
-/// One bundled configuration: the keys of a model's `config.json` that its cost depends on, values unchanged; or a
-/// description, of which it is a variant.
+/// One bundled configuration: the keys of a model's `config.json` that its cost depends on, values unchanged, labels by
+/// their number; or a description, of which it is a variant.
 struct bundled_config {
     std::string_view name;    ///< repository on the hub, "org/name"
     std::string_view source;  ///< public files that the keys were read from; "its own config.json" is the repository's

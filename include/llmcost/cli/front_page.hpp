@@ -144,7 +144,7 @@ inline std::string counts_table(const question& q, const roles_read& read) {
     out += dim(q, "besides: ") + wrapped(besides, page_width - 9, "         ");
     if (total.unrouted_flops != count{})
         out += "eager runs every expert over every token: " + scaled(total.active_flops()) +
-               " of the FLOPs are for the experts picked (active_flops)\n";
+               " of the FLOPs\nare for the experts picked (active_flops)\n";
     return out;
 }
 

@@ -116,12 +116,13 @@ inline std::vector<memory_line> memory_lines(const question& q, const figures& t
     std::vector<memory_line> out{{"Weights", in_bytes(total.weight_bytes)}};
     workload base = q.phases.front().parts.front().load;
     if (!q.phases.back().parts.empty()) base = q.phases.back().parts.front().load;
+    const bool sound_alone = reads_sound_alone(q.subject);
     const auto cached = [&](std::int64_t batch, std::int64_t tokens) {
-        workload load = base.text_alone();
+        workload load = sound_alone ? base : base.text_alone();
         load.batch = batch, load.sequence = 1, load.past = tokens - 1;
         return count_model(q.subject, load).cache_bytes;
     };
-    if (total.cache_bytes == count{} && cached(1, 2) == count{}) {
+    if (total.cache_bytes == count{} && (sound_alone || cached(1, 2) == count{})) {
         out.push_back({"Cache", "none"});
         return out;
     }
@@ -145,8 +146,9 @@ inline std::vector<memory_line> memory_lines(const question& q, const figures& t
     const std::int64_t later = q.work.kind == job_kind::generation ? q.work.output - 1 : 0;
     const workload& first_pass = q.phases.front().parts.front().load;
     std::int64_t batch = load.batch;
-    std::string here = number(batch) + " × " + number(first_pass.past + first_pass.sequence +
-                                                      (first_pass.past == 0 ? q.work.media_tokens : 0) + later);
+    std::string here =
+        number(batch) + " × " +
+        number(first_pass.past + first_pass.sequence + (first_pass.past == 0 ? q.work.media_tokens : 0) + later);
     if (first_pass.encoder_sequence > 0) here += " + " + number(first_pass.encoder_sequence);
     if (q.work.kind == job_kind::requests) here = "all requests";
     out.push_back({"Cache here", in_bytes(total.cache_bytes), here});

@@ -82,6 +82,17 @@ inline void note_on_context(std::ostream& notes, std::string_view name, const mo
              count_model(m, {.sequence = 1, .encoder_sequence = 2}));
 }
 
+/// Whether a model does nothing without sound.
+[[nodiscard]] inline bool reads_sound_alone(const model& m) {
+    if (!m.kind->reads.audio) return false;
+    try {
+        (void)count_model(m, {.sequence = 1});
+    } catch (const description_error&) {
+        return true;
+    }
+    return false;
+}
+
 /// Whether an encoder of whatever length runs in front of a decoder's first pass, and in no later one.
 [[nodiscard]] inline bool runs_encoder_once(const model& m) {
     const auto work = [&](std::int64_t past) {
