@@ -2,16 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fits what engines add to their kernels to measured serving runs, and says how far predictions are from them:
 //
-//     fit_engines ACCURACY.md CONFIGS CALIBRATIONS SOURCE RUNS.csv
+//     fit_engines ACCURACY.md CONFIGS CALIBRATIONS SOURCE RUNS.csv [TRACES]
 //
-// CONFIGS has org__name.json for each model of the runs. Fitted are runs on one node of devices whose kernels have been
-// measured; each model's errors are those of constants that were fitted without it. Runs whose columns say something else
-// than their own id (`…_c64_tp4_ep4_…`: 64 requests at a time on four devices) are left out.
+// TRACES is a folder of runs that take no part in any fit (trace_runs.hpp). CONFIGS has org__name.json for each model of the
+// runs. Fitted are runs on one node of devices whose kernels have been measured; each model's errors are those of constants
+// that were fitted without it. Rows whose columns say something else than their own id (`…_c64_tp4_ep4_…`: 64 requests at a
+// time on four devices) are read as the id says.
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iostream>
@@ -19,13 +21,16 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <llmcost/latency/fit.hpp>
 
 #include "rows.hpp"
 #include "serving_runs.hpp"
+#include "trace_runs.hpp"
 
 namespace {
 
@@ -134,10 +139,14 @@ host_times fit_simulated(const engine& by, const std::vector<const run*>& all) {
         const auto ttft = [&](const run& r) { return of[&r].ttft / r.ttft; };
         return loss(runs, tpot, 0.05) + loss_beside_factors(runs, ttft, 0.1) + 0.02 * pulled;
     };
-    values best{-0.02, 0.1, 0.2, 1}, step{0.04, 0.3, 0.3, 1};
+    // of a request in vLLM 15.6 ms were fitted by others to its runs on H100 (inference-sim @f90a1e3a,
+    // testdata/trained_physics_iter29.json): runs that send as soon as they are answered hardly tell it
+    const bool told = by.name == string_ref("vllm");
+    values best{-0.02, 0.1, 0.2, told ? 1.56 : 1}, step{0.04, 0.3, 0.3, told ? 0.0 : 1};
     double least = off(best);
     for (int round = 0; round < 6; ++round)
         for (std::size_t i = 0; i < best.size(); ++i) {
+            if (step[i] == 0) continue;
             bool nearer = false;
             for (const double to : {step[i], -step[i]})
                 for (int times = 0; times < 6; ++times) {
@@ -194,17 +203,88 @@ struct errors {
     }
 };
 
-/// What nine in ten of these logarithms lie between.
-std::string nine_in_ten(std::vector<double> logs) {
-    if (logs.empty()) return "{}";
-    std::sort(logs.begin(), logs.end());
-    const auto at = [&](double share) {
-        return logs[static_cast<std::size_t>(share * static_cast<double>(logs.size() - 1))];
-    };
+/// Logarithms of measured over predicted, of one model on one device: of the time per token and of the first token, in
+/// closed form and simulated.
+struct logs {
+    std::array<std::vector<double>, 4> of;
+
+    void add(const both& predicted, const run& r) {
+        const double pairs[][2]{{r.tpot, predicted.closed.tpot},
+                                {r.ttft, predicted.closed.ttft},
+                                {r.tpot, predicted.simulated.tpot},
+                                {r.ttft, predicted.simulated.ttft}};
+        for (std::size_t i = 0; i < of.size(); ++i) of[i].push_back(std::log2(pairs[i][0] / pairs[i][1]));
+    }
+};
+/// Behind a device: its runs by constants of all models, as users have them.
+constexpr const char* as_fitted = " as fitted";
+/// By device and model; those of an engine that stand on the same.
+using logs_by_model = std::map<std::pair<std::string, std::string>, logs>;
+/// The same by device alone.
+std::map<std::string, logs> by_device(const logs_by_model& all) {
+    std::map<std::string, logs> out;
+    for (const auto& [of, one] : all)
+        for (std::size_t i = 0; i < one.of.size(); ++i)
+            out[of.first].of[i].insert(out[of.first].of[i].end(), one.of[i].begin(), one.of[i].end());
+    return out;
+}
+
+/// Takes in the shortest interval around the prediction that nine in ten of these logarithms lie in.
+void widen(serving_error& e, std::vector<double> of) {
+    if (of.empty()) return;
+    std::sort(of.begin(), of.end());
+    const auto inside = static_cast<std::size_t>(std::ceil(0.9 * static_cast<double>(of.size())));
+    serving_error best{of.front(), of.back()};
+    for (std::size_t i = 0; i + inside <= of.size(); ++i) {
+        const serving_error here{std::min(of[i], 0.0), std::max(of[i + inside - 1], 0.0)};
+        if (i == 0 || here.high - here.low < best.high - best.low) best = here;
+    }
+    e.low = std::min(e.low, best.low), e.high = std::max(e.high, best.high);
+}
+/// In two digits, outwards.
+serving_error settled(serving_error e) { return {std::floor(100 * e.low) / 100, std::ceil(100 * e.high) / 100}; }
+std::string words(serving_error e) {
     std::array<char, 48> text{};
-    std::snprintf(text.data(), text.size(), "{%.2f, %.2f}", at(0.05), at(0.95));
+    std::snprintf(text.data(), text.size(), "{%.2f, %.2f}", e.low, e.high);
     return text.data();
 }
+/// The share of runs that an interval holds, of the group that it holds least of.
+template <class Groups>
+double least_inside(const Groups& all, std::size_t which, serving_error e) {
+    double least = 1;
+    for (const auto& [of, one] : all) {
+        double inside = 0;
+        for (const double x : one.of[which]) inside += x >= e.low && x <= e.high ? 1 : 0;
+        if (!one.of[which].empty()) least = std::min(least, inside / static_cast<double>(one.of[which].size()));
+    }
+    return least;
+}
+
+/// A folder that has the calibrations of all devices but some, as long as it lives.
+class calibrations_without {
+public:
+    calibrations_without(const std::filesystem::path& all, const std::string& beside,
+                         const std::vector<std::string>& devices)
+        : at_(std::filesystem::absolute(beside + ".without-" + devices.front())) {
+        std::filesystem::remove_all(at_);
+        std::filesystem::create_directories(at_);
+        for (const auto& entry : std::filesystem::directory_iterator(all))
+            if (entry.is_directory() &&
+                std::find(devices.begin(), devices.end(), entry.path().filename().string()) == devices.end())
+                std::filesystem::create_directory_symlink(std::filesystem::absolute(entry.path()),
+                                                          at_ / entry.path().filename());
+    }
+    ~calibrations_without() {
+        std::error_code ignored;
+        std::filesystem::remove_all(at_, ignored);
+    }
+    calibrations_without(const calibrations_without&) = delete;
+    calibrations_without& operator=(const calibrations_without&) = delete;
+    [[nodiscard]] std::string path() const { return at_.string(); }
+
+private:
+    std::filesystem::path at_;
+};
 
 /// Below ten nanoseconds, or as small a part of a step, is none.
 double settled(double constant) { return constant < 1e-8 ? 0 : constant; }
@@ -224,41 +304,66 @@ constexpr const char* head =
     "measured in these layers: they are predicted by Triton's, with half of the measured time for long prompts.\n"
     "`s` is the simulation (docs/serving.md) with constants of its own, beside the closed form of `llmcost serve`. It sends\n"
     "ten requests of each client, all first ones at once; means over all are held against the columns.\n\n";
+constexpr const char* intervals_head =
+    "\n## Intervals\n\nmeasured / predicted, by what predictions stand on (`serving_evidence`): nine in ten runs of each "
+    "device "
+    "lie\ninside, and what stands on less is given no narrower an interval. Behind each the share of runs inside: of the "
+    "device, "
+    "and\nof the model on a device, that has the least. B200 is predicted by constants of H100 and H200. Runs were "
+    "predicted once "
+    "more\nwithout the calibrations of their own chip, and without any; those count where their kernels then come from.\n\n"
+    "| engine | stands on | runs | time per token | inside | first token | inside | s | inside | first token, s | inside |\n"
+    "|---|---|---|---|---|---|---|---|---|---|---|\n";
+constexpr const char* traces_head =
+    "\n## Runs of other people\n\nThey took no part in any fit (bench/trace_runs.hpp has their sources). Measured, and by "
+    "how much "
+    "the simulation is more.\nHost times are those that were fitted above; percentiles are of all requests.\n\n"
+    "| run | first token, mean | p99 | per token, mean | p99 | whole answer, mean | p99 |\n|---|---|---|---|---|---|---|\n";
 constexpr const char* columns =
     "runs | kernels alone | time per token | s | first token, few | s | first token, many | s |\n";
 
 int fit_all(const std::vector<std::string>& arguments) {
-    if (arguments.size() != 5)
-        throw std::runtime_error("usage: fit_engines ACCURACY.md CONFIGS CALIBRATIONS SOURCE RUNS.csv");
+    if (arguments.size() != 5 && arguments.size() != 6)
+        throw std::runtime_error("usage: fit_engines ACCURACY.md CONFIGS CALIBRATIONS SOURCE RUNS.csv [TRACES]");
     std::ifstream in(arguments[4], std::ios::binary);
     if (!in) throw std::runtime_error(arguments[4] + ": cannot be read");
+    std::size_t corrected = 0;
+    const std::string rows_of_runs = as_ids_mean(in, corrected);
     cli::serve_table table(arguments[1], arguments[2], parts::rows);
-    (void)table.read_header(in);
-    std::vector<run> runs;
-    std::size_t left_out = 0;
-    while (table.next(in)) {
-        const cli::serving_run r = table.current();
-        if (contradicts_itself(table, r))
-            ++left_out;
-        else
-            runs.push_back(read_run(table, r));
-    }
+    const std::vector<run> runs = runs_of(table, rows_of_runs);
+    // once more as if nobody had measured the device, and as if nobody had measured anything
+    const calibrations_without no_hopper(arguments[2], arguments[0], {"h100_sxm", "h200_sxm"});
+    const calibrations_without no_blackwell(arguments[2], arguments[0], {"b200_sxm"});
+    cli::serve_table without_hopper(arguments[1], no_hopper.path(), parts::rows),
+        without_blackwell(arguments[1], no_blackwell.path(), parts::rows), without_any(arguments[1], "none", parts::rows);
+    std::vector<run> poorer;
+    for (cli::serve_table* t : {&without_hopper, &without_blackwell, &without_any})
+        for (run& r : runs_of(*t, rows_of_runs)) {
+            const bool hopper = r.system != "b200_sxm";
+            if (t != &without_any && hopper != (t == &without_hopper)) continue;
+            r.system += t == &without_any ? " without any" : " without its own";
+            poorer.push_back(std::move(r));
+        }
+
     std::string page = head, rows;
     page +=
-        "Runs: " + arguments[3] + "; left out are " + std::to_string(left_out) +
-        " whose ids say\nanother number of devices or of requests than their columns.\n\n| | engine | device | model | " +
+        "Runs: " + arguments[3] + "; " + std::to_string(corrected) +
+        " are read as their ids\nmean, not as their columns say (`as_ids_mean` in bench/serving_runs.hpp).\n\n| | engine | "
+        "device | model | " +
         std::string(columns) + "|---|---|---|---|---|---|---|---|---|---|---|---|\n";
     errors held_out;
+    std::map<std::string, host_times> fitted_hosts;
+    std::map<std::pair<std::string, serving_evidence>, logs_by_model> by_evidence;
     for (const engine& by : engines) {
+        const std::string name(by.name);
         std::vector<const run*> own;
         std::set<std::string> models;
         for (const run& r : runs)
             if (r.by == &by && r.fitted) own.push_back(&r), models.insert(r.model);
         if (own.empty()) continue;
         const engine whole = fit(by, own);
-        const host_times host = fit_simulated(by, own);
+        const host_times host = fitted_hosts[name] = fit_simulated(by, own);
         std::map<std::tuple<bool, std::string, std::string>, errors> groups;
-        std::vector<double> of_tpot, of_ttft, of_simulated_tpot, of_simulated_ttft;
         for (const std::string& model : models) {
             std::vector<const run*> others;
             for (const run* r : own)
@@ -270,29 +375,77 @@ int fit_all(const std::vector<std::string>& arguments) {
                 if (r->model != model) continue;
                 const both p = predictions(without, host_without, *r);
                 groups[{false, r->system, model}].add(p, *r), held_out.add(p, *r);
-                of_tpot.push_back(std::log2(r->tpot / p.closed.tpot));
-                of_ttft.push_back(std::log2(r->ttft / p.closed.ttft));
-                of_simulated_tpot.push_back(std::log2(r->tpot / p.simulated.tpot));
-                of_simulated_ttft.push_back(std::log2(r->ttft / p.simulated.ttft));
+                by_evidence[{name, r->stands_on}][{r->system, model}].add(p, *r);
+                by_evidence[{name, r->stands_on}][{r->system + as_fitted, model}].add(predictions(whole, host, *r), *r);
             }
         }
         for (const run& r : runs)
-            if (r.by == &by && !r.fitted) groups[{true, r.system, r.model}].add(predictions(whole, host, r), r);
+            if (r.by == &by && !r.fitted) {
+                const both p = predictions(whole, host, r);
+                groups[{true, r.system, r.model}].add(p, r);
+                by_evidence[{name, r.stands_on}][{r.system, r.model}].add(p, r);
+            }
+        for (const run& r : poorer)
+            if (r.by == &by) by_evidence[{name, r.stands_on}][{r.system, r.model}].add(predictions(whole, host, r), r);
         for (const auto& [key, e] : groups) {
             const auto& [elsewhere, system, model] = key;
-            rows += std::string(elsewhere ? "| elsewhere | " : "| held out | ") + std::string(by.name) + " | " + system +
-                    " | " + model + " | " + e.row();
+            rows += std::string(elsewhere ? "| elsewhere | " : "| held out | ") + name + " | " + system + " | " + model +
+                    " | " + e.row();
         }
-        std::printf("    {\"%s\", \"%s\", %s, %s, %s, %.3g, %.3g, %.3g, %.3g, %.3g, %.3g, %s, %s},\n",
-                    std::string(by.name).c_str(), std::string(by.software).c_str(), by.static_scales ? "true" : "false",
+        std::printf("    {\"%s\", \"%s\", %s, %s, %s, %.3g, %.3g, %.3g, %.3g, %.3g, %.3g},\n", name.c_str(),
+                    std::string(by.software).c_str(), by.static_scales ? "true" : "false",
                     by.narrow_cache ? "true" : "false", by.narrow_prompts ? "true" : "false", whole.overlap,
                     settled(whole.step_seconds), settled(whole.sequence_seconds), whole.request_seconds, whole.steps_waited,
-                    whole.memory_share, nine_in_ten(of_tpot).c_str(), nine_in_ten(of_ttft).c_str());
-        std::printf("    {\"%s\", %.3g, %.3g, %.3g, %.3g, %.3g, %s, %s},\n", std::string(by.name).c_str(), host.overlap, settled(host.step_seconds), settled(host.sequence_seconds),
-                    settled(host.layer_seconds), host.request_seconds, nine_in_ten(of_simulated_tpot).c_str(),
-                    nine_in_ten(of_simulated_ttft).c_str());
+                    whole.memory_share);
+        std::printf("    {\"%s\", %.3g, %.3g, %.3g, %.3g, %.3g},\n", name.c_str(), host.overlap, settled(host.step_seconds),
+                    settled(host.sequence_seconds), settled(host.layer_seconds), host.request_seconds);
     }
-    page += rows + "| held out | all | h100_sxm, h200_sxm | all | " + held_out.row();
+    page += rows + "| held out | all | h100_sxm, h200_sxm | all | " + held_out.row() + intervals_head;
+    constexpr const char* names[]{"runs", "kernels", "stand_ins", "datasheet"};
+    for (const engine& by : engines) {
+        std::array<std::array<serving_error, 4>, std::size(names)> widest{};  // what stands on less is no narrower
+        std::array<std::size_t, std::size(names)> many{};
+        const auto of_kind = [&](std::size_t k) -> const logs_by_model& {
+            return by_evidence[{std::string(by.name), static_cast<serving_evidence>(k)}];
+        };
+        for (std::size_t k = 0; k < many.size(); ++k) {
+            if (k > 0) widest[k] = widest[k - 1];
+            for (const auto& [of, one] : by_device(of_kind(k))) {
+                if (!of.ends_with(as_fitted)) many[k] += one.of[0].size();
+                for (std::size_t i = 0; i < one.of.size(); ++i) widen(widest[k][i], one.of[i]);
+            }
+        }
+        for (std::size_t k = many.size() - 1; k-- > 0;)  // nobody knows better than what is known of less
+            if (widest[k][0].low == 0 && widest[k][0].high == 0) widest[k] = widest[k + 1];
+        for (std::size_t k = 0; k < many.size(); ++k) {
+            std::string row = "| " + std::string(by.name) + " | " + words_of(static_cast<serving_evidence>(k)) + " | " +
+                              std::to_string(many[k]);
+            std::string constant = "    {\"" + std::string(by.name) + "\", serving_evidence::" + names[k];
+            for (std::size_t i = 0; i < 4; ++i) {
+                const serving_error e = settled(widest[k][i]);
+                std::array<char, 80> text{};
+                std::snprintf(text.data(), text.size(), " | %.2f to %.2f | %.0f %%, %.0f %%", std::exp2(e.low),
+                              std::exp2(e.high), std::floor(100 * least_inside(by_device(of_kind(k)), i, e)),
+                              std::floor(100 * least_inside(of_kind(k), i, e)));
+                row += text.data(), constant += ", " + words(e);
+            }
+            if (many[k] > 0) page += row + " |\n";
+            std::printf("%s},\n", constant.c_str());
+        }
+    }
+    if (arguments.size() == 6) {
+        const auto host = [&](const char* name) {
+            const auto fitted = fitted_hosts.find(name);
+            return fitted == fitted_hosts.end() ? host_times_of(name) : fitted->second;
+        };
+        trace_runs::page others;
+        const engine &vllm = *find_engine("vllm"), &sglang = *find_engine("sglang");
+        trace_runs::add_llmservingsim(others, arguments[5], arguments[2], vllm, host("vllm"));
+        trace_runs::add_inference_perf(others, arguments[5], arguments[2], vllm, host("vllm"));
+        trace_runs::add_token_position(others, arguments[5], arguments[2], vllm, host("vllm"));
+        trace_runs::add_pd_ratio(others, arguments[5], arguments[1], arguments[2], sglang, host("sglang"));
+        page += traces_head + others.text();
+    }
     std::ofstream out(arguments[0], std::ios::binary);
     out << page;
     if (!out.flush()) throw std::runtime_error(arguments[0] + ": cannot be written");

@@ -6,12 +6,17 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <istream>
+#include <map>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <llmcost/cli/serve_table.hpp>
+#include <llmcost/kernels/evidence.hpp>
 #include <llmcost/llmcost.hpp>
 #include <llmcost/simulation/batch_prices.hpp>
 #include <llmcost/simulation/cluster.hpp>
@@ -28,6 +33,7 @@ struct run {
     serving_load load{};
     load_kernels kernels{};
     double tpot = 0, ttft = 0;  ///< measured
+    serving_evidence stands_on = serving_evidence::datasheet;
     bool fitted = false;
     server* on = nullptr;
     scheduling_policy policy{};
@@ -42,22 +48,55 @@ inline std::int64_t number_behind(const std::string& id, const std::string& mark
         std::from_chars(id.data() + at + mark.size(), id.data() + id.size(), n);
     return n;
 }
-/// Whether a run's id says another concurrency or number of devices than its columns: some have tensor and expert
-/// parallelism multiplied, others the requests of one of several groups.
-inline bool contradicts_itself(const cli::serve_table& table, const cli::serving_run& r) {
-    const std::string id = table.word("id");
-    const std::int64_t requests = number_behind(id, "_c"), devices = number_behind(id, "_tp");
-    const auto said = [&](const char* column) { return table.word(column).empty() ? 1 : std::stoll(table.word(column)); };
-    return (requests != 0 && static_cast<double>(requests) != r.load.concurrency) ||
-           (devices != 0 && devices != said("tp_size") * said("attention_dp_size"));
+/// Whether an id is of InferenceX: it begins with a day, or with `dsr1`.
+inline bool is_of_inferencex(const std::string& id) { return id.starts_with("20") || id.starts_with("dsr1"); }
+
+/// The rows as their ids mean them; counts those that are read otherwise than their columns say.
+///
+/// InferenceX's runs on n devices whose experts are whole on each (`…_tp8_ep8_…`) have the devices multiplied by the groups
+/// of experts: 64 for eight, each expert in eight parts. One such run stands there twice, once with the columns that it had
+/// (2026_03_25_gpt_oss_120b_b200_sxm_…_c256_tp2_0_ep2_0_1009 and 2026_04_06_…_c256_tp2_ep2_1741: the same times to the last
+/// digit). Where an id has as many times the requests of its row as devices (`…_c192_tp4_…` of 48), each device attends to
+/// requests of its own.
+inline std::string as_ids_mean(std::istream& in, std::size_t& corrected) {
+    std::map<std::string, std::size_t> at;
+    std::string out, line;
+    while (std::getline(in, line)) {
+        std::vector<std::string> fields;
+        for (std::size_t from = 0; from <= line.size();) {
+            const std::size_t to = std::min(line.find(',', from), line.size());
+            fields.push_back(line.substr(from, to - from)), from = to + 1;
+        }
+        if (at.empty()) {
+            for (std::size_t i = 0; i < fields.size(); ++i) at[fields[i]] = i;
+        } else {
+            const auto number = [&](const char* column) {
+                const std::string& text = fields.at(at.at(column));
+                return text.empty() ? 1 : std::stoll(text);
+            };
+            const auto put = [&](const char* column, std::int64_t n) { fields.at(at.at(column)) = std::to_string(n); };
+            const std::string id = at.contains("id") ? fields.at(at.at("id")) : std::string{};
+            const std::int64_t tp = number("tp_size"), dp = number("attention_dp_size"), ep = number("moe_ep_size"),
+                               requests = number("batch_size") * dp, devices = number_behind(id, "_tp");
+            if (is_of_inferencex(id) && ep > 1 && number("moe_tp_size") == ep && tp * dp == ep * ep) {
+                put("moe_tp_size", 1), ++corrected;
+                if (dp > 1)
+                    put("attention_dp_size", ep), put("batch_size", requests / ep);
+                else
+                    put("tp_size", ep);
+            } else if (dp == 1 && devices > 1 && devices == tp && number_behind(id, "_c") == requests * devices) {
+                put("attention_dp_size", devices), put("tp_size", 1), ++corrected;
+            }
+        }
+        for (std::size_t i = 0; i < fields.size(); ++i) out += (i == 0 ? "" : ",") + fields[i];
+        out += '\n';
+    }
+    return out;
 }
 
 /// InferenceX draws lengths evenly between four fifths of what is asked for and all of it (its client's
-/// `--random-range-ratio 0.8`); runs of others have the very lengths. Its ids begin with a day, or with `dsr1`.
-inline bool draws_lengths(const cli::serve_table& table) {
-    const std::string id = table.word("id");
-    return id.starts_with("20") || id.starts_with("dsr1");
-}
+/// `--random-range-ratio 0.8`); runs of others have the very lengths.
+inline bool draws_lengths(const cli::serve_table& table) { return is_of_inferencex(table.word("id")); }
 /// InferenceX serves Llama on TensorRT-LLM, 1024 tokens in and out on fewer than eight devices, with
 /// `batch_wait_timeout_iters: 20` (benchmarks/70b_fp8_h200_trt_slurm.sh, 70b_fp8_b200_trt_slurm.sh).
 inline bool is_held_back(const cli::serve_table& table, const cli::serving_run& r) {
@@ -79,14 +118,14 @@ inline std::vector<simulated_request> requests_of(const serving_load& load, bool
 }
 
 /// How the engine of a run was told to schedule: prefixes are not shared; clients ask for all tokens (`ignore_eos`), all of
-/// which SGLang then foresees (managers/schedule_policy.py, PrefillAdder); InferenceX's recipes for TensorRT-LLM capture
-/// every size up to the concurrency and let a step have all prompts of a kind (dsr1_fp8_h200_trt.sh: `enable_padding`,
-/// `max_batch_size: CONC`, `max_num_tokens` of 8192 or more).
+/// whose ends SGLang then knows (managers/schedule_policy.py, add_one_req_ignore_eos); InferenceX's recipes for TensorRT-LLM
+/// capture every size up to the concurrency and let a step have all prompts of a kind (dsr1_fp8_h200_trt.sh:
+/// `enable_padding`, `max_batch_size: CONC`, `max_num_tokens` of 8192 or more).
 inline scheduling_policy policy_of_run(const cli::serving_run& r) {
     scheduling_policy p = policy_of(r.by->name, *r.where);
     const auto clients = static_cast<std::int64_t>(r.load.concurrency);
     p.caches_prefixes = false, p.waits = r.load.batch_wait;
-    p.output_share = p.least_output_share = 1;
+    p.output_share = p.least_output_share = 1, p.knows_ends = p.admits == admission_rule::expected_output;
     if (p.chunked) return p;
     p.tokens_per_step = std::max<std::int64_t>(8192, clients + r.load.input + 64);
     p.pads = true, p.largest_graph = std::max<std::int64_t>(p.largest_graph, clients), p.sequences = clients;
@@ -95,6 +134,7 @@ inline scheduling_policy policy_of_run(const cli::serving_run& r) {
 
 inline run read_run(const cli::serve_table& table, cli::serving_run r) {
     run out;
+    out.stands_on = evidence_of(*r.subject, r.on->how(), *r.by, *r.where, *r.kernels, r.devices);
     const bool draws = draws_lengths(table);
     if (is_held_back(table, r)) r.load.batch_wait = 20;
     out.requests = requests_of(r.load, draws);
@@ -104,13 +144,21 @@ inline run read_run(const cli::serve_table& table, cli::serving_run r) {
     out.model = r.model, out.system = r.where->names[0], out.by = r.by, out.on = r.on;
     out.load = r.load, out.kernels = r.on->kernels(r.load);
     out.tpot = 1e-3 * std::stod(table.word("silicon_tpot_ms")), out.ttft = 1e-3 * std::stod(table.word("silicon_ttft_ms"));
-    // one node, of a chip whose attention and experts were measured
-    out.fitted = r.devices <= execution::most_devices_of_a_node && (out.system == "h100_sxm" || out.system == "h200_sxm");
+    out.fitted = has_fitted_runs(*r.where, r.devices);
     const double tokens = r.on->cache_tokens(r.load.input + r.load.output / 2, r.load.pipeline);
     out.plan = {.policy = out.policy,
                 .pages = std::max<std::int64_t>(1, static_cast<std::int64_t>(tokens / static_cast<double>(out.policy.block))),
                 .ranks = r.on->groups()};
     return out;
+}
+
+/// All runs of a table with these rows, which must outlive them.
+inline std::vector<run> runs_of(cli::serve_table& table, const std::string& rows) {
+    std::istringstream in(rows);
+    (void)table.read_header(in);
+    std::vector<run> all;
+    while (table.next(in)) all.push_back(read_run(table, table.current()));
+    return all;
 }
 
 /// Seconds to the first token and per token after it.

@@ -148,8 +148,8 @@ TEST_CASE("an unmerged adapter runs in a step and on a server") {
     const nlohmann::json plain = step(" --batch 4"), adapted = step(" --batch 4 --adapter lora:r=16");
     CHECK(adapted["adapter"] == "lora:r=16");
     CHECK_FALSE(plain.contains("adapter"));
-    CHECK(adapted["weight_bytes"].get<double>() == plain["weight_bytes"].get<double>() + bytes);
-    CHECK(adapted["flops"].get<double>() == plain["flops"].get<double>() + 2 * 4 * bytes / 2);
+    CHECK(adapted["weight_bytes_per_device"].get<double>() == plain["weight_bytes_per_device"].get<double>() + bytes);
+    CHECK(adapted["flops_per_device"].get<double>() == plain["flops_per_device"].get<double>() + 2 * 4 * bytes / 2);
     CHECK(adapted["seconds"].get<double>() > plain["seconds"].get<double>());
     CHECK(runs(adapted, "q_proj.lora_A") == 28);
     CHECK(runs(adapted, "v_proj.lora_B") == 28);
@@ -159,15 +159,15 @@ TEST_CASE("an unmerged adapter runs in a step and on a server") {
     CHECK(runs(step(some), "q_proj.lora_A") == 4);
     CHECK(runs(step(some + " --execution eager"), "q_proj.lora_A") == 4);
     const nlohmann::json fp8 = step(" --dtype fp8"), in_16 = step(" --dtype fp8 --adapter lora:r=16");
-    CHECK(in_16["weight_bytes"].get<double>() == fp8["weight_bytes"].get<double>() + bytes);
+    CHECK(in_16["weight_bytes_per_device"].get<double>() == fp8["weight_bytes_per_device"].get<double>() + bytes);
     // two devices: the first product whole where the second is divided
     const nlohmann::json half = step(" --tp 2"), shared = step(" --tp 2 --adapter lora:r=16");
-    CHECK(shared["weight_bytes"].get<double>() ==
-          half["weight_bytes"].get<double>() + 2.0 * 28 * 16 * (1024 + 1024 + 1024 + 512));
+    CHECK(shared["weight_bytes_per_device"].get<double>() ==
+          half["weight_bytes_per_device"].get<double>() + 2.0 * 28 * 16 * (1024 + 1024 + 1024 + 512));
 
     // 20 tokens of its own are in the cache already, or in front of a prompt
-    CHECK(step(" --past 100 --adapter prompt:n=20")["flops"] == step(" --past 120")["flops"]);
-    CHECK(step(" --adapter prompt:n=20 --sequence 30")["flops"] == step(" --sequence 50")["flops"]);
+    CHECK(step(" --past 100 --adapter prompt:n=20")["flops_per_device"] == step(" --past 120")["flops_per_device"]);
+    CHECK(step(" --adapter prompt:n=20 --sequence 30")["flops_per_device"] == step(" --sequence 50")["flops_per_device"]);
 
     const std::string server =
         "serve --model Qwen/Qwen3-0.6B --device h200 --calibration none --format json --input 500 --output 50";

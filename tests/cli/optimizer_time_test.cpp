@@ -21,14 +21,14 @@ TEST_CASE("a training step ends with what its optimizer reads, writes and multip
         return j["optimizer"];
     };
     // a gradient read, a weight and each moment read and written, 4 bytes each
-    CHECK(optimizer("sgd")["bytes"] == 12 * all);
-    CHECK(optimizer("sgd_momentum")["bytes"] == 20 * all);
-    CHECK(optimizer("lion")["bytes"] == 20 * all);
-    CHECK(optimizer("adam:amsgrad")["bytes"] == 36 * all);
-    CHECK(optimizer("adamw:fused:in-backward")["bytes"] == 28 * all);
-    CHECK(optimizer("lomo")["bytes"] == 12 * all);
+    CHECK(optimizer("sgd")["bytes_per_device"] == 12 * all);
+    CHECK(optimizer("sgd_momentum")["bytes_per_device"] == 20 * all);
+    CHECK(optimizer("lion")["bytes_per_device"] == 20 * all);
+    CHECK(optimizer("adam:amsgrad")["bytes_per_device"] == 36 * all);
+    CHECK(optimizer("adamw:fused:in-backward")["bytes_per_device"] == 28 * all);
+    CHECK(optimizer("lomo")["bytes_per_device"] == 12 * all);
     const json none = optimizer("none");
-    CHECK(none["bytes"] == 0);
+    CHECK(none["bytes_per_device"] == 0);
     CHECK(none["seconds"] == 0);
     CHECK(optimizer("sgd")["seconds"].get<double>() > 12 * all / 4.8e12);  // H200's memory
     CHECK(optimizer("adamw")["seconds"].get<double>() > optimizer("sgd")["seconds"].get<double>());
@@ -36,7 +36,7 @@ TEST_CASE("a training step ends with what its optimizer reads, writes and multip
     double turns = 0;
     for (const auto& [shorter, longer, times] : {std::array<double, 3>{2048, 2048, 2}, {512, 2048, 2}, {2048, 8192, 3}})
         turns += 16 * 5 * times * 2 * (2 * shorter * shorter * longer + shorter * shorter * shorter);
-    CHECK(optimizer("muon")["flops"] == turns);
+    CHECK(optimizer("muon")["flops_per_device"] == turns);
     CHECK(has(printed(training + " --training --optimizer sgd_momentum"), "\n  sgd_momentum "));
     CHECK(has(refused(training + " --optimizer sgd"), "--optimizer: needs --training"));
     CHECK(has(refused(training + " --training --optimizer adomw"), "adamw"));

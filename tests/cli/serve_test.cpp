@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <llmcost/serving/engines.hpp>
+#include <llmcost/serving/intervals.hpp>
 
 using namespace llmcost::testing;
 using nlohmann::json;
@@ -84,8 +85,32 @@ TEST_CASE("a sweep has the money and the carbon of the single answer") {
     CHECK(!answered(llama_70b + " --sweep")["sweep"][0].contains("price_per_million_tokens"));
 }
 
+TEST_CASE("a level of service holds at the end of the interval, or where it is told to") {
+    const json j = answered(llama_70b + " --slo ttft=0.5s,tpot=20ms"),
+               middle = answered(llama_70b + " --slo ttft=0.5s,tpot=20ms --slo-at 0.5");
+    const int most = j["concurrency"].get<int>();
+    CHECK(j["tpot_upper_seconds"].get<double>() <= 0.02);
+    CHECK(j["ttft_upper_seconds"].get<double>() <= 0.5);
+    const json more = answered(llama_70b + " --concurrency " + std::to_string(most + 1));
+    CHECK((more["tpot_upper_seconds"].get<double>() > 0.02 || more["ttft_upper_seconds"].get<double>() > 0.5));
+    CHECK(middle["concurrency"].get<int>() > most);
+    const json between = answered(llama_70b + " --slo ttft=0.5s,tpot=20ms --slo-at 0.8");
+    CHECK(between["concurrency"].get<int>() >= most);
+    CHECK(between["concurrency"].get<int>() <= middle["concurrency"].get<int>());
+    CHECK(has(refused("serve --model meta-llama/Llama-3.1-70B --device h200 --tp 4 --slo tpot=20ms --slo-at 0.9"),
+              "--slo-at: needs --engine: kernels alone have no interval of measured runs"));
+    CHECK(has(refused(llama_70b + " --slo-at 0.9"), "--slo-at: needs --slo"));
+    CHECK(has(refused(llama_70b + " --slo tpot=20ms --slo-at 1"), "expected a number from 0.05 to 0.95"));
+}
+
+TEST_CASE("an answer says that it is in closed form, and a simulation that it is one") {
+    CHECK(answered(llama_70b)["method"] == "closed form");
+    CHECK(has(printed(llama_70b), "in closed form: means of a steady load; llmcost simulate goes step by step"));
+    CHECK(has(printed(llama_70b + " --sweep"), "in closed form"));
+}
+
 TEST_CASE("a level of service gives the most requests that keep to it") {
-    const json j = answered(llama_70b + " --slo ttft=0.5s,tpot=20ms");
+    const json j = answered(llama_70b + " --slo ttft=0.5s,tpot=20ms --slo-at 0.5");
     const int most = j["concurrency"].get<int>();
     CHECK(j["tpot_seconds"].get<double>() <= 0.02);
     CHECK(j["ttft_seconds"].get<double>() <= 0.5);
@@ -101,18 +126,21 @@ TEST_CASE("a level of service gives the most requests that keep to it") {
 }
 
 TEST_CASE("an engine's times have the interval of its measured runs, kernels alone have none") {
-    const llmcost::engine& vllm = *llmcost::find_engine("vllm");
-    const json j = answered("serve --model meta-llama/Llama-3.1-70B --device h200 --tp 4 --engine vllm");
-    CHECK(j["ttft_lower_seconds"].get<double>() ==
-          doctest::Approx(j["ttft_seconds"].get<double>() * std::exp2(vllm.ttft_error.low)));
-    CHECK(j["tpot_upper_seconds"].get<double>() ==
-          doctest::Approx(j["tpot_seconds"].get<double>() * std::exp2(vllm.tpot_error.high)));
-    for (const llmcost::engine& e : llmcost::engines) {
-        CHECK(e.ttft_error.low < 0);
-        CHECK(e.ttft_error.high > 0);
-        CHECK(e.tpot_error.low < 0);
-        CHECK(e.tpot_error.high > 0);
-    }
+    using llmcost::serving_evidence;
+    const std::string line = "serve --model meta-llama/Llama-3.1-70B --tp 4 --engine vllm --device ";
+    const auto stands_on = [&](const std::string& device, serving_evidence by) {
+        const json j = answered(line + device);
+        const llmcost::serving_interval i = llmcost::interval_of("vllm", by);
+        CHECK(j["interval_stands_on"] == llmcost::words_of(by));
+        CHECK(j["ttft_lower_seconds"].get<double>() ==
+              doctest::Approx(j["ttft_seconds"].get<double>() * std::exp2(i.ttft.low)));
+        CHECK(j["tpot_upper_seconds"].get<double>() ==
+              doctest::Approx(j["tpot_seconds"].get<double>() * std::exp2(i.tpot.high)));
+    };
+    stands_on("h200" + measured, serving_evidence::runs);
+    stands_on("h200 --calibration none", serving_evidence::datasheet);
+    stands_on("mi300x" + measured, serving_evidence::datasheet);
+    stands_on("h100 --dp 4 --network ib_ndr" + measured, serving_evidence::datasheet);
     CHECK(!answered("serve --model meta-llama/Llama-3.1-70B --device h200 --tp 4").contains("ttft_lower_seconds"));
 }
 
@@ -215,13 +243,27 @@ TEST_CASE("a rate is answered as it was asked for, and nobody waits where all ar
     CHECK(printed(slow).find("waiting") == std::string::npos);
 }
 
-TEST_CASE("whoever spreads a model over nodes is told what their network is taken for") {
-    const std::string many = "--model meta-llama/Llama-3.1-405B --device h100 --tp 16";
-    const std::string note = "between the 16 devices are taken the links of one node";
-    CHECK(printed("serve " + many).find(note) != std::string::npos);
-    CHECK(printed("latency " + many).find(note) != std::string::npos);
-    CHECK(printed("latency --model meta-llama/Llama-3.1-405B --device h100 --tp 8", {}, 8).find("links of one") ==
-          std::string::npos);
+TEST_CASE("whoever spreads a model over nodes says what joins them") {
+    const std::string many = " --model meta-llama/Llama-3.1-405B --device h100 --tp 16 --calibration none";
+    for (const char* command : {"serve", "latency", "simulate --engine vllm"}) {
+        CHECK(
+            has(refused(command + many), "--network: is missing: links join 8 of the 16 devices (H100 SXM); say what lies"));
+        CHECK(has(printed(command + many + " --network ib_ndr"), "50 GB/s of each device between 2 nodes of 8"));
+        CHECK(has(refused(command + many + " --network fast"), "--network: expected GB/s of each device, or a network"));
+    }
+    const auto seconds = [&](const std::string& network) {
+        return answered("latency" + many + " --batch 64 --past 1000 --network " + network)["seconds"].get<double>();
+    };
+    CHECK(seconds("ib_ndr") == seconds("50"));
+    CHECK(seconds("50") < seconds("12.5"));
+    CHECK(seconds("12.5") < seconds("1"));
+    CHECK(!has(printed("latency --model meta-llama/Llama-3.1-405B --device h100 --tp 8", {}, 8), "network"));
+    const std::string row = "model_path,system,isl,osl,batch_size,tp_size\nmeta-llama/Llama-3.1-70B,h100,100,100,1,16\n";
+    const std::string rows = "serve --calibration none --configs " LLMCOST_TEST_DIR "/fit/serving";
+    CHECK(has(refused_row(rows, {.in = row}), "line 2: --network: is missing"));
+    CHECK(llmcost_line(rows + " --network roce_400", {.in = row}).code == 0);
+    // a rack of GB200 is one node of 72
+    CHECK(!has(printed("latency --model meta-llama/Llama-3.1-405B --device gb200 --tp 16 --calibration none"), "network"));
 }
 
 // the single form shares each expert over the devices of --tp where --ep leaves them

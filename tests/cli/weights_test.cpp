@@ -120,7 +120,7 @@ TEST_CASE("a GGUF file is a source: its model, and the bytes that it has") {
     CHECK(has(llmcost_line("--gguf " + file + " --set num_hidden_layers=1").err, "not all as the model predicts"));
     const std::string engine = "latency --device h100 --gguf " + file;
     CHECK(has(refused(engine, {}, 3), "no kernels for types of llama.cpp are known: say in what they are run"));
-    CHECK(json_of(engine + " --dtype int4")["weight_bytes"] == gguf_weights);
+    CHECK(json_of(engine + " --dtype int4")["weight_bytes_per_device"] == gguf_weights);
 }
 
 TEST_CASE("where a file differs from the model, its bytes are taken, and a line says so") {
@@ -177,7 +177,9 @@ TEST_CASE("all commands tell the same bytes of quantised weights") {
         CHECK(has(printed(source + " " + config + " --format csv weight_bytes"), ',' + std::to_string(bytes) + ','));
         CHECK(json_of(source + " --input 10 --output 5")["totals"]["weight_bytes"] == bytes);
         for (const std::string device : {" --device h100", " --device b200"}) {
-            CHECK(json::parse(llmcost_line("latency " + source + device + " --format json").out)["weight_bytes"] == bytes);
+            CHECK(
+                json::parse(llmcost_line("latency " + source + device + " --format json").out)["weight_bytes_per_device"] ==
+                bytes);
             CHECK(json::parse(llmcost_line("serve " + source + device + " --input 9 --output 9 --format json")
                                   .out)["weight_bytes_per_device"] == bytes);
         }
@@ -231,7 +233,7 @@ TEST_CASE("where a device multiplies no fp8, engines unpack its weights") {
     CHECK(ampere.code == 0);
     CHECK(has(ampere.err, "multiplies no fp8: weights alone are in it, and unpacked to bfloat16 (fp8_wo)"));
     CHECK(json::parse(ampere.out)["dtype"] == "fp8_wo");
-    CHECK(json::parse(ampere.out)["weight_bytes"] == 9083953152);
+    CHECK(json::parse(ampere.out)["weight_bytes_per_device"] == 9083953152);
     CHECK(json::parse(llmcost_line(model + "h100").out)["dtype"] == "fp8");
     CHECK(has(refused(model + "a100 --engine trtllm"), "no peak for fp8 in its datasheet"));
     CHECK(has(llmcost_line("latency --model meta-llama/Llama-3.1-8B --dtype nvfp4 --device h100").err, "(nvfp4_wo)"));

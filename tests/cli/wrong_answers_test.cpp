@@ -64,11 +64,11 @@ TEST_CASE("ollama 10128: a narrow cache is a smaller one (52 for 10 GB)") {
 TEST_CASE("inference-sim: devices beyond the heads of keys hold copies, and latents are on each") {
     const auto cache = [](const std::string& how) {
         const std::string line = "latency --device h200 --past 999 --cache-dtype bfloat16 --format json --model ";
-        return json::parse(llmcost_line(line + how).out)["cache_bytes"].get<std::uint64_t>();
+        return json::parse(llmcost_line(line + how).out)["cache_bytes_per_device"].get<std::uint64_t>();
     };
     const std::uint64_t eight_heads = cache("meta-llama/Llama-3.1-8B");
     CHECK(cache("meta-llama/Llama-3.1-8B --tp 8") == eight_heads / 8);
-    CHECK(cache("meta-llama/Llama-3.1-8B --tp 16") == eight_heads / 8);
+    CHECK(cache("meta-llama/Llama-3.1-8B --tp 16 --network ib_ndr") == eight_heads / 8);
     CHECK(cache("deepseek-ai/DeepSeek-V3 --tp 8") == std::uint64_t{70272} * 1000);
 }
 

@@ -95,8 +95,9 @@ TEST_CASE("a sweep has every point once, with sizes that its family has and work
         }
         // latent attention and engines' own all-reduces are theirs alone
         for (const operator_family& f : operator_families)
-            CHECK(families.contains(std::string(f.name)) == (f.name != "context_mla" && f.name != "generation_mla" &&
-                                                             f.name != "custom_allreduce" && f.name != "linear_attention"));
+            CHECK(families.contains(std::string(f.name)) ==
+                  (f.name != "context_mla" && f.name != "generation_mla" && f.name != "custom_allreduce" &&
+                   f.name != "linear_attention" && f.name != "network"));
     }
 }
 

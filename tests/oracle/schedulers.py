@@ -235,7 +235,7 @@ def sglang_trace(scenario):
 def sglang_scenarios():
     def make(name, requests, **options):
         for ahead in (0, 1):
-            yield Scenario(name, requests, **{"ahead": ahead, "budget": 16, "prompts": 32, "sequences": 8, "pages": 400, "block": 1, "mixed": 0, **options})
+            yield Scenario(name, requests, **{"ahead": ahead, "budget": 16, "prompts": 32, "sequences": 8, "pages": 400, "block": 1, "mixed": 0, "ends": 0, **options})
 
     yield from make("one request", "0:5+4")
     yield from make("one token", "0:5+1 0:7+1 3:2+1")
@@ -258,6 +258,15 @@ def sglang_scenarios():
     yield from make("the fewest outputs give their cache away", "0:5+140 0:17+114 3:1+132 3:6+121 6:15+137 6:20+128",
                     sequences=3, pages=237, budget=32, prompts=16)
     yield from make("many", " ".join(f"{i // 2}:{3 + 7 * i % 29}+{1 + 5 * i % 11}" for i in range(24)), pages=90, budget=24, sequences=6)
+    # ends=1: --disable-radix-cache, and clients that ask for all tokens (ignore_eos)
+    yield from make("ends are known: outputs in turn fit", "0:10+30 0:10+30 0:10+30 4:5+20", pages=96, ends=1)
+    yield from make("ends are known: just enough", "0:10+20 0:20+10 0:5+3", pages=58, ends=1)
+    yield from make("ends are known: too little by one", "0:10+20 0:20+10 0:5+3", pages=57, ends=1)
+    yield from make("ends are known: a long answer waits for short ones", "0:8+40 0:8+4 1:8+40 2:6+4 9:12+30", pages=80, ends=1)
+    yield from make("ends are known: chunks", "0:50+10 0:30+8 2:20+20", pages=110, ends=1)
+    yield from make("ends are known: no more sequences", "0:4+3 0:4+5 0:4+4 0:4+2 0:4+3", sequences=2, ends=1)
+    yield from make("ends are known: many", " ".join(f"{2 * i}:{3 + 7 * i % 19}+{20 + 5 * i % 31}" for i in range(12)), pages=110, budget=24, ends=1)
+    yield from make("ends are known: many at once", " ".join(f"{i // 4}:{3 + 7 * i % 29}+{1 + 5 * i % 23}" for i in range(16)), pages=140, budget=24, ends=1)
     yield from make("those that write join chunks", "0:4+8 1:40+3 3:6+5 9:5+4", mixed=1)
     yield from make("many, those that write join chunks", " ".join(f"{i}:{3 + 7 * i % 29}+{1 + 5 * i % 23}" for i in range(14)), mixed=1, pages=140, budget=24)
     yield from make("many, with retractions", " ".join(f"{2 * i}:{3 + 7 * i % 19}+{20 + 5 * i % 31}" for i in range(12)), pages=110, budget=24)

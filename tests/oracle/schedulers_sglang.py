@@ -27,12 +27,12 @@ def ignore(*args, **options):
 
 
 class Request(Plain):
-    def __init__(self, rid, tokens, output):
+    def __init__(self, rid, tokens, output, ignore_eos):
         super().__init__(
             rid=rid, origin_input_ids=[1] * tokens, output_ids=[], prefix_len=0, extend_end=0, inflight_middle_chunks=0,
             is_retracted=False, retracted_stain=False, skip_radix_cache_insert=True, host_hit_length=0, swa_host_hit_length=0,
             storage_hit_length=0, fulfilled_storage_hit_len=lambda prefix: 0, materialized_host_hit_len=lambda: 0,
-            sampling_params=Plain(max_new_tokens=output, ignore_eos=False), full_untruncated_fill_ids=[],
+            sampling_params=Plain(max_new_tokens=output, ignore_eos=ignore_eos), full_untruncated_fill_ids=[],
             kv=Plain(holds_kv=False, kv_committed_len=0), time_stats=Plain(set_wait_queue_entry_time=ignore), done=False)
 
     __hash__ = object.__hash__
@@ -176,7 +176,7 @@ def start(scenario):
     nothing = lambda *args, **options: None
     no = lambda *args, **options: False
     cache = Plain(supports_mamba=no, supports_prefix_sharing=no, supports_fast_match_prefix=no, evictable_size=lambda: 0,
-                  disable=False, lock=nothing, unlock=nothing, finish_storage_prefetch_admission=nothing,
+                  disable=bool(scenario.ends), lock=nothing, unlock=nothing, finish_storage_prefetch_admission=nothing,
                   discard_storage_prefetch_accounting=nothing, is_chunk_cache=no)
     scheduler.get_parallel = lambda: Plain(pp_max_micro_batch_size=scenario.sequences)
     engine = Engine()
@@ -228,7 +228,7 @@ def record(scenario, trace):
     while call <= max(times) or any(not req.finished() for req in unfinished):
         for i, (at, tokens, output) in enumerate(scenario.requests):
             if at == call:
-                unfinished.append(Request(i, tokens, output))
+                unfinished.append(Request(i, tokens, output, bool(scenario.ends)))
                 engine.waiting_queue.append(unfinished[-1])
         call += 1
         assert call < 5000

@@ -94,8 +94,8 @@ TEST_CASE("the library answers as the command does, to the last bit") {
             CHECK(j["seconds"].get<double>() == step.seconds);
             CHECK(j["lower"].get<double>() == step.lower);
             CHECK(j["upper"].get<double>() == step.upper);
-            CHECK(j["weight_bytes"].get<double>() == step.weights);
-            CHECK(j["cache_bytes"].get<double>() == step.cache);
+            CHECK(j["weight_bytes_per_device"].get<double>() == step.weights);
+            CHECK(j["cache_bytes_per_device"].get<double>() == step.cache);
             CHECK(j["cache_dtype"] == std::string(how.cache->name));
         }
 

@@ -157,6 +157,89 @@ TEST_CASE("one request at a time with one token waits as a queue does") {
     }
 }
 
+// M/D/c: the next of c servers that is free takes the next request (Kiefer and Wolfowitz); on an average it waits about as
+// long as (1 + (1 − ρ)(c − 1)(√(4 + 5c) − 2) / 16ρc) / 2 times as with exponential services (Cosmetatos, Operational
+// Research Quarterly 27, 1976), which Erlang's formula gives
+TEST_CASE("several requests at a time, each as long as the others, wait as a queue for several servers does") {
+    constexpr std::int64_t tokens = 200, many = 60'000;
+    constexpr double step = 1e-3, service = tokens * step;
+    for (const std::int64_t servers : {2, 4}) {
+        scheduling_policy p = policy_named("vllm");
+        p.sequences = servers, p.steps_ahead = 0;
+        constexpr double share = 0.8;
+        const double rate = share * static_cast<double>(servers) / service;
+        const auto requests =
+            requests_of({.input = {1, 1}, .output = {tokens, tokens}, .requests = many, .rate = rate, .seed = 5});
+        const simulation_result r = run(requests, 0, {.policy = p, .pages = 1'000'000}, {.step = step});
+        std::vector<double> free(static_cast<std::size_t>(servers), 0.0);
+        double waited = 0, by_theory = 0;
+        for (std::size_t i = 0; i < requests.size(); ++i) {
+            const auto next = std::min_element(free.begin(), free.end());
+            by_theory += std::max(0.0, *next - requests[i].at);
+            *next = std::max(*next, requests[i].at) + service;
+            waited += r.requests[i].scheduled - r.requests[i].queued;
+        }
+        // who comes in the middle of a step waits for it, and a service begins with one: half a step of a service of 200
+        CHECK(waited / many == doctest::Approx(by_theory / many).epsilon(0.03));
+        const auto c = static_cast<double>(servers);
+        double sum = 0, term = 1;
+        for (std::int64_t k = 0; k < servers; ++k) sum += term, term *= share * c / static_cast<double>(k + 1);
+        const double waits = term / (1 - share) / (sum + term / (1 - share));
+        const double exponential = waits * service / (c * (1 - share));
+        const double constant =
+            exponential / 2 * (1 + (1 - share) * (c - 1) * (std::sqrt(4 + 5 * c) - 2) / (16 * share * c));
+        CHECK(by_theory / many == doctest::Approx(constant).epsilon(0.05));
+    }
+}
+
+// two stages: two micro-batches take turns, each step passes both
+TEST_CASE("stages one behind the other compute as many micro-batches at a time") {
+    const scheduling_policy p = policy_named("vllm");
+    const std::vector<simulated_request> one{{.input = 10, .output = 101}};
+    CHECK(run(one, 0, {.policy = p, .pages = 1000, .stages = 2}, {}).requests[0].last ==
+          doctest::Approx(run(one, 0, {.policy = p, .pages = 1000}, {}).requests[0].last));
+    const std::vector<simulated_request> two(2, {.input = 10, .output = 101});
+    const simulation_result r = run(two, 0, {.policy = p, .pages = 1000, .stages = 2}, {.step = 0, .sequence = 10e-3});
+    // each alone in its micro-batch: a step is its own 10 ms, and the second enters the first stage 5 ms behind
+    CHECK(r.requests[0].last - r.requests[0].first == doctest::Approx(100 * 10e-3));
+    CHECK(r.requests[1].last - r.requests[0].last == doctest::Approx(0).epsilon(0.01));
+    // who writes behind a long prompt follows it from stage to stage: 90 ms of the prompt, and the last stage of its own 10
+    // ms
+    std::vector<simulated_request> mixed{{.input = 10, .output = 200}, {.input = 8000, .output = 1, .at = 0.5}};
+    const affine_price price{.prompt_token = 1e-5};
+    const double staged = summary_of(run(mixed, 0, {.policy = p, .pages = 10'000, .stages = 4}, price)).itl.most;
+    CHECK(staged <= doctest::Approx(92.5e-3));
+    CHECK(staged > 90e-3);
+    // as many engines' worth of work at a time: four stages, four times the requests a second
+    std::vector<simulated_request> many(64, {.input = 10, .output = 100});
+    const auto seconds = [&](std::int64_t stages) {
+        return run(many, 0, {.policy = p, .pages = 100'000, .stages = stages}, {.step = 1e-6, .sequence = 1e-3}).seconds;
+    };
+    CHECK(seconds(4) == doctest::Approx(seconds(1) / 4).epsilon(0.05));
+}
+
+// ten conversations of four turns over two engines: sent where they were begun, each finds all that was said
+TEST_CASE("a router that knows prefixes sends a turn where the ones before were") {
+    const auto requests = requests_of({.input = {640, 640},
+                                       .output = {64, 64},
+                                       .requests = 60,
+                                       .rate = 5,
+                                       .turns = 3,
+                                       .pause = 0.5,
+                                       .block = 64,
+                                       .seed = 3});
+    const auto found = [&](router_rule router) {
+        cluster_plan plan{.policy = policy_named("vllm"), .pages = 100'000, .pages_per_block = 4, .replicas = 4};
+        plan.router = router;
+        return summary_of(run(requests, 0, plan, {.prompt_token = 1e-5}));
+    };
+    const simulation_summary least = found(router_rule::least), prefix = found(router_rule::prefix);
+    // of each conversation 640, 1344 and 2048 tokens: of the second 640 are there, of the third 1344 in whole blocks
+    CHECK(prefix.cached_share == doctest::Approx((640.0 + 1344) / (640 + 1344 + 2048)).epsilon(1e-9));
+    CHECK(least.cached_share < prefix.cached_share);
+    CHECK(prefix.ttft.mean < least.ttft.mean);
+}
+
 // ten that write and a step of 10 ms: the eleventh comes in the middle of one. It waits for the rest of it and for the one
 // that is composed already
 TEST_CASE("who comes in the middle of a step waits for it, and for the step that is composed ahead") {
@@ -181,6 +264,29 @@ TEST_CASE("prompts before those that write stall these, and mixed steps do not")
     };
     CHECK(most("sglang") > 20 * 18e-3);
     CHECK(most("vllm") < 2 * 18.2e-3);
+}
+
+// the second prompt, of which one part is computed, gives way to what the first writes
+TEST_CASE("who gives way before a first token has it later, and not never") {
+    scheduling_policy p = policy_named("vllm");
+    p.tokens_per_step = 20;
+    std::vector<simulated_request> requests{{.input = 16, .output = 400}, {.input = 300, .output = 4, .at = 3.0}};
+    for (const std::int64_t pages : {30, 31, 32, 33, 34, 35}) {
+        const simulation_result r = run(requests, 0, {.policy = p, .pages = pages}, {});
+        for (const request_record& one : r.requests) {
+            CHECK(one.scheduled < one.first);
+            CHECK(one.first <= one.last);
+        }
+    }
+    std::vector<simulated_request> many(40, {.input = 300, .output = 200});
+    std::int64_t before_first = 0;
+    const simulation_result r = run(many, 0, {.policy = p, .pages = 60}, {});
+    for (const request_record& one : r.requests) {
+        CHECK(one.scheduled < one.first);
+        CHECK(one.first <= one.last);
+        before_first += one.preempted;
+    }
+    CHECK(before_first > 0);
 }
 
 TEST_CASE("a cache that is too small preempts the newest, who is computed again and answered") {

@@ -39,6 +39,8 @@ scripted_requests read(const std::string& line) {
             if (key == "block") s.policy.block = value;
             if (key == "chunked") s.policy.chunked = value != 0;
             if (key == "mixed") s.policy.mixes_chunks = value != 0;
+            if (key == "ends" && value != 0)
+                s.policy.knows_ends = true, s.policy.output_share = s.policy.least_output_share = 1;
             if (key == "pages") s.pages = value;
             continue;
         }

@@ -112,6 +112,11 @@ public:
         for (std::size_t i = 0; i < rows_.size(); ++i)
             if (rows_[i].is(o)) values_[i] = {value};
     }
+    /// The same command line without an option.
+    void leave_out(const option_row& o) {
+        for (std::size_t i = 0; i < rows_.size(); ++i)
+            if (rows_[i].is(o)) values_[i].clear();
+    }
     /// The same command line with other words, the first of its own being values of an option.
     void take_words(const option_row& as, std::size_t how_many) {
         const auto end = words_.begin() + static_cast<std::ptrdiff_t>(how_many);

@@ -24,7 +24,7 @@ struct device_column {
 };
 
 // clang-format off
-inline constexpr std::array<device_column, 16> device_columns{{
+inline constexpr std::array<device_column, 17> device_columns{{
     {"fp64",             "",       &device::fp64},
     {"fp64_tensor",      "",       &device::fp64_tensor},
     {"fp32",             "",       &device::fp32},
@@ -41,6 +41,7 @@ inline constexpr std::array<device_column, 16> device_columns{{
     {"link_bandwidth",   "link",   &device::link_bandwidth},
     {"pcie_bandwidth",   "",       &device::pcie_bandwidth},
     {"watts",            "W",      &device::watts},
+    {"node_devices",     "",       &device::node_devices},
 }};
 // clang-format on
 

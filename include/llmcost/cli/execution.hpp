@@ -76,6 +76,11 @@ inline placement read_placement(const arguments& given, const program& io) {
                                                  measured_version, calibration);
     p.kernels->types_said_by("--dtype", given.has(option::experts_dtype) ? "--experts-dtype" : "--dtype");
     p.on = &p.kernels->on("--device");
+    if (given.has(option::network)) {
+        p.networked = std::make_shared<device>(*p.on);
+        p.networked->network_bandwidth = read_network(option::network.name, given.text(option::network));
+        p.on = p.networked.get();
+    }
     check_engine("--engine", p.by, *p.on);
     if (given.has(option::engine_version)) {
         if (p.by.name.empty()) refuse("--version", "needs --engine: whose it is");
@@ -100,6 +105,7 @@ inline placement read_placement(const arguments& given, const program& io) {
     if (read.stored.applied && (!given.has(option::linear_dtype) || given.has(option::quantization) || read.found.weights))
         p.how.stored = parts_as_stored(p.subject, read.stored.bytes);
     p.how.distribution = distribution;
+    check_network(option::network.name, s, p.how.node, *p.on);
     if (!adapter.none()) adapt(p, adapter, given, io);
     p.price_per_hour = given.real(option::price, p.on->price_per_hour, 0, 1e9);
     p.grams_per_kwh = given.real(option::carbon, 0, 0, 1e6);

@@ -103,13 +103,16 @@ inline void put_memory(json_writer& json, const placement& p, count needed, std:
 inline std::string latency_json(const placement& p, const job& work, const timed_step& step, count needed, double watts) {
     json_writer json;
     json.object().member("seconds", step.seconds).member("lower", step.lower).member("upper", step.upper);
-    json.member("bound", name_of(step.bound)).member("flops", step.done.flops).member("bytes", step.done.bytes);
-    json.member("watts", watts).member("joules", watts * step.seconds * static_cast<double>(p.how.shards.devices()));
+    json.member("bound", name_of(step.bound))
+        .member("flops_per_device", step.done.flops)
+        .member("bytes_per_device", step.done.bytes);
+    json.member("watts_per_device", watts)
+        .member("joules_of_all_devices", watts * step.seconds * static_cast<double>(p.how.shards.devices()));
     put_model(json, p);
     json.member("device", p.on->names[0]).member("devices", p.how.shards.devices());
     json.member("dtype", p.how.products->name).member("cache_dtype", p.how.cache->name);
-    json.member("launches", step.done.launches).member("host_seconds", step.host_seconds);
-    json.member("weight_bytes", step.weights).member("cache_bytes", step.cache);
+    json.member("launches_per_device", step.done.launches).member("host_seconds", step.host_seconds);
+    json.member("weight_bytes_per_device", step.weights).member("cache_bytes_per_device", step.cache);
     put_memory(json, p, needed);
     json.member("groups", p.how.shards.data);
     put_workload(json, p.subject, work);
@@ -198,7 +201,7 @@ inline std::string latency_text(const placement& p, const std::string& asked, co
                      step.done.bytes / step.seconds / 1e9);
     if (p.on->watts > 0) {
         const double joules = watts * step.seconds * devices;
-        out += formatted(", about %.0f W; %.3g J in all", watts, joules);
+        out += formatted(", about %.0f W; %.3g J of all devices", watts, joules);
         if (p.grams_per_kwh > 0) out += formatted(", %.3g g CO2", joules / 3.6e6 * p.grams_per_kwh);
     }
     if (p.price_per_hour > 0)
@@ -209,7 +212,7 @@ inline std::string latency_text(const placement& p, const std::string& asked, co
                ? formatted("\n%.0f kernels issued one by one: %.3g ms of the host\n", step.done.launches,
                            1e3 * step.host_seconds)
                : "\nkernels run one after another in a CUDA graph; without the engine's own time (see llmcost serve)\n";
-    if (const std::string note = note_on_nodes(p.how.shards.devices()); !note.empty()) out += note + '\n';
+    if (const std::string network = words_on_network(p); !network.empty()) out += "network: " + network + '\n';
     return out + line_on_room(room_of(p), needed);
 }
 
@@ -229,20 +232,20 @@ inline std::string training_json(const placement& p, const workload& load, const
                                      {"recomputed", &t.recomputed},
                                      {"reduction", &t.reduction},
                                      {"optimizer", &t.optimizer}}) {
-        json.key(name).object().member("seconds", part->seconds).member("flops", part->flops);
-        json.member("bytes", part->bytes).end_object();
+        json.key(name).object().member("seconds", part->seconds).member("flops_per_device", part->flops);
+        json.member("bytes_per_device", part->bytes).end_object();
     }
     json.member("optimizer_name", optimizer.name);
     const bool images = reads_pixels(p.subject);
     json.member("model_flops_utilisation", t.model_flops_utilisation(*p.on, *p.how.products));
     json.member(images ? "images_per_second" : "tokens_per_second", inputs_of(p, load) / t.whole.seconds)
-        .member("watts", watts);
-    json.member("joules", watts * t.whole.seconds * static_cast<double>(p.how.shards.devices()));
+        .member("watts_per_device", watts);
+    json.member("joules_of_all_devices", watts * t.whole.seconds * static_cast<double>(p.how.shards.devices()));
     put_model(json, p);
     json.member("device", p.on->names[0]).member("devices", p.how.shards.devices());
     json.member("dtype", p.how.products->name).member("groups", p.how.shards.data).member("batch", load.batch);
     if (!images) json.member("sequence", load.sequence);
-    json.member("state_bytes", count(t.memory.states)).member("saved_bytes", count(t.memory.saved));
+    json.member("state_bytes_per_device", count(t.memory.states)).member("saved_bytes_per_device", count(t.memory.saved));
     put_memory(json, p, count(t.memory.peak.total));
     put_unmeasured(json, p);
     return json.end_object().text() + '\n';
@@ -265,7 +268,8 @@ inline std::string training_text(const placement& p, const workload& load, const
     out += formatted("  MFU %.1f %%, %.0f ", 100 * t.model_flops_utilisation(*p.on, *p.how.products),
                      inputs_of(p, load) / t.whole.seconds) +
            inputs + "/s";
-    if (p.on->watts > 0) out += formatted(", about %.0f W", watts);
+    if (p.on->watts > 0)
+        out += formatted(p.how.shards.devices() > 1 ? ", about %.0f W per device" : ", about %.0f W", watts);
     if (p.price_per_hour > 0)
         out += formatted("; %.3g per million ", 1e6 / inputs_of(p, load) * t.whole.seconds / 3600 * p.price_per_hour *
                                                     static_cast<double>(p.how.shards.devices())) +
@@ -321,7 +325,7 @@ inline constexpr std::array latency_options = joined(
         put_notes(p, work.base.sequence, io);
         step_cost all = t.forward;
         all += t.backward, all += t.reduction, all += t.optimizer;
-        const double watts = watts_of(*p.on, *p.how.products, all, t.whole.seconds);
+        const double watts = watts_of(*p.on, all, t.whole.seconds);
         return {format == "json" ? detail::training_json(p, work.base, t, *plan.step.optimizer, watts)
                                  : detail::training_text(p, work.base, t, *plan.step.optimizer, watts),
                 code_of(room_of(p), count(t.memory.peak.total))};
@@ -342,7 +346,7 @@ inline constexpr std::array latency_options = joined(
     const count needed = memory_of_step(p.subject, groups, p.how, memory_of_engine(p.by), step.weights).total();
     const exit_code code = code_of(room_of(p), needed);
     if (lists) return {detail::latency_csv(step), code};
-    const double watts = watts_of(*p.on, *p.how.products, step.done, step.seconds);
+    const double watts = watts_of(*p.on, step.done, step.seconds);
     return {format == "json" ? detail::latency_json(p, work, step, needed, watts)
                              : detail::latency_text(p, asked, step, needed, watts),
             code};

@@ -16,6 +16,8 @@
 #include <llmcost/cli/room.hpp>
 #include <llmcost/cli/subject.hpp>
 #include <llmcost/cli/word_check.hpp>
+#include <llmcost/devices/networks.hpp>
+#include <llmcost/kernels/evidence.hpp>
 #include <llmcost/kernels/library.hpp>
 #include <llmcost/memory/adapter_policy.hpp>
 #include <llmcost/memory/inference.hpp>
@@ -31,6 +33,7 @@ namespace detail {
 inline std::vector<std::string_view> routing_words(const program&) {
     return {"balanced", "power_law_1.01", "power_law_1.2"};
 }
+inline std::vector<std::string_view> network_words(const program&) { return names_in(networks); }
 
 }  // namespace detail
 
@@ -48,6 +51,7 @@ inline constexpr option_row
     tp            {"--tp",            value_kind::number, "N",      "devices that share each layer (1)"},
     dp            {"--dp",            value_kind::number, "N",      "groups of those, each with sequences of its own (1)"},
     ep            {"--ep",            value_kind::number, "N",      "groups of devices that share the routed experts (1)"},
+    network       {"--network",       value_kind::text,   "GBPS|NAME", "between nodes, GB/s of each device: 50, ib_ndr, roce_400, efa_p5", {}, detail::network_words},
     price         {"--price",         value_kind::number, "X",      "of a device for an hour, in any currency"},
     carbon        {"--carbon",        value_kind::number, "X",      "grams of CO2 per kWh"};
 // clang-format on
@@ -59,7 +63,7 @@ inline constexpr std::array execution_options{option::device,      option::engin
                                               option::calibration, option::linear_dtype, option::experts_dtype,
                                               option::kept_dtype,  option::routing,      option::execution,
                                               option::tp,          option::dp,           option::ep,
-                                              option::price,       option::carbon};
+                                              option::network,     option::price,        option::carbon};
 
 namespace detail {
 
@@ -100,6 +104,8 @@ struct placement {
     engine by{};
     std::shared_ptr<kernel_library> kernels{};  ///< shared: only who makes it compiles it
     const device* on = nullptr;
+    std::shared_ptr<device> networked{};  ///< `on`, where a command line says what joins its nodes
+    serving_interval interval{};          ///< of an engine's times (`judge`)
     std::string on_types{};     ///< what is to be said of them
     double price_per_hour = 0;  ///< of a device
     double grams_per_kwh = 0;
@@ -117,6 +123,39 @@ inline void check_sharding(const model& m, const sharding& s) {
     if (const literal problem = sharding_problem(m, s); !is_empty(problem))
         refuse("--tp", std::to_string(s.tensor) + " with --dp " + std::to_string(s.data) + ", --ep " +
                            std::to_string(s.expert) + ": " + std::string(problem));
+}
+
+/// Reads `50` or `ib_ndr`: GB/s of each device between nodes.
+inline double read_network(std::string_view option, std::string_view text) {
+    if (const network_row* known = find_network(text)) return known->gigabytes_per_second;
+    if (!text.empty() && (text.front() == '.' || (text.front() >= '0' && text.front() <= '9')))
+        return read_real(option, text, 1e-3, 1e6);
+    nearest_names near(text);
+    for (const network_row& n : networks) near.offer(n.name);
+    refuse(option, "expected GB/s of each device, or a network; no network " + in_quotes(text) + near.hint_or_all());
+}
+
+/// Refuses more devices than links join where nobody says what joins their nodes.
+inline void check_network(std::string_view option, const sharding& s, std::int64_t node, const device& on) {
+    if (s.devices() <= node || on.network_bandwidth > 0) return;
+    refuse(option, "is missing: links join " + std::to_string(node) + " of the " + std::to_string(s.devices()) +
+                       " devices (" + printable(on.title) +
+                       "); say what lies between nodes, as 50 (GB/s of each device) or ib_ndr");
+}
+
+/// What joins the nodes of a placement; empty where it is one.
+inline std::string words_on_network(const placement& p) {
+    const std::int64_t devices = p.how.shards.devices(), node = p.how.node;
+    if (devices <= node) return {};
+    return formatted("%.4g GB/s of each device", p.on->network_bandwidth) + " between " +
+           std::to_string((devices + node - 1) / node) + " nodes of " + std::to_string(node);
+}
+
+/// Finds what the times of a placement's engine stand on, by prompts of so many tokens; without an engine nothing.
+inline void judge(placement& p, std::int64_t tokens) {
+    if (p.by.name.empty()) return;
+    p.interval = interval_of(p.by.name, evidence_of(p.subject, p.how, p.by, *p.on, *p.kernels, p.how.shards.devices(),
+                                                    tokens < 1024 ? tokens : 1024));
 }
 
 /// Refuses a device whose memory nobody knows: whether a model fits it, and how many requests, is unknown.

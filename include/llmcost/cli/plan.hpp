@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -33,17 +34,33 @@ inline constexpr option_row
 
 }  // namespace option
 
-inline constexpr std::array plan_options = joined(
-    std::array{option::bounds,   option::clients,    option::rate,        option::trace,      option::lengths_in,
-               option::lengths_out, option::how_many, option::burstiness, option::turns,      option::pause,
-               option::seed,     option::prefix_hit, option::trace_block, option::devices,    option::keep_share,
-               option::together, option::network,    option::top_of_plan,
-               option_row{"--format", value_kind::choice, "text|json", "numbers of json are exact"}},
-    help_option,
-    titled("Device", std::array{option::device, option::engines_tried, option::engine_version, option::calibration,
-                                option::linear_dtype, option::experts_dtype, option::kept_dtype, option::routing,
-                                option::execution, option::tp_of_plan, option::dp, option::ep, option::price, option::carbon}),
-    model_options, std::array{option::quantization});
+inline constexpr std::array plan_options =
+    joined(std::array{option::bounds,
+                      option::slo_at,
+                      option::clients,
+                      option::rate,
+                      option::trace,
+                      option::lengths_in,
+                      option::lengths_out,
+                      option::how_many,
+                      option::burstiness,
+                      option::turns,
+                      option::pause,
+                      option::seed,
+                      option::prefix_hit,
+                      option::trace_block,
+                      option::devices,
+                      option::keep_share,
+                      option::together,
+                      option::top_of_plan,
+                      option_row{"--format", value_kind::choice, "text|json", "numbers of json are exact"},
+                      option::plot},
+           help_option,
+           titled("Device", std::array{option::device, option::engines_tried, option::engine_version, option::calibration,
+                                       option::linear_dtype, option::experts_dtype, option::kept_dtype, option::routing,
+                                       option::execution, option::tp_of_plan, option::dp, option::ep, option::network,
+                                       option::price, option::carbon}),
+           model_options, std::array{option::quantization});
 
 namespace detail {
 
@@ -120,9 +137,15 @@ struct placed_kind {
         json.member("tensor_parallel", k.where.how.shards.tensor).member("expert_parallel", k.where.how.shards.expert);
         json.member("engines", t.replicas).member("writing_engines", t.writing_replicas);
         json.member("tokens_per_step", t.policy.tokens_per_step).member("sequences", t.policy.sequences);
-        json.member("ttft_mean_seconds", t.summary.ttft.mean).member("ttft_p99_seconds", t.summary.ttft.p99);
-        json.member("tpot_mean_seconds", t.summary.tpot.mean).member("tpot_p99_seconds", t.summary.tpot.p99);
-        json.member("good_share", t.summary.good_share);
+        for (const auto& [name, d] : {std::pair<std::string, const distribution&>{"ttft", t.summary.ttft},
+                                      {"tpot", t.summary.tpot},
+                                      {"end_to_end", t.summary.end_to_end}})
+            json.member(name + "_mean_seconds", d.mean)
+                .member(name + "_p50_seconds", d.p50)
+                .member(name + "_p90_seconds", d.p90)
+                .member(name + "_p95_seconds", d.p95)
+                .member(name + "_p99_seconds", d.p99);
+        json.member("interval_stands_on", words_of(k.where.interval.by)).member("good_share", t.summary.good_share);
         json.member("output_tokens_per_second", t.summary.output_tokens_per_second);
         if (k.where.price_per_hour > 0) json.member("price_per_million_tokens", money_per_million(k.where, t));
         json.member("command", start_command(k, t)).end_object();
@@ -130,8 +153,34 @@ struct placed_kind {
     return json.end_array().end_object().text() + '\n';
 }
 
+/// Output tokens a second of a device over those of a user, of all that was tried: points of each engine, and the line of
+/// those that no other is better than in both.
+[[nodiscard]] inline swept_chart plan_chart(const std::vector<placed_kind>& kinds, const search_result& found) {
+    swept_chart chart;
+    chart.title = "Tokens a second per device, over tokens a second per user";
+    chart.across.title = "tokens a second per user", chart.up.title = "tokens a second per device";
+    std::vector<std::pair<double, double>> all;
+    for (const tried_deployment& t : found.tried) {
+        if (t.summary.tpot.mean <= 0) continue;
+        all.emplace_back(1 / t.summary.tpot.mean, t.summary.output_tokens_per_second / t.devices);
+        add_to_line(chart.lines, std::string(kinds[t.kind].where.by.name), all.back().first, all.back().second);
+    }
+    if (all.empty()) refuse(option::plot.name, "nothing to draw: nothing was simulated with answers of more than one token");
+    for (chart_series& s : chart.lines) s.joined = false;
+    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    double most = 0;
+    for (const auto& [user, device] : all)
+        if (device > most) add_to_line(chart.lines, "best", user, device), most = device;
+    settle(chart);
+    for (chart_series& s : chart.lines) s.marked = !s.joined;  // however many there are
+    chart.description = chart.title + ": " + std::to_string(all.size()) + " deployments; at most " +
+                        formatted("%.4g", most) + " per device, " + formatted("%.4g", all.front().first) + " per user";
+    return chart;
+}
+
 /// Engines on so many devices that share layers, each with its experts divided or not, that the model can be split over.
-inline std::vector<placed_kind> kinds_of(arguments args, const program& io, std::int64_t devices, std::deque<std::string>& words) {
+inline std::vector<placed_kind> kinds_of(arguments args, const program& io, std::int64_t devices, std::int64_t input,
+                                         std::deque<std::string>& words) {
     std::vector<placed_kind> kinds;
     std::string problem;
     const bool one_engine = args.has(option::engine), one_tp = args.has(option::tp), one_ep = args.has(option::ep);
@@ -148,7 +197,7 @@ inline std::vector<placed_kind> kinds_of(arguments args, const program& io, std:
                 try {
                     placed_kind k{io.place(args, io), nullptr};
                     if (ep > 1 && k.where.how.shards.expert != ep) continue;
-                    check_memory(*k.where.on), check_writes(k.where.subject);
+                    check_memory(*k.where.on), check_writes(k.where.subject), judge(k.where, input);
                     kinds.push_back(std::move(k));
                 } catch (const error& refused) {  // another engine or split may do
                     if (refused.code() != errc::usage) throw;
@@ -171,32 +220,41 @@ inline std::vector<placed_kind> kinds_of(arguments args, const program& io, std:
     const request_bounds bounds = detail::read_bounds(args.text(option::bounds));
     simulated_deployment as;
     const detail::asked_load load = detail::read_load(args, as);
-    as.network = args.real(option::network, 50, 1e-3, 1e6), as.network_latency = 50e-6;
     search_limits limits;
     const std::int64_t devices = args.number(option::devices, 8);
     if (devices > 4096) refuse("--devices", "expected at most 4096");
     limits.devices = static_cast<double>(devices), limits.good_share = args.real(option::keep_share, 0.99, 0, 1);
     limits.separated = !args.has(option::together);
     std::deque<std::string> words;
-    const std::vector<detail::placed_kind> placed = detail::kinds_of(args, io, devices, words);
+    const std::vector<detail::placed_kind> placed = detail::kinds_of(args, io, devices, load.requests.front().input, words);
+    const double at = detail::read_slo_at(args, true);
+    detail::use_network(as, *placed.front().where.on);
     std::vector<deployment_search::kind> kinds;
     for (const detail::placed_kind& k : placed) {
         const scheduling_policy policy = policy_of(k.where.by.name, *k.where.on);
         std::vector<std::int64_t> budgets{2048, 4096, 8192, 16384};
+        request_bounds own = bounds;  // a measured run may take longer than a simulated one
+        own.ttft_longer = std::exp2(k.where.interval.simulated_ttft.at(at));
+        own.tpot_longer = std::exp2(k.where.interval.simulated_tpot.at(at));
         kinds.push_back({{k.on.get(), policy, host_times_of(k.where.by.name), k.where.subject.dims.moe.num_experts > 1, {}},
-                         std::move(budgets)});
+                         std::move(budgets),
+                         own});
     }
-    deployment_search search(load.requests, as, bounds, limits);
+    deployment_search search(load.requests, as, limits);
     search.offer(kinds);
     const search_result found = search.best(kinds, static_cast<std::size_t>(args.number(option::top_of_plan, 5)));
     const placement& any = placed.front().where;
-    const std::string title = std::string(any.who.name) + " on at most " + grouped(count(devices)) + " x " +
-                              printable(any.on->title) + "; " + load.words + "; " +
-                              formatted("%.4g", 100 * limits.good_share) + " % keep " + std::string(args.text(option::bounds));
+    const std::string title =
+        std::string(any.who.name) + " on at most " + grouped(count(devices)) + " x " + printable(any.on->title) + "; " +
+        load.words + "; " + formatted("%.4g", 100 * limits.good_share) + " % keep " +
+        std::string(args.text(option::bounds)) + (at == 0.5 ? "" : formatted(" at the %.4g quantile of measured runs", at));
     answered out;
     out.text = args.text(option::format, "text") == "text" ? detail::plan_text(placed, found, title)
                                                           : detail::plan_json(placed, found);
     if (found.keeping.empty()) out.code = exit_code::does_not_fit;
+    if (args.has(option::plot) && args.text(option::plot).empty() && args.text(option::format, "text") != "text")
+        refuse(option::plot.name, "in the terminal is text: name a file, or leave out --format");
+    if (args.has(option::plot)) add_plot(out, args, detail::plan_chart(placed, found));
     return out;
 }
 

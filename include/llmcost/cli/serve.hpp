@@ -27,6 +27,7 @@ inline constexpr option_row
     concurrency{"--concurrency", value_kind::number, "N",    "requests in the system (1)"},
     rate       {"--rate",        value_kind::number, "X",    "requests that arrive in a second, instead"},
     slo        {"--slo",         value_kind::text,   "LIST", "ttft=0.5s,tpot=30ms: the most requests under it"},
+    slo_at     {"--slo-at",      value_kind::number, "X",    "quantile of the interval that keeps --slo (0.95: its end)"},
     sweep      {"--sweep",       value_kind::none,   "",     "1, 2, 4 ... requests, as many as memory holds"},
     pp         {"--pp",          value_kind::number, "N",    "devices that hold layers one behind the other (1)"},
     chunk      {"--chunk",       value_kind::number, "N",    "new tokens of a prompt per step (all)"},
@@ -41,24 +42,47 @@ inline constexpr option_row
 
 inline constexpr std::array serve_options = joined(
     std::array{option_row{"--input", value_kind::number, "N", "tokens of a prompt (1024)"},
-               option_row{"--output", value_kind::number, "N", "tokens written for it (1024)"}, option::concurrency,
-               option::rate, option::slo, option::sweep, option::pp, option::chunk, option::prefix_hit, option::draft,
-               option::acceptance, option::batch_wait, option::image, option::images, option::video, option::videos,
-               option::audio, option::configs,
+               option_row{"--output", value_kind::number, "N", "tokens written for it (1024)"},
+               option::concurrency,
+               option::rate,
+               option::slo,
+               option::slo_at,
+               option::sweep,
+               option::pp,
+               option::chunk,
+               option::prefix_hit,
+               option::draft,
+               option::acceptance,
+               option::batch_wait,
+               option::image,
+               option::images,
+               option::video,
+               option::videos,
+               option::audio,
+               option::configs,
                option_row{"--format", value_kind::choice, "text|json", "numbers of json are exact"}},
     help_option, titled("Device", execution_options), model_options, std::array{option::quantization, option::adapter});
 
 namespace detail {
 
-/// Bounds that a service keeps to; 0: none.
+/// Bounds that a service keeps to; 0: none. Times are longer by what measured runs may take.
 struct service_level {
     double ttft = 0;
     double tpot = 0;
+    double ttft_longer = 1;
+    double tpot_longer = 1;
 
     [[nodiscard]] bool holds(const serving_figures& f) const noexcept {
-        return (ttft == 0 || f.ttft <= ttft) && (tpot == 0 || f.tpot <= tpot);
+        return (ttft == 0 || f.ttft * ttft_longer <= ttft) && (tpot == 0 || f.tpot * tpot_longer <= tpot);
     }
 };
+
+/// Which quantile of an engine's interval keeps to bounds: its end unless said; without an engine there is none.
+inline double read_slo_at(const arguments& given, bool has_interval) {
+    if (!given.has(option::slo_at)) return has_interval ? 0.95 : 0.5;
+    if (!has_interval) refuse(option::slo_at.name, "needs --engine: kernels alone have no interval of measured runs");
+    return given.real(option::slo_at, 0.95, 0.05, 0.95);
+}
 
 /// Reads `ttft=0.5s,tpot=30ms`.
 inline service_level read_service_level(std::string_view list) {
@@ -91,13 +115,14 @@ inline double grams_per_million(const placement& p, const serving_figures& f) {
 }
 
 inline void put_figures(json_writer& json, const placement& p, const serving_load& load, const serving_figures& f) {
-    json.member("concurrency", load.concurrency);
+    json.member("method", "closed form").member("concurrency", load.concurrency);
     json.member("ttft_seconds", f.ttft).member("ttft_unloaded_seconds", f.ttft_unloaded).member("tpot_seconds", f.tpot);
     for (const auto& [name, seconds, error] :
-         {std::tuple{"ttft", f.ttft, p.by.ttft_error}, {"tpot", f.tpot, p.by.tpot_error}})
+         {std::tuple{"ttft", f.ttft, p.interval.ttft}, {"tpot", f.tpot, p.interval.tpot}})
         if (!p.by.name.empty())
             json.member(std::string(name) + "_lower_seconds", seconds * std::exp2(error.low))
                 .member(std::string(name) + "_upper_seconds", seconds * std::exp2(error.high));
+    if (!p.by.name.empty()) json.member("interval_stands_on", words_of(p.interval.by));
     json.member("tokens_per_second", f.tokens_per_second);
     json.member("tokens_per_second_per_device", f.tokens_per_second / f.devices);
     json.member("tokens_per_second_per_request", 1 / f.tpot);
@@ -132,9 +157,10 @@ inline std::string serve_text(const placement& p, const serving_load& load, cons
                    : duration(seconds * std::exp2(e.low)) + " to " + duration(seconds * std::exp2(e.high)) + "; ";
     };
     line("time to first token",
-         duration(f.ttft) + "  (" + interval(f.ttft, p.by.ttft_error) + "alone " + duration(f.ttft_unloaded) + ')');
+         duration(f.ttft) + "  (" + interval(f.ttft, p.interval.ttft) + "alone " + duration(f.ttft_unloaded) + ')');
     line("time per output token",
-         duration(f.tpot) + "  (" + interval(f.tpot, p.by.tpot_error) + formatted("%.1f tokens/s each)", 1 / f.tpot));
+         duration(f.tpot) + "  (" + interval(f.tpot, p.interval.tpot) + formatted("%.1f tokens/s each)", 1 / f.tpot));
+    if (!p.by.name.empty()) line("nine in ten runs", "lie in these intervals, by " + std::string(words_of(p.interval.by)));
     line("tokens per second", formatted("%.0f  (%.0f per device)", f.tokens_per_second, f.tokens_per_second / devices));
     // whole requests of a group first: all groups together hold so many times as many
     const auto groups = static_cast<double>(on.groups());
@@ -144,7 +170,7 @@ inline std::string serve_text(const placement& p, const serving_load& load, cons
              (room < 1.5 ? " request" : " requests") +
              (groups > 1 ? formatted(" in each of %.0f groups, %.0f in all", groups, groups * room) : "") +
              (on.takes_all_memory(load.input + load.output / 2, load.pipeline) ? " if the engine may take all of it" : ""));
-    if (const std::string nodes = note_on_nodes(p.how.shards.devices()); !nodes.empty()) line("network", nodes);
+    if (const std::string network = words_on_network(p); !network.empty()) line("network", network);
     if (load.concurrency - f.running >= 0.5)
         line("waiting", formatted("%.0f requests: %.0f run at a time", load.concurrency - all_run, all_run));
     if (p.on->watts > 0)
@@ -153,6 +179,7 @@ inline std::string serve_text(const placement& p, const serving_load& load, cons
     if (p.grams_per_kwh > 0) line("carbon", formatted("%.3g g CO2 per million output tokens", grams_per_million(p, f)));
     if (const std::string measured = line_on_measurements(p); !measured.empty()) out += "  " + measured;
     if (p.by.name.empty()) out += "  no --engine: kernels alone, without the engine's own time\n";
+    out += "  in closed form: means of a steady load; llmcost simulate goes step by step (bursts, percentiles)\n";
     return out + line_on_room(room_of(p, load.pipeline), needed_of_device(p, load, f, on));
 }
 
@@ -192,7 +219,7 @@ inline std::string sweep_text(const placement& p, const std::vector<std::pair<se
                right(formatted("%.3g", f.joules_per_token), 10) +
                (p.price_per_hour > 0 ? right(formatted("%.3g", money_per_million(p, f)), 13) : "") +
                (p.grams_per_kwh > 0 ? right(formatted("%.3g", grams_per_million(p, f)), 15) : "") + '\n';
-    return out + line_on_measurements(p);
+    return out + line_on_measurements(p) + "in closed form (llmcost simulate goes step by step)\n";
 }
 
 /// The answer for one load, for as many requests as keep to a level, or for more and more of them.
@@ -218,12 +245,17 @@ inline std::string served(const arguments& given, const placement& p, serving_lo
     }
     serving_figures f;
     if (given.has(option::slo)) {
-        load.concurrency = most_under(on, load, read_service_level(given.text(option::slo)));
+        service_level level = read_service_level(given.text(option::slo));
+        const double at = read_slo_at(given, !p.by.name.empty());
+        level.ttft_longer = std::exp2(p.interval.ttft.at(at)), level.tpot_longer = std::exp2(p.interval.tpot.at(at));
+        load.concurrency = most_under(on, load, level);
         if (load.concurrency == 0) {
             load.concurrency = 1;
             const serving_figures one = on(load);
-            refuse("--slo", "cannot be kept: one request alone takes " + duration(one.ttft) + " to its first token and " +
-                                duration(one.tpot) + " for each after it");
+            refuse("--slo", "cannot be kept: one request alone takes " + std::string(at > 0.5 ? "up to " : "") +
+                                duration(one.ttft * level.ttft_longer) + " to its first token and " +
+                                duration(one.tpot * level.tpot_longer) + " for each after it" +
+                                (at > 0.5 ? formatted(" (--slo-at %.4g; 0.5: the middle)", at) : ""));
         }
         f = on(load);
     } else if (given.has(option::rate)) {
@@ -259,9 +291,13 @@ inline std::string served(const arguments& given, const placement& p, serving_lo
 [[nodiscard]] inline answered serve_answer(const arguments& given, const program& io) {
     if (given.has(option::configs)) {
         for (const option_row& o : given.rows())
-            if (!o.is(option::configs) && !o.is(option::calibration) && !o.is(option::offline) && given.has(o))
+            if (!o.is(option::configs) && !o.is(option::calibration) && !o.is(option::offline) && !o.is(option::network) &&
+                given.has(o))
                 refuse(o.name, "cannot stand together with --configs, whose rows say what is asked");
-        return serve_table(std::string(given.text(option::configs)), std::string(given.text(option::calibration)), io.models)
+        const double network =
+            given.has(option::network) ? read_network(option::network.name, given.text(option::network)) : 0;
+        return serve_table(std::string(given.text(option::configs)), std::string(given.text(option::calibration)), io.models,
+                           network)
             .priced(io.in, io.err);
     }
     serving_load load;
@@ -274,6 +310,7 @@ inline std::string served(const arguments& given, const placement& p, serving_lo
     load.batch_wait = given.number(option::batch_wait, 0, 0);
     if (load.draft > 64) refuse("--draft", "expected a number up to 64");
     if (load.draft == 0 && given.has(option::acceptance)) refuse("--acceptance", "needs --draft: tokens to keep");
+    if (given.has(option::slo_at) && !given.has(option::slo)) refuse(option::slo_at.name, "needs --slo: what it keeps");
     const bool several =
         given.has(option::slo) + given.has(option::sweep) + given.has(option::rate) + given.has(option::concurrency) > 1;
     if (several) refuse("--concurrency", "one of --concurrency, --rate, --slo and --sweep at a time");
@@ -292,6 +329,7 @@ inline std::string served(const arguments& given, const placement& p, serving_lo
     if (load.chunk > 0 && load.input / load.chunk > 4096) refuse("--chunk", "a prompt of more than 4,096 chunks");
     if (const std::string problem = no_room(on, load, *p.on); !problem.empty())
         throw error(errc::does_not_fit, printable(p.on->names[0]), problem);
+    judge(p, load.input);
     std::string text = detail::served(given, p, load, on);
     put_notes(p, load.input + load.output, io);
     return text;
@@ -307,7 +345,8 @@ inline constexpr command serve_command{
     .meaning = "how many tokens a second a server gives, and how soon",
     .usage = "(--model NAME | --config FILE) --device NAME [option]...\n--configs DIR [option]... < RUNS.csv",
     .about =
-        "Time to first token, time per output token and throughput of continuous batching.\n"
+        "Time to first token, time per output token and throughput of continuous batching, in\n"
+        "closed form: means of a steady load. llmcost simulate sends requests step by step.\n"
         "RUNS.csv: model_path, system, backend, isl, osl, batch_size, tp_size ...; behind\n"
         "each row predicted_ttft_ms, predicted_tpot_ms and error (docs/cli.md).\n",
     .options = serve_options,

@@ -30,6 +30,8 @@ struct serving_run {
     server* on = nullptr;
     const engine* by = nullptr;
     const device* where = nullptr;
+    kernel_source* kernels = nullptr;
+    const llmcost::model* subject = nullptr;
     serving_load load{};
     std::int64_t devices = 1;
     std::string model;
@@ -51,9 +53,10 @@ inline std::string no_room(server& on, const serving_load& load, const device& w
 /// Runs of servers, row by row: CSV whose header names columns as `serving.csv` does (docs/cli.md).
 class serve_table {
 public:
-    /// `folder` has `org__name.json` for each model_path.
-    serve_table(std::string folder, std::string calibration, const known_models& known)
-        : folder_(std::move(folder)), calibration_(std::move(calibration)), known_(known) {}
+    /// `folder` has `org__name.json` for each model_path; `network` is in GB/s of each device between nodes, 0 where it is
+    /// not said.
+    serve_table(std::string folder, std::string calibration, const known_models& known, double network = 0)
+        : folder_(std::move(folder)), calibration_(std::move(calibration)), known_(known), network_(network) {}
 
     /// The rows with `predicted_ttft_ms`, `predicted_tpot_ms` and `error` behind them (`answer_rows`); that a model does not
     /// fit its devices is an answer, which `error` and a note say.
@@ -178,7 +181,8 @@ private:
         const std::string system = word("system");
         auto& kernels = kernels_[{system, std::string(run.by->name)}];
         if (!kernels) kernels = std::make_unique<kernel_library>(system, std::string(run.by->software), "", calibration_);
-        run.where = &kernels->on("system", device_word::name);
+        run.where = &networked(kernels->on("system", device_word::name));
+        run.kernels = kernels.get(), run.subject = &m.subject;
         check_engine("backend", *run.by, *run.where);
         check_memory(*run.where);
         const bool experts_alone = m.stored.products != m.stored.experts;  // are narrow in this checkpoint
@@ -196,6 +200,8 @@ private:
         if (word("moe_tp_size").empty() && m.subject.dims.moe.num_experts > 1 && s.devices() % s.expert == 0)
             s.expert_tensor = s.devices() / s.expert;
         check_sharding(m.subject, s);
+        const execution how = execution_of(*run.by, *run.where, types, s);
+        check_network("--network", s, how.node, *run.where);
         run.model = word("model_path");
         run.devices = s.devices();
         run.load.input = number("isl", 1), run.load.output = number("osl", 1);
@@ -208,17 +214,26 @@ private:
                              std::array{s.tensor, s.data, s.expert, s.expert_tensor}}];
         if (!on) {
             check_writes(m.subject);
-            on = std::make_unique<server>(m.subject, execution_of(*run.by, *run.where, types, s), *run.by, *run.where,
-                                          *kernels);
+            on = std::make_unique<server>(m.subject, how, *run.by, *run.where, *kernels);
         }
         run.on = on.get();
         return run;
+    }
+
+    /// A device with what joins its nodes, where that is said.
+    const device& networked(const device& on) {
+        if (network_ == 0) return on;
+        device& own = devices_.try_emplace(std::string(on.names[0]), on).first->second;
+        own.network_bandwidth = network_;
+        return own;
     }
 
     using server_key = std::tuple<std::string, std::string, std::string, const operand_row*, const operand_row*,
                                   std::array<std::int64_t, 4>>;
     std::string folder_, calibration_;
     known_models known_;
+    double network_ = 0;
+    std::map<std::string, device> devices_;
     csv_input rows_;
     std::map<std::string, std::size_t, std::less<>> places_;
     std::map<std::string, known_model> models_;

@@ -16,6 +16,7 @@
 #include <llmcost/cli/serve.hpp>
 #include <llmcost/cli/simulate_page.hpp>
 #include <llmcost/simulation/load.hpp>
+#include <llmcost/simulation/random_stream.hpp>
 #include <llmcost/simulation/request_trace.hpp>
 
 // `llmcost simulate`: requests through an engine, step by step.
@@ -40,23 +41,26 @@ inline constexpr option_row
     replicas    {"--replicas",        value_kind::number, "N",    "engines behind a router (1)", "Engines"},
     prefill     {"--prefill",         value_kind::number, "N",    "engines that compute prompts only, beside --decode"},
     decode      {"--decode",          value_kind::number, "N",    "engines that write behind those"},
-    network     {"--network",         value_kind::number, "GBPS", "of a device between both, GB/s (50: 400 Gbit/s)"},
+    router      {"--router",          value_kind::choice, "least|prefix", "whom a request goes to: least waiting, or its prefix cached"},
+    proposes    {"--draft-model",     value_kind::text,   "NAME", "that proposes --draft tokens at its own cost (none)"},
+    all_tokens  {"--ignore-eos",      value_kind::none,   "",     "clients ask for all tokens, and sglang knows it"},
     memory_share{"--memory-share",    value_kind::number, "X",    "of memory that the engine takes (0.9)"},
+    drawn       {"--plot-of",         value_kind::choice, "time|rate|pareto", "of --plot: requests over time; first tokens over rates; throughput per device over speed per user"},
     timeline_to {"--timeline",        value_kind::file,   "FILE", "a Chrome trace of all steps"};
 // clang-format on
 
 }  // namespace option
 
-inline constexpr std::array simulate_options = joined(
-    std::array{option::clients,  option::rate,       option::trace,      option::lengths_in, option::lengths_out,
-               option::how_many, option::warm_up,    option::burstiness, option::turns,      option::pause,
-               option::seed,     option::prefix_hit, option::trace_block, option::bounds,    option::draft,
-               option::acceptance, option::replicas, option::prefill,    option::decode,     option::network,
-               option::memory_share},
-    scheduler_option_rows,
-    std::array{option_row{"--format", value_kind::choice, "text|json|csv", "csv: a row for each request", "Output"},
-               option::plot, option::timeline_to},
-    help_option, titled("Device", execution_options), model_options, std::array{option::quantization});
+inline constexpr std::array simulate_options =
+    joined(std::array{option::clients,    option::rate,       option::trace,       option::lengths_in,  option::lengths_out,
+                      option::how_many,   option::warm_up,    option::burstiness,  option::turns,       option::pause,
+                      option::seed,       option::prefix_hit, option::trace_block, option::bounds,      option::draft,
+                      option::acceptance, option::replicas,   option::prefill,     option::decode,      option::pp,
+                      option::router,     option::proposes,   option::all_tokens,  option::memory_share},
+           scheduler_option_rows,
+           std::array{option_row{"--format", value_kind::choice, "text|json|csv", "csv: a row for each request", "Output"},
+                      option::plot, option::drawn, option::timeline_to},
+           help_option, titled("Device", execution_options), model_options, std::array{option::quantization});
 
 namespace detail {
 
@@ -180,7 +184,7 @@ private:
 };
 
 /// Refuses requests that a group of devices could never hold or compute.
-inline void check_requests(const std::vector<simulated_request>& requests, const simulated_server& by) {
+inline void check_requests(const std::vector<simulated_request>& requests, const simulated_server& by, std::int64_t stages) {
     std::int64_t longest = 0;
     for (const simulated_request& r : requests) {
         longest = std::max(longest, r.input + r.output);
@@ -189,10 +193,83 @@ inline void check_requests(const std::vector<simulated_request>& requests, const
                                   grouped(count(by.policy.tokens_per_step)) +
                                   " of a step, and " + std::string(by.policy.engine) + " computes it in one unless it is told to chunk");
     }
-    if (by.on->capacity(longest) > 0) return;
+    if (cached_tokens(by, longest, stages) / static_cast<double>(stages) >= static_cast<double>(longest)) return;
     throw error(errc::does_not_fit, printable(by.on->on().names[0]),
                 "has no room for a request of " + grouped(count(longest)) + " tokens beside " +
-                    formatted("%.1f GB of weights", by.on->weights() / 1e9));
+                    formatted("%.1f GB of weights", by.on->weights() / 1e9 / static_cast<double>(stages)) +
+                    (stages > 1 ? " in each of " + std::to_string(stages) + " micro-batches" : ""));
+}
+
+/// The way of a cache from one device to another: by a network of its nodes, else by a port of 400 Gbit/s.
+inline void use_network(simulated_deployment& as, const device& on) {
+    as.network = on.network_bandwidth > 0 ? on.network_bandwidth : find_network("ib_ndr")->gigabytes_per_second;
+    as.network_latency = 50e-6;
+}
+
+/// First tokens over requests a second: the same requests at an eighth of what the simulated one answers up to all of it,
+/// and a quarter more.
+inline swept_chart chart_over_rates(const simulated_server& by, const simulated_deployment& deployed,
+                                    std::vector<simulated_request> requests, double answered) {
+    swept_chart chart;
+    chart.title = "Time to the first token, over requests a second";
+    chart.across.title = "requests a second", chart.up = {"seconds", axis_scale::linear, axis_unit::number};
+    simulated_deployment as = deployed;
+    as.clients = 0;
+    for (int eighth = 1; eighth <= 10; ++eighth) {
+        const double rate = answered * eighth / 8;
+        random_stream random(1);
+        double now = 0;
+        for (simulated_request& r : requests)
+            if (r.after == simulated_request::nobody) r.at = now, now += random.gamma(1) / rate;
+        const simulation_summary s = summary_of(simulate(by, requests, as));
+        for (const auto& [name, seconds] : {std::pair{"mean", s.ttft.mean}, {"p50", s.ttft.p50}, {"p99", s.ttft.p99}})
+            add_to_line(chart.lines, name, rate, seconds);
+    }
+    settle(chart);
+    chart.description = chart.title + formatted(", from %.3g to %.3g", answered / 8, answered * 10 / 8);
+    return chart;
+}
+
+/// Output tokens a second of a device over those of a user, of 1, 2, 4 … clients, as long as more of them give more.
+inline swept_chart chart_over_clients(const simulated_server& by, const simulated_deployment& deployed,
+                                      const std::vector<simulated_request>& requests, double devices) {
+    swept_chart chart;
+    chart.title = "Tokens a second per device, over tokens a second per user";
+    chart.across.title = "tokens a second per user", chart.up.title = "tokens a second per device";
+    simulated_deployment as = deployed;
+    double before = 0;
+    for (as.clients = 1; as.clients <= 4096; as.clients *= 2) {
+        std::vector<simulated_request> few;
+        const auto many = static_cast<std::size_t>(std::max<std::int64_t>(10, 4 * as.clients));
+        for (std::size_t i = 0; i < many; ++i) {
+            few.push_back(requests[i % requests.size()]);
+            few.back().after = simulated_request::nobody, few.back().at = 0;
+        }
+        const simulation_summary s = summary_of(simulate(by, few, as));
+        if (s.tpot.mean <= 0) refuse("--plot-of", "pareto needs answers of more than one token");
+        const double each = s.output_tokens_per_second / devices;
+        if (each < 1.01 * before) break;
+        add_to_line(chart.lines, std::string(by.policy.engine), 1 / s.tpot.mean, each), before = each;
+    }
+    settle(chart);
+    chart.description = chart.title + ", of 1, 2, 4 and more clients; at most " + formatted("%.4g", before) + " per device";
+    return chart;
+}
+
+/// The model that proposes tokens, on the same devices, in the types of its own checkpoint.
+inline placement place_of_draft(arguments args, const program& io) {
+    for (const option_row& o : {option::config, option::gguf, option::safetensors, option::part, option::as, option::set,
+                                option::revision, option::quantization, option::linear_dtype, option::experts_dtype,
+                                option::kept_dtype, option::routing, option::ep})
+        args.leave_out(o);
+    const std::string_view name = args.text(option::proposes);
+    if (name.ends_with(".json"))
+        args.leave_out(option::model), args.replace(option::config, name);
+    else
+        args.replace(option::model, name);
+    placement p = io.place(args, io);
+    check_writes(p.subject);
+    return p;
 }
 
 }  // namespace detail
@@ -200,6 +277,7 @@ inline void check_requests(const std::vector<simulated_request>& requests, const
 /// What `llmcost simulate …` prints.
 [[nodiscard]] inline answered simulate_answer(const arguments& args, const program& io) {
     if (!args.has(option::engine)) refuse("--engine", "is missing: whose scheduler is simulated, vllm, sglang or trtllm");
+    if (args.has(option::drawn) && !args.has(option::plot)) refuse("--plot-of", "needs --plot: where it is drawn");
     if (args.has(option::plot) && args.has(option::timeline_to)) refuse("--timeline", "one file at a time: --plot writes one");
     simulated_deployment as;
     const detail::asked_load load = detail::read_load(args, as);
@@ -209,24 +287,42 @@ inline void check_requests(const std::vector<simulated_request>& requests, const
     if (args.has(option::prefill)) {
         if (args.has(option::replicas)) refuse("--replicas", "cannot stand beside --prefill and --decode, which say how many");
         as.replicas = args.number(option::prefill, 1), as.writing_replicas = args.number(option::decode, 1);
-        as.network = args.real(option::network, 50, 1e-3, 1e6), as.network_latency = 50e-6;
-    } else if (args.has(option::network)) {
-        refuse("--network", "needs --prefill and --decode: what is sent from the ones to the others");
     }
     if (as.replicas > 4096 || as.writing_replicas > 4096) refuse("--replicas", "expected at most 4096 engines");
     as.draft = args.number(option::draft, 0, 0), as.acceptance = args.real(option::acceptance, 0.7, 0, 1);
     if (as.draft > 64) refuse("--draft", "expected a number up to 64");
     if (as.draft == 0 && args.has(option::acceptance)) refuse("--acceptance", "needs --draft: tokens to keep");
+    if (as.draft == 0 && args.has(option::proposes)) refuse("--draft-model", "needs --draft: how many tokens it proposes");
+    as.stages = args.number(option::pp, 1);
+    as.router = args.choice(option::router) == 1 ? router_rule::prefix : router_rule::least;
     const request_bounds bounds = args.has(option::bounds) ? detail::read_bounds(args.text(option::bounds)) : request_bounds{};
 
     placement p = io.place(args, io);
+    if (as.writing_replicas > 0)
+        detail::use_network(as, *p.on);
+    else if (args.has(option::network) && p.how.shards.devices() <= p.how.node)
+        refuse("--network", "needs more devices than a node's links join, or --prefill and --decode");
     check_memory(*p.on);
     check_writes(p.subject);
     if (args.has(option::memory_share)) p.by.memory_share = args.real(option::memory_share, 0.9, 0.01, 1);
+    check_stages("--pp", p.subject, as.stages);
     server on(p.subject, p.how, p.by, *p.on, *p.kernels);
     simulated_server by{&on, with_options(policy_of(p.by.name, *p.on), p.by.name, args), host_times_of(p.by.name),
                         p.subject.dims.moe.num_experts > 1, {}};
-    detail::check_requests(load.requests, by);
+    if (args.has(option::all_tokens)) {
+        by.policy.output_share = by.policy.least_output_share = 1;
+        by.policy.knows_ends = by.policy.admits == admission_rule::expected_output && !by.policy.caches_prefixes;
+    }
+    placement draft;
+    std::unique_ptr<server> proposes;
+    if (args.has(option::proposes)) {
+        draft = detail::place_of_draft(args, io);
+        draft.by.memory_share = p.by.memory_share;
+        proposes = std::make_unique<server>(draft.subject, draft.how, draft.by, *draft.on, *draft.kernels);
+        by.drafts.by = proposes.get();
+    }
+    detail::check_requests(load.requests, by, as.stages);
+    judge(p, load.requests.front().input);
     const bool keeps_steps = args.has(option::plot) || args.has(option::timeline_to);
     simulation_result result = [&] {
         detail::progress_line progress(io);
@@ -237,8 +333,8 @@ inline void check_requests(const std::vector<simulated_request>& requests, const
         refuse("--warm-up", "leaves none of " + std::to_string(result.requests.size()) + " requests");
     const std::int64_t servers = as.replicas + as.writing_replicas;
     simulated_answer a{p, by, as, result, summary_of(result, bounds, warm_up), bounds, load.words};
-    a.devices = static_cast<double>(servers * p.how.shards.devices());
-    a.engines = by.ranks_in_step ? servers : servers * on.groups();
+    a.devices = static_cast<double>(servers * p.how.shards.devices() * as.stages);
+    a.engines = (by.ranks_in_step ? servers : servers * on.groups()) * as.stages;
     a.joules = joules_of(result, *p.on, a.engines, a.devices / static_cast<double>(a.engines));
     answered out;
     switch (args.choice(option_row{"--format", value_kind::choice, "text|json|csv", ""})) {
@@ -250,7 +346,13 @@ inline void check_requests(const std::vector<simulated_request>& requests, const
     if (args.has(option::plot)) {
         if (args.text(option::plot).empty() && args.text(option::format, "text") != "text")
             refuse(option::plot.name, "in the terminal is text: name a file, or leave out --format");
-        add_plot(out, args, detail::simulated_chart(a));
+        switch (args.choice(option::drawn)) {
+            case 1:
+                add_plot(out, args, detail::chart_over_rates(by, as, load.requests, a.summary.requests_per_second));
+                break;
+            case 2: add_plot(out, args, detail::chart_over_clients(by, as, load.requests, a.devices)); break;
+            default: add_plot(out, args, detail::simulated_chart(a));
+        }
     }
     std::int64_t longest = 0;
     for (const simulated_request& r : load.requests) longest = std::max(longest, r.input + r.output);

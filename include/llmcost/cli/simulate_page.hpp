@@ -54,7 +54,7 @@ namespace detail {
 
 inline std::string simulated_text(const simulated_answer& a) {
     const simulation_summary& s = a.summary;
-    std::string out = title_of_placement(a.where) + '\n' + a.load + "\n\n";
+    std::string out = title_of_placement(a.where, a.as.stages) + '\n' + a.load + "\n\n";
     out += left("", 26) + right("mean", 11) + right("p50", 11) + right("p90", 11) + right("p95", 11) + right("p99", 11) + '\n';
     const auto row = [&](std::string_view name, const distribution& d) {
         out += "  " + left(name, 24);
@@ -68,8 +68,12 @@ inline std::string simulated_text(const simulated_answer& a) {
     const auto interval = [](double seconds, serving_error e) {
         return duration(seconds * std::exp2(e.low)) + " to " + duration(seconds * std::exp2(e.high));
     };
-    line("measured runs say", "first token " + interval(s.ttft.mean, a.by.host.ttft_error) + ", per token " +
-                                  interval(s.tpot.mean, a.by.host.tpot_error) + " (nine in ten means)");
+    line("measured runs say", "first token " + interval(s.ttft.mean, a.where.interval.simulated_ttft) + ", per token " +
+                                  interval(s.tpot.mean, a.where.interval.simulated_tpot) + " (nine in ten means, by " +
+                                  std::string(words_of(a.where.interval.by)) + ")");
+    if (const std::string network = words_on_network(a.where); !network.empty()) line("network", network);
+    if (a.as.writing_replicas > 0)
+        line("behind prompts", formatted("%.4g GB/s of each device to those that write", a.as.network));
     line("requests", grouped(count(s.requests)) + " in " + duration(s.seconds) + formatted(", %.4g a second", s.requests_per_second) +
                          formatted(", %.4g at a time", s.mean_concurrency));
     line("tokens per second", formatted("%.0f written (%.0f per device), %.0f read", s.output_tokens_per_second,
@@ -97,15 +101,17 @@ inline std::string simulated_json(const simulated_answer& a) {
     json.object();
     put_model(json, a.where);
     json.member("device", a.where.on->names[0]).member("engine", a.where.by.name).member("dtype", a.where.how.products->name);
+    if (a.as.writing_replicas > 0) json.member("network_gbps_per_device", a.as.network);
     json.member("load", a.load).member("devices", a.devices).member("engines", a.engines);
     for (const auto& [name, d] : {std::pair{"ttft", s.ttft}, {"tpot", s.tpot}, {"itl", s.itl}, {"end_to_end", s.end_to_end}}) {
         json.key(name).object().member("mean_seconds", d.mean).member("p50_seconds", d.p50).member("p90_seconds", d.p90);
         json.member("p95_seconds", d.p95).member("p99_seconds", d.p99).member("most_seconds", d.most).end_object();
     }
-    for (const auto& [name, seconds, e] : {std::tuple{"ttft", s.ttft.mean, a.by.host.ttft_error},
-                                           {"tpot", s.tpot.mean, a.by.host.tpot_error}})
+    for (const auto& [name, seconds, e] : {std::tuple{"ttft", s.ttft.mean, a.where.interval.simulated_ttft},
+                                           {"tpot", s.tpot.mean, a.where.interval.simulated_tpot}})
         json.member(std::string(name) + "_mean_lower_seconds", seconds * std::exp2(e.low))
             .member(std::string(name) + "_mean_upper_seconds", seconds * std::exp2(e.high));
+    json.member("method", "simulation").member("interval_stands_on", words_of(a.where.interval.by));
     json.member("requests", s.requests).member("seconds", s.seconds).member("requests_per_second", s.requests_per_second);
     json.member("mean_concurrency", s.mean_concurrency);
     json.member("output_tokens", s.output_tokens).member("input_tokens", s.input_tokens);

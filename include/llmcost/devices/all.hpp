@@ -9,7 +9,8 @@ namespace llmcost {
 
 // The sources of every figure, and which of them nobody has read again: configs/devices/*.json, one file per line here.
 // names, title, vendor; fp64, fp64_tensor, fp32, tf32, bf16, fp16, fp8, int8, fp4 (dense TFLOP/s);
-// GB of memory, GB/s, MB of cache, units, GB/s between devices, GB/s of PCIe, W
+// GB of memory, GB/s, MB of cache, units, GB/s between devices, GB/s of PCIe, W, no price, devices that links join where
+// they are more than eight
 // clang-format off
 inline constexpr device devices[]{
     {{"h100_sxm", "h100", ""},                              "H100 SXM",                      "NVIDIA",   34,    67,    67, 494.5,  989.4,  989.4,   1979,   1979,     0,  80,  3350,  50, 132,   450,  63,  700},
@@ -17,9 +18,9 @@ inline constexpr device devices[]{
     {{"h100_nvl", "", ""},                                  "H100 NVL",                      "NVIDIA",   30,    60,    60, 417.5,  835.5,  835.5, 1670.5, 1670.5,     0,  94,  3900,  50, 132,   300,  63,  400},
     {{"h200_sxm", "h200", ""},                              "H200 SXM",                      "NVIDIA",   34,    67,    67, 494.5,  989.4,  989.4,   1979,   1979,     0, 141,  4800,  50, 132,   450,  63,  700},
     {{"b200_sxm", "b200", ""},                              "B200 SXM",                      "NVIDIA",   37,    37,    80,  1125,   2250,   2250,   4500,   4500,  9000, 180,  8000, 126, 148,   900,  63, 1000},
-    {{"gb200", "", ""},                                     "GB200",                         "NVIDIA",   40,    40,    80,  1250,   2500,   2500,   5000,   5000, 10000, 186,  8000, 126, 152,   900,  63, 1200},
+    {{"gb200", "", ""},                                     "GB200",                         "NVIDIA",   40,    40,    80,  1250,   2500,   2500,   5000,   5000, 10000, 186,  8000, 126, 152,   900,  63, 1200, 0, 72},
     {{"b300_sxm", "b300", ""},                              "B300 SXM",                      "NVIDIA",  1.2,   1.2,    80,  1125,   2250,   2250,   4500,  153.5, 14000, 288,  8000, 126, 148,   900, 121, 1100},
-    {{"gb300", "", ""},                                     "GB300",                         "NVIDIA",  1.3,   1.3,    80,  1250,   2500,   2500,   5000,    165, 15000, 288,  8000, 126,   0,   900,  63, 1400},
+    {{"gb300", "", ""},                                     "GB300",                         "NVIDIA",  1.3,   1.3,    80,  1250,   2500,   2500,   5000,    165, 15000, 288,  8000, 126,   0,   900,  63, 1400, 0, 72},
     {{"a100_sxm_80gb", "a100_sxm", "a100"},                 "A100 SXM 80GB",                 "NVIDIA",  9.7,  19.5,  19.5,   156,    312,    312,      0,    624,     0,  80,  2039,  40, 108,   300,  31,  400},
     {{"a100_sxm_40gb", "", ""},                             "A100 SXM 40GB",                 "NVIDIA",  9.7,  19.5,  19.5,   156,    312,    312,      0,    624,     0,  40,  1555,  40, 108,   300,  31,  400},
     {{"a100_pcie_80gb", "a100_pcie", ""},                   "A100 PCIe 80GB",                "NVIDIA",  9.7,  19.5,  19.5,   156,    312,    312,      0,    624,     0,  80,  1935,  40, 108,    31,  31,  300},

@@ -36,6 +36,8 @@ struct device {
     double pcie_bandwidth = 0;    ///< GB/s
     double watts = 0;             ///< thermal design power of the board
     double price_per_hour = 0;    ///< the user's own figure, in the user's currency
+    double node_devices = 0;      ///< that its links join; 0: eight at most
+    double network_bandwidth = 0;  ///< GB/s to other nodes: the user's own figure
 
     /// Peak of the matrix units for operands of a type, in FLOP/s; 0 where they have no such path.
     ///

@@ -35,6 +35,8 @@ inline constexpr device_figure device_figures[]{
     {"memory",      "cache_megabytes", &device::cache_megabytes},
     {"links",       "bandwidth_gbps",  &device::link_bandwidth},
     {"links",       "pcie_gbps",       &device::pcie_bandwidth},
+    {"links",       "node_devices",    &device::node_devices},
+    {"links",       "network_gbps",    &device::network_bandwidth},
     {"",            "units",           &device::units},
     {"",            "watts",           &device::watts},
     {"",            "price_per_hour",  &device::price_per_hour},
@@ -58,7 +60,8 @@ constexpr void check_device_keys(config_view object, string_ref group) {
         if (group == "peak_tflops")
             fail_unsupported(member, "expected fp64, fp64_tensor, fp32, tf32, bf16, fp16, fp8, int8 or fp4");
         if (group == "memory") fail_unsupported(member, "expected gigabytes, bandwidth_gbps, cache_megabytes or type");
-        if (group == "links") fail_unsupported(member, "expected bandwidth_gbps, pcie_gbps or type");
+        if (group == "links")
+            fail_unsupported(member, "expected bandwidth_gbps, pcie_gbps, node_devices, network_gbps or type");
         fail_unsupported(member,
                          "expected name, aliases, vendor, peak_tflops, memory, units, links, watts, price_per_hour, "
                          "sources, unverified or notes");

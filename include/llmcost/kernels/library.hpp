@@ -48,6 +48,7 @@ public:
         std::copy_n(shape.site(), shape.family->sites, asked.site.begin());
         std::pair key{shape.family, asked};
         if (const auto known = found_.find(key); known != found_.end()) return known->second;
+        if (shape.work().between_nodes) return found_.emplace(std::move(key), nullptr).first->second;  // of no device
         kernel_shelf& from = shelf(std::string(shape.family->name));
         std::vector<string_ref> words = stand_ins(*shape.family, shape.variant);
         words.insert(words.begin(), shape.variant);

@@ -138,6 +138,7 @@ public:
         refuse(std::string(on.names[0]),
                peak ? "no peak for " + std::string(shape.operand->name) + " in its datasheet; " + operands_of(on, type_by)
                : work.additions > 0 && !(on.fp32 > 0) ? "no peak of its vector units (float32) in its datasheet"
+               : work.between_nodes                   ? "no bandwidth between nodes in its file (links.network_gbps)"
                                                       : "no bandwidth of links in its datasheet");
     }
     /// The same where another word's kernel may stand in (`stand_ins`).

@@ -211,6 +211,16 @@ constexpr kernel_work all_reduce_work(const std::int64_t* s, const operand_row& 
     return collective_work(s, o, "all_reduce");
 }
 
+/// A device's part of a message, sent over a network in as many steps as a tree of the nodes is high: one of them.
+constexpr kernel_work network_work(const std::int64_t* s, const operand_row& o, string_ref /*variant*/) {
+    const double nodes = real(s[1]);
+    double steps = 1;
+    for (double reached = 2; reached < nodes; reached *= 2) ++steps;
+    return {.bytes = real(s[0]) * o.weight_bytes / real(s[2]) * (nodes - 1) / nodes / steps,
+            .between_devices = true,
+            .between_nodes = true};
+}
+
 /// m × k elements of two bytes, read once.
 constexpr kernel_work read_work(const std::int64_t* s, const operand_row& /*operand*/, string_ref /*variant*/) {
     return {0, 2 * real(s[0]) * real(s[1]), nullptr};
@@ -345,6 +355,10 @@ inline constexpr operator_family operator_families[]{
     {"custom_allreduce", "an engine's own all-reduce; message_size in elements", "allreduce_dtype", "", "", "", {},
      {detail::message_size, detail::num_gpus}, 2, 1, 1,
      detail::all_reduce_work, {{4.7e-6, 1, 0.68, 1.2}, {-0.58, 2.15}}, {{4.7e-6, 1, 0.68, 1.2}, {-0.58, 2.15}},
+     backward_rule::same},
+    {"network", "a step of a collective between nodes; message_size in elements", "nccl_dtype", "", "", "", {},
+     {detail::message_size, {"num_nodes", size_role::site, 0, true}, {"num_gpus", size_role::site, 8, false}}, 3, 1, 2,
+     detail::network_work, {{5e-6, 1, 0.9, 8}, {-1, 1}}, {{5e-6, 1, 0.9, 8}, {-1, 1}},
      backward_rule::same},
     {"computescale", "the scales of a matrix to be quantised", "quant_dtype", "", "", "", {},
      {{"m", size_role::axis, 0, true}, {"k", size_role::site, 0, true}}, 2, 1, 1,

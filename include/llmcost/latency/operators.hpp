@@ -20,6 +20,7 @@ struct kernel_work {
     double parts = 0;                ///< each of which one of the device's units computes by itself
     double largest_part = 0;         ///< FLOPs
     double smallest_part = 0;        ///< FLOPs
+    bool between_nodes = false;      ///< bytes go over a network
 };
 
 /// Element types as engines name them: what an operator reads its weights and its activations in.
@@ -69,6 +70,7 @@ enum class taken_decodes : std::uint8_t {
 
 /// GB/s between which a kernel's bytes go: of memory, of links, of PCIe where there are no links.
 [[nodiscard]] constexpr double bandwidth_of(const device& d, const kernel_work& work) noexcept {
+    if (work.between_nodes) return d.network_bandwidth;
     if (!work.between_devices) return d.memory_bandwidth;
     return d.link_bandwidth > 0 ? d.link_bandwidth : d.pcie_bandwidth;
 }

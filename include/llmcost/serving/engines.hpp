@@ -6,13 +6,6 @@
 
 namespace llmcost {
 
-/// How far predictions are from runs of models that took no part in the fit, as log2(measured / predicted): one run in
-/// twenty is below `low`, one above `high`.
-struct serving_error {
-    double low = 0;
-    double high = 0;
-};
-
 /// What an engine adds to its kernels, which no kernel shows.
 struct engine {
     string_ref name{};
@@ -26,8 +19,6 @@ struct engine {
     double request_seconds = 0;   ///< host time of a request before its prompt is computed
     double steps_waited = 0;      ///< steps before a new request's prompt: half of the one that runs, and those planned
     double memory_share = 0.9;    ///< of a device's memory that weights and caches may fill
-    serving_error tpot_error{};   ///< of the time per token
-    serving_error ttft_error{};   ///< of the time to the first token
     string_ref only_on{};         ///< the vendor whose devices it runs on; empty: several
     bool unpacks = true;          ///< runs weights of types that a device of NVIDIA's does not multiply
 };
@@ -37,9 +28,9 @@ struct engine {
 // TensorRT-LLM's and SGLang's overlap schedulers, pyexecutor/py_executor.py and managers/scheduler.py).
 // clang-format off
 inline constexpr engine engines[]{
-    {"trtllm", "trtllm", true,  true,  false, 0.899, 4.36e-4, 3.32e-6, 0.064,  1.5, 0.9, {-0.37, 0.21}, {-0.40, 1.12}, "NVIDIA", false},
-    {"vllm",   "vllm",   false, false, false, 1.03,  0,       1.7e-6,  0.0145, 1.5, 0.9, {-0.26, 0.73}, {-0.25, 2.18}},
-    {"sglang", "sglang", false, false, true,  0.983, 1.55e-4, 0,       0.15,   1.5, 0.9, {-0.36, 0.58}, {-0.25, 2.23}},
+    {"trtllm", "trtllm", true,  true,  false, 0.922, 2.57e-4, 3.59e-6, 0.064,  1.5, 0.9, "NVIDIA", false},
+    {"vllm",   "vllm",   false, false, false, 1.03,  0,       1.7e-6,  0.0145, 1.5, 0.9},
+    {"sglang", "sglang", false, false, true,  0.983, 1.55e-4, 0,       0.15,   1.5, 0.9},
 };
 // clang-format on
 

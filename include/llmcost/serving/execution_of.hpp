@@ -67,6 +67,7 @@ namespace detail {
     how.static_scales = by.static_scales;
     how.shards = shards;
     how.issued = issued;
+    if (on.node_devices > 0) how.node = static_cast<std::int64_t>(on.node_devices);
     return how;
 }
 

@@ -137,11 +137,12 @@ private:
         const sharding& s = how_.shards;
         experts_inside_ = true;
         const std::int64_t tokens = checked_product(p.tokens, s.data);
-        if (s.data > 1) collective("all_gather", checked_product(tokens, p.width), s.data);
+        if (s.data > 1) collective("all_gather", checked_product(tokens, p.width), s.data, s.tensor);
         // two matrices cost as much as three of two thirds of the width, on each of the devices that share an expert
         const std::int64_t share = p.inner / s.expert_tensor;
         const std::int64_t inner = p.gated ? p.inner : (2 * share + 2) / 3 * s.expert_tensor;
-        emit(path_, "moe", {tokens, p.width, inner, p.num_experts_per_tok, p.num_experts, s.expert_tensor, s.expert},
+        emit(path_, "moe",
+             {tokens, p.width, inner, p.num_experts_per_tok, s.places(p.num_experts), s.expert_tensor, s.expert},
              how_.experts, how_.distribution);
     }
 

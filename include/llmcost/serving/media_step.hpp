@@ -33,8 +33,13 @@ struct shown_media {
     text.sequence = 1 + out.tokens;
     const step_cost seen = all(load), read = all(text);
     const auto beyond = [](double more, double less) { return more > less ? more - less : 0; };
-    out.towers = {beyond(seen.seconds, read.seconds), beyond(seen.flops, read.flops), beyond(seen.bytes, read.bytes),
-                  beyond(seen.launches, read.launches)};
+    out.towers = {beyond(seen.seconds, read.seconds),
+                  beyond(seen.flops, read.flops),
+                  beyond(seen.bytes, read.bytes),
+                  beyond(seen.launches, read.launches),
+                  beyond(seen.wide_busy, read.wide_busy),
+                  beyond(seen.narrow_busy, read.narrow_busy),
+                  beyond(seen.memory_busy, read.memory_busy)};
     return out;
 }
 

@@ -23,7 +23,9 @@ namespace llmcost {
     };
     const double kept = parameters(scope_query{role::embedding}) + parameters(scope_query{role::head});
     const double routed = parameters(scope_query{role::experts});
-    return {kept, routed / static_cast<double>(how.shards.expert * how.shards.expert_tensor),
+    const std::int64_t experts = whole.dims.moe.num_experts;
+    const double copies = experts > 1 ? static_cast<double>(how.shards.places(experts)) / static_cast<double>(experts) : 1;
+    return {kept, routed * copies / static_cast<double>(how.shards.expert * how.shards.expert_tensor),
             parameters({}) - kept - routed};
 }
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include <llmcost/latency/families.hpp>
 #include <llmcost/serving/sharding.hpp>
@@ -28,6 +29,8 @@ struct weight_parts {
 
 /// What an engine holds tensors in, how it splits and issues a model, and what it cannot know of its input.
 struct execution {
+    static constexpr std::int64_t most_devices_of_a_node = 8;  ///< where a device's datasheet says no other number
+
     const operand_row* products = find_operand("bfloat16");   ///< of linear layers
     const operand_row* experts = find_operand("bfloat16");    ///< of routed experts
     const operand_row* cache = find_operand("bfloat16");      ///< of cached keys and values
@@ -39,6 +42,7 @@ struct execution {
     bool decodes = false;  ///< new tokens behind others are a decoding step's: the newest, and proposed ones that it checks
     taken_decodes beside_prompts = taken_decodes::no;  ///< what a kernel of prompts in the step does with those
     sharding shards{};
+    std::int64_t node = most_devices_of_a_node;  ///< devices that links join; between more stands a network
     issue issued = issue::graph;
     weight_parts
         stored{};  ///< bytes of the whole model's weights where a checkpoint says them; else those of the types above
@@ -47,8 +51,6 @@ struct execution {
     [[nodiscard]] constexpr const operand_row* unquantised() const noexcept {
         return products->weight_bytes < products->activation_bytes ? beside : products;
     }
-
-    static constexpr std::int64_t most_devices_of_a_node = 8;
 };
 
 /// A kernel of a model's forward pass on one device: where it stands, what it is, how often it runs.
@@ -70,5 +72,29 @@ struct model_kernel {
         return a.shape.variant == b.shape.variant && a.name == b.name;
     }
 };
+
+/// A collective of so many devices, each of them the first of `apart` that stand side by side, `node` of which links join:
+/// among the devices of a node, and between nodes in a tree, each device with its part of the message: as many steps as the
+/// tree is high, in an all-reduce as many again down (NVIDIA/nccl @01afd20a, src/graph/tuning.cc: of 5 µs each, at 0.9 of
+/// the bandwidth).
+[[nodiscard]] inline std::vector<model_kernel> collective_of(literal name, std::int64_t elements, std::int64_t devices,
+                                                             std::int64_t apart, const operand_row* operand,
+                                                             std::int64_t node) {
+    const std::int64_t in_node = node > apart ? node / apart : 1, nodes = (devices + in_node - 1) / in_node,
+                       side_by_side = (devices + nodes - 1) / nodes;
+    std::vector<model_kernel> all;
+    if (side_by_side > 1) {
+        model_kernel& k = all.emplace_back();
+        k.shape = {.family = find_family("nccl"), .sizes = {elements, side_by_side}, .operand = operand};
+        k.shape.variant = name;
+    }
+    if (nodes == 1) return all;
+    std::int64_t steps = 1;
+    while (std::int64_t{1} << steps < nodes) ++steps;
+    model_kernel& k = all.emplace_back();
+    k.shape = {.family = find_family("network"), .sizes = {elements, nodes, side_by_side}, .operand = operand};
+    k.times = string_ref(name) == "all_reduce" ? 2 * steps : steps;
+    return all;
+}
 
 }  // namespace llmcost

@@ -165,16 +165,20 @@ protected:
     void join_block() {
         const sharding& s = how_.shards;
         if (experts_inside_ && s.data > 1)
-            collective("reduce_scatter", checked_product(last_elements_, s.data), s.data);
+            collective("reduce_scatter", checked_product(last_elements_, s.data), s.data, s.tensor);
         else if (experts_inside_ && s.expert * s.expert_tensor > s.tensor)
             collective("all_reduce", last_elements_, s.expert * s.expert_tensor);
         else
             collective("all_reduce", last_elements_, s.tensor);
     }
-    void collective(literal name, std::int64_t elements, std::int64_t devices) {
+    /// Of so many devices, each of them the first of `apart` that stand side by side.
+    void collective(literal name, std::int64_t elements, std::int64_t devices, std::int64_t apart = 1) {
         if (devices <= 1) return;
         before_collective();
-        emit(path_, "nccl", {elements, devices}, how_.unquantised(), name);
+        for (model_kernel& k : collective_of(name, elements, devices, apart, how_.unquantised(), how_.node)) {
+            k.name = path_, k.of_adapter = is_adapter();
+            out_.push_back(std::move(k));
+        }
     }
 
     std::vector<model_kernel>& out_;

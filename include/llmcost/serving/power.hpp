@@ -16,23 +16,20 @@ namespace llmcost {
 struct power_model {
     double idle = 0.18;
     double compute = 0.65;
+    double narrow_compute = 0.54;  ///< of 8 bits and fewer
     double memory = 0.53;
 
-    /// Watts over a time in which so much is done by units of this peak (TFLOP/s), up to the design power.
-    [[nodiscard]] double watts(const device& d, double peak, const step_cost& done, double seconds) const noexcept {
-        const double of_peak = peak > 0 ? done.flops / (seconds * peak * 1e12) : 0;
-        const double of_bandwidth = done.bytes / (seconds * d.memory_bandwidth * 1e9);
-        const double drawn = d.watts * (idle + compute * of_peak + memory * of_bandwidth);
+    /// Watts over a time in which so much is done, up to the design power.
+    [[nodiscard]] double watts(const device& d, const step_cost& done, double seconds) const noexcept {
+        const double busy = compute * done.wide_busy + narrow_compute * done.narrow_busy + memory * done.memory_busy;
+        const double drawn = d.watts * (idle + busy / seconds);
         return drawn < d.watts ? drawn : d.watts;
     }
 };
 
-/// Watts of each device in a step whose products have operands of a type.
-[[nodiscard]] inline double watts_of(const device& d, const operand_row& products, const step_cost& done,
-                                     double seconds) noexcept {
-    power_model p;
-    if (products.weight_bytes < 2 && products.unit != &device::bf16) p.compute = 0.54;
-    return p.watts(d, d.*products.unit, done, seconds);
+/// Watts of each device in a step: each kernel by its own unit.
+[[nodiscard]] inline double watts_of(const device& d, const step_cost& done, double seconds) noexcept {
+    return power_model{}.watts(d, done, seconds);
 }
 
 }  // namespace llmcost

@@ -171,9 +171,7 @@ public:
         f.tokens_per_second = load.concurrency * output / (f.ttft + (output - 1) * f.tpot);  // Little's law
         const double busy = k.here < stages ? k.here / stages : 1;  // share of stages that have work
         const double prompts = k.here / output * k.tokens_per_step / stages;
-        step_cost step = k.step;
-        step.flops = busy * step.flops + prompts * k.prompt.flops, step.bytes = busy * step.bytes + prompts * k.prompt.bytes;
-        f.watts = watts_of(on_, *how_.products, step, t.step);
+        f.watts = watts_of(on_, (k.step * busy).add(k.prompt, prompts), t.step);
         f.joules_per_token = f.watts * f.devices / f.tokens_per_second;
         return f;
     }
@@ -260,12 +258,9 @@ private:
     [[nodiscard]] step_cost decode(double batch, std::int64_t sequence, std::int64_t past) {
         const double whole = std::floor(batch), share = batch - whole;
         if (batch <= 1) return decoding_(1, sequence, past);
-        step_cost low = decoding_(static_cast<std::int64_t>(whole), sequence, past);
+        const step_cost low = decoding_(static_cast<std::int64_t>(whole), sequence, past);
         if (share == 0) return low;
-        const step_cost high = decoding_(static_cast<std::int64_t>(whole) + 1, sequence, past);
-        low.seconds += share * (high.seconds - low.seconds);
-        low.flops += share * (high.flops - low.flops), low.bytes += share * (high.bytes - low.bytes);
-        return low;
+        return (low * (1 - share)).add(decoding_(static_cast<std::int64_t>(whole) + 1, sequence, past), share);
     }
 
     execution how_;

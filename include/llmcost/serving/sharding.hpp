@@ -17,6 +17,11 @@ struct sharding {
     std::int64_t expert = 1;
 
     [[nodiscard]] constexpr std::int64_t devices() const noexcept { return tensor * data; }
+    /// Places for so many routed experts: as many in each group, those left over taken by copies (TensorRT-LLM's
+    /// `num_slots`, SGLang's `--ep-num-redundant-experts`).
+    [[nodiscard]] constexpr std::int64_t places(std::int64_t experts) const noexcept {
+        return (experts + expert - 1) / expert * expert;
+    }
 };
 
 /// A model on `data` groups of `tensor` devices each, its routed experts, if it has any, in `expert` groups of all of these.
@@ -43,7 +48,7 @@ struct sharding {
     for (std::size_t i = 0; i < m.text_row().own.count; ++i)
         if (m.text_row().own.first[i].divided == splits::evenly && !divides(s.own[i]))
             return "sizes of this family do not divide by it";
-    if (s.moe.num_experts % how.expert != 0) return "experts do not divide by their groups";
+    if (how.expert > 1 && how.expert > s.moe.num_experts) return "there are more groups than experts";
     if (s.moe.intermediate_size % how.expert_tensor != 0) return "an expert's features do not divide by its devices";
     if (s.moe.num_experts > 1 && how.expert * how.expert_tensor != how.devices())
         return "experts are on another number of devices than attention";

@@ -106,11 +106,18 @@ struct step_cost {
     double flops = 0;
     double bytes = 0;     ///< to and from memory
     double launches = 0;  ///< kernels that somebody issues
+    double wide_busy = 0, narrow_busy = 0;  ///< seconds that units of 16 bits and more, and of fewer, are busy at their peak
+    double memory_busy = 0;                 ///< seconds that memory is at its bandwidth for what must be read and written
 
-    step_cost& operator+=(const step_cost& other) noexcept {
-        seconds += other.seconds, flops += other.flops, bytes += other.bytes, launches += other.launches;
+    step_cost& operator+=(const step_cost& other) noexcept { return add(other, 1); }
+    /// So many of it.
+    step_cost& add(const step_cost& other, double times) noexcept {
+        seconds += times * other.seconds, flops += times * other.flops, bytes += times * other.bytes;
+        launches += times * other.launches, wide_busy += times * other.wide_busy;
+        narrow_busy += times * other.narrow_busy, memory_busy += times * other.memory_busy;
         return *this;
     }
+    [[nodiscard]] step_cost operator*(double times) const noexcept { return step_cost{}.add(*this, times); }
     /// The same where the host takes so long to issue each kernel: it runs ahead of the device until that waits for it.
     [[nodiscard]] step_cost issued_in(double seconds_per_launch) const noexcept {
         step_cost c = *this;
@@ -119,12 +126,30 @@ struct step_cost {
     }
 };
 
+/// The share of a kernel's bytes that memory moves: of experts those that some token is sent to, as many as there are at
+/// most if each token draws its own by itself (fewer where some are drawn more often).
+[[nodiscard]] inline double share_moved(const operator_shape& shape) {
+    if (!shape.family->experts) return 1;
+    const double tokens = static_cast<double>(shape.sizes[0]), experts = static_cast<double>(shape.sizes[4]);
+    const double drawn = static_cast<double>(shape.sizes[3]) / experts;
+    const double met = drawn >= 1 ? experts : -experts * std::expm1(tokens * std::log1p(-drawn));
+    const double priced = std::fmin(tokens * static_cast<double>(shape.sizes[3]), experts);
+    return priced > 0 && met < priced ? met / priced : 1;
+}
+
 /// What all runs of a model's kernel cost.
 [[nodiscard]] inline step_cost cost_of(const device& d, const known_kernel& k) {
     const auto times = static_cast<double>(k.what.times);
     const kernel_work work = detail::work_of(k.what.shape, k.known);
-    return {times * predicted_seconds(d, k), times * work.flops, work.between_devices ? 0 : times * work.bytes,
-            k.what.launch == model_kernel::own_launch ? times : 0};
+    step_cost c{times * predicted_seconds(d, k), times * work.flops, work.between_devices ? 0 : times * work.bytes,
+                k.what.launch == model_kernel::own_launch ? times : 0};
+    if (work.unit != nullptr && d.*work.unit > 0) {
+        const bool narrow = work.unit == &device::fp8 || work.unit == &device::int8 || work.unit == &device::fp4;
+        (narrow ? c.narrow_busy : c.wide_busy) = c.flops / (d.*work.unit * 1e12);
+    }
+    const double moving = c.bytes * share_moved(k.what.shape) / (d.memory_bandwidth * 1e9);
+    c.memory_busy = moving < c.seconds ? moving : c.seconds;  // the rest is in caches
+    return c;
 }
 
 /// Seconds with the interval of all kernels behind them, and what binds most of them.

@@ -79,12 +79,12 @@ struct training_cost {
     return rule == backward_rule::attention ? 2.5 : rule == backward_rule::same ? 1 : 2;
 }
 
-/// Gradients summed over so many replicas, each of which holds all of them.
-[[nodiscard]] inline model_kernel gradients_summed(std::int64_t parameters, std::int64_t replicas) {
-    model_kernel k{.name = "gradients"};
-    k.shape = {.family = find_family("nccl"), .operand = find_operand("float32"), .variant = "all_reduce"};
-    k.shape.sizes[0] = parameters, k.shape.sizes[1] = replicas;
-    return k;
+/// Gradients summed over the groups of devices, each of which holds all of them.
+[[nodiscard]] inline std::vector<model_kernel> gradients_summed(std::int64_t parameters, const execution& how) {
+    std::vector<model_kernel> all =
+        collective_of("all_reduce", parameters, how.shards.data, how.shards.tensor, find_operand("float32"), how.node);
+    for (model_kernel& k : all) k.name = "gradients";
+    return all;
 }
 
 /// A training step, every kernel behind the other.
@@ -118,7 +118,9 @@ struct training_cost {
         const bool through_experts = frozen && k.what.shape.family == find_family("moe");
         const double factor = through_experts ? 1 : backward_factor(rule);
         const double launches = rule == backward_rule::twice && !through_experts ? 2 : 1;
-        t.backward += {factor * once.seconds, factor * once.flops, factor * once.bytes, launches * once.launches};
+        step_cost back = once * factor;
+        back.launches = launches * once.launches;
+        t.backward += back;
         all.add(estimate(on, k), times * (1 + factor));
     }
     t.backward += t.recomputed;
@@ -129,7 +131,8 @@ struct training_cost {
     };
     t.memory = memory_of_training(whole, load, how, plan);
     if (how.shards.data > 1)
-        t.reduction = behind(gradients_summed(static_cast<std::int64_t>(t.memory.trained), how.shards.data));
+        for (const model_kernel& k : gradients_summed(static_cast<std::int64_t>(t.memory.trained), how))
+            t.reduction += behind(k);
     for (const model_kernel& k : update_kernels(*plan.step.optimizer, t.memory)) t.optimizer += behind(k);
     const double launches = t.forward.launches + t.backward.launches + t.reduction.launches + t.optimizer.launches;
     t.whole = all.issued_in(launches * seconds_per_launch(how, on, from));

@@ -17,14 +17,15 @@ namespace llmcost {
 /// Tokens that a smaller model proposes for each sequence in a step.
 struct proposal {
     std::int64_t tokens = 0;
-    step_plan* by = nullptr;  ///< the model that writes them one after the other; null: at no cost
+    server* by = nullptr;  ///< the model that writes them one after the other; null: at no cost
 };
 
 /// What steps of a model on a device take under an engine.
 ///
 /// Sequences that write are taken as all as long as their mean, prompts of about one length as so many of their mean.
-/// Steps run the captured graph of the next size where there is one; elsewhere the host issues layer by layer, and the
-/// device waits for it where that takes longer.
+/// Steps run the captured graph of the next size where there is one, in pieces around attention where there are prompts
+/// (vLLM, v1/cudagraph_dispatcher.py); of more tokens than the largest has the host issues layer by layer, and the device
+/// waits for it where that takes longer.
 class batch_prices {
 public:
     batch_prices(server& of, const scheduling_policy& policy, const host_times& host, proposal drafts = {})
@@ -32,7 +33,8 @@ public:
 
     [[nodiscard]] step_price operator()(const step_batch& b, double past) {
         groups_.clear();
-        for (const prompt_chunk& c : b.prompts) add(c);
+        std::int64_t tokens = b.writing * (1 + drafts_.tokens);
+        for (const prompt_chunk& c : b.prompts) add(c), tokens += c.tokens;
         for (walked_at& g : groups_) g.sequence /= g.batch, g.past /= g.batch;
         for (walked_at& g : groups_)
             if (g.sequence == 1 && g.past == 0) g.past = 1;  // as one that writes behind a token
@@ -46,19 +48,20 @@ public:
             cost = of_->steps().together(groups_);
         } else {
             if (prompts) cost += of_->steps().together(groups_);
+            if (prompts && drafts_.by != nullptr) cost += drafts_.by->steps().together(groups_);
             if (b.writing > 0) {
                 cost += of_->decoding_steps()(writing.batch, writing.sequence, writing.past);
                 if (drafts_.by != nullptr) {
-                    step_cost one = (*drafts_.by)(writing.batch, 1, writing.past);
-                    for (std::int64_t i = 0; i < drafts_.tokens; ++i) cost += one;
+                    const step_cost one = drafts_.by->decoding_steps()(writing.batch, 1, writing.past);
+                    cost.add(one, static_cast<double>(drafts_.tokens));
                 }
             }
         }
-        if (prompts || b.writing > policy_.largest_graph) issued = layers_ * host_.layer_seconds;
+        if (tokens > policy_.largest_graph) issued = layers_ * host_.layer_seconds;
         step_price p;
         p.seconds = std::max(host_.overlap * cost.seconds, issued) + host_.step_seconds +
                     host_.sequence_seconds * static_cast<double>(b.writing + static_cast<std::int64_t>(b.prompts.size()));
-        if (of_->on().watts > 0) p.joules = p.seconds * watts_of(of_->on(), *of_->how().products, cost, p.seconds);
+        if (of_->on().watts > 0) p.joules = p.seconds * watts_of(of_->on(), cost, p.seconds);
         return p;
     }
 

@@ -21,6 +21,8 @@ public:
 
     [[nodiscard]] std::int64_t all() const noexcept { return pages_; }
     [[nodiscard]] std::int64_t per_block() const noexcept { return per_block_; }
+    /// Named blocks that it holds.
+    [[nodiscard]] std::size_t named() const noexcept { return known_.size(); }
     /// Pages that running requests hold.
     [[nodiscard]] double used() const noexcept { return own_ + static_cast<double>(per_block_ * pinned_); }
     /// Pages that can be had, those of unused blocks among them.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -23,6 +24,8 @@ struct cluster_plan {
     std::int64_t proposed = 0;  ///< tokens that are checked beside a new one
     double tokens_per_turn = 1;
     double request_seconds = 0;  ///< of host time before a request is in an engine's queue
+    std::int64_t stages = 1;     ///< of devices one behind the other: as many micro-batches of an engine run at a time
+    router_rule router = router_rule::least;
 };
 
 /// What a simulation tells.
@@ -107,7 +110,8 @@ private:
             if (!all->writes(at)) r.scheduled = now, r.cached = all->progress_[id].cached, r.replica = at;
         }
         void started(std::size_t id, double now) const {
-            if (all->writes(at) || all->first_that_writes_ == none) all->result_.requests[id].first = now;
+            double& first = all->result_.requests[id].first;  // who is put back behind it has it already
+            if (first == 0 && (all->writes(at) || all->first_that_writes_ == none)) first = now;
         }
         void ended(std::size_t id, double now) const { all->ended(id, now, at); }
         void gap(token_gap g) const {
@@ -125,13 +129,50 @@ private:
     [[nodiscard]] Price& price_of(std::size_t at) const noexcept { return writes(at) ? *price_of_writing_ : *price_; }
     void add_replicas(const cluster_plan& plan, const std::vector<simulated_request>& requests,
                       std::vector<request_progress>& progress) {
-        for (std::int64_t i = 0; i < plan.replicas; ++i) {
+        scheduling_policy policy = plan.policy;
+        if (plan.stages > 1)  // a micro-batch is composed when its tokens are back; all of them share requests and cache
+            policy.steps_ahead = 0, policy.sequences = std::max<std::int64_t>(1, policy.sequences / plan.stages);
+        for (std::int64_t i = 0; i < plan.replicas * plan.stages; ++i) {
+            if (plan.stages > 1 && i % plan.stages == 0) pipelines_.emplace_back(plan.stages);
             std::vector<scheduler> ranks;
             for (std::int64_t k = 0; k < plan.ranks; ++k)
-                ranks.emplace_back(plan.policy, plan.pages, plan.pages_per_block, requests, progress, plan.proposed,
-                                   plan.tokens_per_turn);
-            replicas_.emplace_back(std::move(ranks), plan.tokens_per_turn);
+                ranks.emplace_back(policy, std::max<std::int64_t>(1, plan.pages / plan.stages), plan.pages_per_block,
+                                   requests, progress, plan.proposed, plan.tokens_per_turn);
+            replicas_.emplace_back(std::move(ranks), plan.tokens_per_turn, plan.stages > 1 ? &pipelines_.back() : nullptr);
         }
+    }
+    struct place {
+        std::size_t replica, rank;
+    };
+    /// By prefixes: where engines have about as much to do (at most 64 requests more than the least, or half as many again),
+    /// the one that has most of the prompt in its cache, if that is 0.3 of it, else the one whose cache has fewest blocks;
+    /// where they have not, the one with least to do (SGLang's router, sgl-model-gateway, policies/cache_aware.rs).
+    [[nodiscard]] place route(std::size_t id, std::size_t begin, std::size_t end) const {
+        place least{begin, 0}, longest = least, emptiest = least;
+        std::int64_t most_cached = -1, fewest = 0, lowest = 0, highest = 0;
+        std::size_t blocks = 0;
+        for (std::size_t i = begin; i < end; ++i)
+            for (std::size_t k = 0; k < replicas_[i].ranks().size(); ++k) {
+                const scheduler& s = replicas_[i].ranks()[k];
+                const bool first = i == begin && k == 0;
+                const std::int64_t cached = s.cached_tokens(requests_[id]), requests = s.waiting() + s.running();
+                if (first || replicas_[i].score(k) < fewest) fewest = replicas_[i].score(k), least = {i, k};
+                if (cached > most_cached) most_cached = cached, longest = {i, k};
+                if (first || s.pages().named() < blocks) blocks = s.pages().named(), emptiest = {i, k};
+                lowest = first ? requests : std::min(lowest, requests), highest = std::max(highest, requests);
+            }
+        const bool uneven = highest - lowest > 64 && static_cast<double>(highest) > 1.5 * static_cast<double>(lowest);
+        if (uneven || requests_[id].blocks.empty()) return least;
+        return static_cast<double>(most_cached) > 0.3 * static_cast<double>(requests_[id].input) ? longest : emptiest;
+    }
+    /// The engine with least to do, and in it the rank with least.
+    [[nodiscard]] place least_of(std::size_t begin, std::size_t end) const noexcept {
+        place to{begin, 0};
+        for (std::size_t i = begin + 1; i < end; ++i)
+            if (replicas_[i].load() < replicas_[to.replica].load()) to.replica = i;
+        for (std::size_t k = 1; k < replicas_[to.replica].ranks().size(); ++k)
+            if (replicas_[to.replica].score(k) < replicas_[to.replica].score(to.rank)) to.rank = k;
+        return to;
     }
     [[nodiscard]] std::size_t next_replica() const noexcept {
         std::size_t soonest = none;
@@ -172,10 +213,8 @@ private:
             if (!a.writes) result_.requests[a.id].queued = now;
             const std::size_t begin = a.writes ? first_that_writes_ : 0;
             const std::size_t end = a.writes || first_that_writes_ == none ? replicas_.size() : first_that_writes_;
-            std::size_t to = begin;
-            for (std::size_t i = begin + 1; i < end; ++i)
-                if (replicas_[i].load() < replicas_[to].load()) to = i;
-            replicas_[to].arrive(a.id, now);
+            const place to = plan_.router == router_rule::prefix ? route(a.id, begin, end) : least_of(begin, end);
+            replicas_[to.replica].arrive(a.id, now, to.rank);
         }
         for (std::size_t i = 0; i < replicas_.size(); ++i) replicas_[i].wake(now, price_of(i));
     }
@@ -203,6 +242,7 @@ private:
     std::vector<simulated_request> handed_over_;
     std::vector<request_progress> progress_behind_;  ///< of those
     std::vector<double> transfers_;
+    std::deque<pipeline> pipelines_;
     std::vector<replica> replicas_;
     std::size_t first_that_writes_ = none;
     std::vector<arrival> arrivals_;  ///< a heap

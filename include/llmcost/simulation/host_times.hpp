@@ -3,7 +3,6 @@
 #pragma once
 
 #include <llmcost/base/string_ref.hpp>
-#include <llmcost/serving/engines.hpp>
 
 namespace llmcost {
 
@@ -15,18 +14,16 @@ struct host_times {
     double sequence_seconds = 0;  ///< and of each sequence in it
     double layer_seconds = 0;     ///< of issuing a layer of a step that no graph holds
     double request_seconds = 0;   ///< of a request before it is in the engine's queue, and of its first token's way back
-    serving_error tpot_error{};   ///< of the mean time per token
-    serving_error ttft_error{};   ///< of the mean time to the first token
 };
 
-// Fitted by bench/fit_engines to serving runs on H100 and H200 up to one node (docs/accuracy-serving.md), but for the host's
-// time of a layer, which was measured: 0.8 ms in vLLM's steps without a graph (ai-dynamo/aiconfigurator @095f58a5,
-// sdk/backends/vllm_backend.py); others capture steps of prompts in parts, or nobody measured them.
+// Fitted by bench/fit_engines to serving runs on H100 and H200 up to one node (docs/accuracy-serving.md), but for what
+// others say of vLLM: 0.8 ms of the host for a layer in steps without a graph (ai-dynamo/aiconfigurator @095f58a5,
+// sdk/backends/vllm_backend.py), 15.6 ms of a request (inference-sim @f90a1e3a, testdata/trained_physics_iter29.json).
 // clang-format off
 inline constexpr host_times simulated_engines[]{
-    {"trtllm", 0.956, 4.37e-5, 1.4e-5,  0,    0.0525, {-0.17, 0.41}, {-1.55, 0.86}},
-    {"vllm",   0.98,  1e-4,    2e-6,    8e-4, 0.01,   {-0.22, 0.73}, {-1.17, 1.22}},
-    {"sglang", 0.99,  6.25e-5, 2.38e-6, 0,    0.113,  {-0.37, 0.59}, {-0.39, 1.29}},
+    {"trtllm", 0.932, 2.5e-5,  1.85e-5, 0,    0.0475},
+    {"vllm",   1.03,  2.5e-5,  1.63e-6, 8e-4, 0.0156},
+    {"sglang", 0.99,  6.25e-5, 2.38e-6, 0,    0.113},
 };
 // clang-format on
 

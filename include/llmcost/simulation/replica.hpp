@@ -37,6 +37,27 @@ struct token_gap {
     double seconds = 0, times = 0;
 };
 
+/// Stages of devices that hold layers one behind the other, which micro-batches pass in the order in which they come.
+class pipeline {
+public:
+    explicit pipeline(std::int64_t stages) : free_(static_cast<std::size_t>(stages), 0.0) {}
+    [[nodiscard]] std::int64_t stages() const noexcept { return static_cast<std::int64_t>(free_.size()); }
+    /// When a step that takes so long in all, the same in each stage, has passed all of them.
+    [[nodiscard]] double passed(double now, double seconds) noexcept {
+        for (double& free : free_) now = free = std::max(now, free) + seconds / static_cast<double>(free_.size());
+        return now;
+    }
+
+private:
+    std::vector<double> free_;  ///< when each stage is
+};
+
+/// Whom a router sends a request to.
+enum class router_rule : std::uint8_t {
+    least,  ///< where least is waiting
+    prefix  ///< where most of its prompt is cached, unless others have far less to do
+};
+
 /// An engine with its devices: ranks of sequences of their own whose steps begin together, as those with experts on all
 /// devices do, each composed by its scheduler.
 ///
@@ -44,7 +65,8 @@ struct token_gap {
 /// so that somebody who comes in the middle of a step is in the next but one at the earliest.
 class replica {
 public:
-    replica(std::vector<scheduler> ranks, double tokens_per_turn) : ranks_(std::move(ranks)), per_turn_(tokens_per_turn) {
+    replica(std::vector<scheduler> ranks, double tokens_per_turn, pipeline* through = nullptr)
+        : ranks_(std::move(ranks)), per_turn_(tokens_per_turn), through_(through) {
         running_.resize(ranks_.size());
     }
 
@@ -62,11 +84,12 @@ public:
     [[nodiscard]] double busy_seconds() const noexcept { return busy_seconds_; }
     [[nodiscard]] std::int64_t steps() const noexcept { return steps_done_; }
 
-    /// A request comes; `wake` follows when all that came at this time are here.
-    void arrive(std::size_t id, double now) {
-        std::size_t to = 0;
-        for (std::size_t i = 1; i < ranks_.size(); ++i)
-            if (score(i) < score(to)) to = i;
+    /// What a rank has to do.
+    [[nodiscard]] std::int64_t score(std::size_t rank) const noexcept {
+        return 4 * ranks_[rank].waiting() + ranks_[rank].running();
+    }
+    /// A request comes to a rank; `wake` follows when all that came at this time are here.
+    void arrive(std::size_t id, double now, std::size_t to) {
         const bool could_enter = ranks_[to].open();
         ranks_[to].arrive(id, now);
         if (busy_ && steps_ > 1 && could_enter) cut(now);
@@ -89,7 +112,7 @@ public:
         }
         ear.ran(this_run());
         const double mean_joules = (first_.joules + last_.joules) / 2;
-        joules_ += mean_joules * static_cast<double>(steps_), busy_seconds_ += end_ - begin_, steps_done_ += steps_;
+        joules_ += mean_joules * static_cast<double>(steps_), busy_seconds_ += end_ - begin_ - waits_, steps_done_ += steps_;
         busy_ = false;
         std::vector<step_batch> before = std::move(running_);
         running_.assign(ranks_.size(), {});
@@ -103,9 +126,6 @@ public:
     }
 
 private:
-    [[nodiscard]] std::int64_t score(std::size_t rank) const noexcept {
-        return 4 * ranks_[rank].waiting() + ranks_[rank].running();
-    }
     void release(const std::vector<step_batch>& before) {
         for (std::size_t i = 0; i < ranks_.size(); ++i) ranks_[i].release(before[i].ended);
     }
@@ -126,6 +146,7 @@ private:
             if (running_[i].steps > 0) least = std::min(least, running_[i].steps);
         }
         if (least == std::numeric_limits<std::int64_t>::max()) return;
+        if (through_ != nullptr) least = 1;  // others may stand in its way each time
         first_ = last_ = {};
         for (std::size_t i = 0; i < ranks_.size(); ++i) {
             step_batch& b = running_[i];
@@ -136,6 +157,9 @@ private:
         }
         if (least == 1) last_ = first_;
         busy_ = true, begin_ = now, steps_ = all_ = least, end_ = now + seconds_until(least);
+        if (through_ == nullptr) return;
+        waits_ = through_->passed(now, first_.seconds) - end_;
+        end_ += waits_;
     }
     static void slower(step_price& all, const step_price& one) noexcept {
         all.seconds = std::max(all.seconds, one.seconds), all.joules = std::max(all.joules, one.joules);
@@ -159,7 +183,7 @@ private:
     template <class Listener>
     void tell_gaps(const step_batch& b, Listener& ear) {
         if (b.writing == 0) return;
-        const double first = seconds_of(0), many = static_cast<double>(b.writing);
+        const double first = seconds_of(0) + waits_, many = static_cast<double>(b.writing);
         const double stalled = begin_ - last_written_;
         ear.gap({first + (stalled > 0 ? stalled : 0), many - static_cast<double>(b.joined)});
         if (b.joined > 0) ear.gap({first, static_cast<double>(b.joined)});
@@ -182,6 +206,8 @@ private:
     std::vector<scheduler> ranks_;
     std::vector<step_batch> running_;  ///< what each rank computes
     double per_turn_;
+    pipeline* through_ = nullptr;
+    double waits_ = 0;  ///< for stages that others are in
     bool busy_ = false;
     double begin_ = 0, end_ = 0, last_written_ = 0;
     std::int64_t steps_ = 0, all_ = 0;  ///< of what was planned, how many are left after somebody came

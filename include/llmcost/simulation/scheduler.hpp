@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <llmcost/simulation/cache_pages.hpp>
+#include <llmcost/simulation/known_ends.hpp>
 #include <llmcost/simulation/request.hpp>
 #include <llmcost/simulation/scheduling.hpp>
 #include <llmcost/simulation/step_batch.hpp>
@@ -38,6 +39,10 @@ public:
     [[nodiscard]] std::int64_t preemptions() const noexcept { return preemptions_; }
     /// Whether someone who comes now could be in a step before anybody leaves.
     [[nodiscard]] bool open() const noexcept { return !full_ && waiting_.empty(); }
+    /// Tokens of a prompt that are in the cache.
+    [[nodiscard]] std::int64_t cached_tokens(const simulated_request& r) const {
+        return is_named(r) ? pages_.held(r.blocks) * pages_.per_block() * how_.block : 0;
+    }
     /// Pages that a request needs at its longest.
     [[nodiscard]] std::int64_t pages_at_most(const simulated_request& r) const noexcept {
         return pages_of(r.input + r.output - 1);
@@ -54,7 +59,7 @@ public:
     [[nodiscard]] step_batch& compose(double visible_until) {
         batch_.steps = batch_.writing = batch_.joined = 0, batch_.past = 0;
         batch_.prompts.clear(), batch_.begun.clear(), batch_.started.clear(), batch_.ended.clear();
-        claimed_ = 0, preempted_now_ = false;
+        claimed_ = 0, preempted_now_ = false, ends_.clear();
         if (how_.steps == step_rule::prompts_first) {
             const std::int64_t ran = writing_ + held_, mixed = how_.mixes_chunks ? ran : 0;
             if (!holds_back(visible_until)) add_prompts(how_.tokens_per_step - mixed, mixed, visible_until);
@@ -275,7 +280,28 @@ private:
         for (const admitted& a : order_)
             if ((*progress_)[a.id].at != place::prompt)
                 tokens += static_cast<double>(std::min((*requests_)[a.id].output - handled(a.id), most_output_foreseen));
-        return tokens * share_;
+        return tokens * (how_.knows_ends ? 1 : share_);
+    }
+    /// Whether all that run, and one more, can write to their ends.
+    [[nodiscard]] bool ends_fit(std::size_t id, double foreseen) {
+        const auto end_of = [&](std::size_t of) {
+            const std::int64_t written = handled(of);
+            return known_end{static_cast<double>((*requests_)[of].output - written),
+                             static_cast<double>((*requests_)[of].input + written)};
+        };
+        const auto block = static_cast<double>(how_.block);
+        const double taken = static_cast<double>(pages_of((*progress_)[id].wanted) + 1) * block;
+        if (taken > room(foreseen)) return false;
+        if (!ends_.empty()) {
+            ends_.insert(end_of(id));
+        } else {
+            ends_.add(end_of(id));
+            for (const bool prompts : {false, true})
+                for (const admitted& a : order_)
+                    if (((*progress_)[a.id].at == place::prompt) == prompts) ends_.add(end_of(a.id));
+            ends_.sort();
+        }
+        return ends_.fit(room(static_cast<double>(batch_.prompts.size()) * block) - taken);
     }
     /// Beside the pages that a prompt takes: one more, and behind its last chunk all that it may write.
     [[nodiscard]] double foreseen_behind(std::size_t id) const {
@@ -312,6 +338,7 @@ private:
         const std::int64_t needed = new_pages(id);
         if (running_ == 0 && batch_.prompts.empty()) return true;  // else it would never be answered
         if (how_.admits != admission_rule::expected_output) return static_cast<double>(needed) <= pages_.available() - claimed_;
+        if (how_.knows_ends) return ends_fit(id, foreseen);
         const std::int64_t output = std::min((*requests_)[id].output - (*progress_)[id].written, most_output_foreseen);
         return static_cast<double>(needed * how_.block + output + how_.block) < room(foreseen);
     }
@@ -357,7 +384,7 @@ private:
             if (const auto at = std::find(partial_.begin(), partial_.end(), id); at != partial_.end()) partial_.erase(at);
             const std::int64_t more = (*requests_)[id].output - p.written - 1;
             p.joined = batches_;
-            if (p.preempted == 0) batch_.started.push_back(id);
+            if (p.written == 0) batch_.started.push_back(id);
             if (more <= 0) {
                 p.at = place::ended, batch_.ended.push_back(id);
                 continue;
@@ -373,6 +400,7 @@ private:
         std::size_t id;
         std::uint32_t life;
     };
+    known_ends ends_;  ///< of those that run and were looked at for this step
     cache_pages pages_;
     std::int64_t proposed_;
     double share_, share_before_ = 0;   ///< of what is to be written that admission foresees; before the last batch

@@ -47,6 +47,8 @@ struct scheduling_policy {
     std::int64_t sequences = 1024;        ///< most requests that run at a time
     std::int64_t prompt_tokens = 0;       ///< most tokens of prompts in a step beside that, where a prompt may pass it alone; 0: no such bound
     bool chunked = true;                  ///< a prompt that does not fit in a step is computed in several
+    bool knows_ends = false;  ///< `expected_output`: no prompts are shared and clients ask for all tokens, so that it is
+                              ///< known who ends when
     bool mixes_chunks = false;            ///< `prompts_first`: those that write join steps of prompts
     std::int64_t block = 16;              ///< tokens of a page of the cache
     bool caches_prefixes = true;          ///< keeps blocks of prompts for those that begin alike

@@ -37,6 +37,7 @@ struct search_limits {
 struct search_result {
     std::vector<tried_deployment> keeping;  ///< those that keep to the bounds
     std::vector<tried_deployment> others;   ///< with all devices, where none does
+    std::vector<tried_deployment> tried;    ///< all that were simulated to compare them
     std::size_t simulated = 0, without_room = 0, too_slow = 0;
 };
 
@@ -50,13 +51,13 @@ public:
     struct kind {
         simulated_server by{};
         std::vector<std::int64_t> budgets{};
+        request_bounds bounds{};
     };
     deployment_search(const std::vector<simulated_request>& requests, const simulated_deployment& as,
-                      const request_bounds& bounds, const search_limits& limits)
+                      const search_limits& limits)
         : few_(requests.begin(), requests.begin() + static_cast<std::ptrdiff_t>(std::min(requests.size(), limits.requests))),
           all_(&requests),
           as_(as),
-          bounds_(bounds),
           limits_(limits) {
         for (simulated_request& r : few_)
             if (r.after != simulated_request::nobody && r.after >= few_.size()) r.after = simulated_request::nobody;
@@ -69,6 +70,7 @@ public:
     void offer(const std::vector<kind>& kinds) {
         for (std::size_t i = 0; i < kinds.size(); ++i) {
             const kind& k = kinds[i];
+            bounds_ = k.bounds;
             const auto of_one = static_cast<double>(k.by.on->how().shards.devices());
             if (k.by.on->capacity(longest_) == 0 || of_one > limits_.devices) {
                 found_.without_room += k.budgets.size();
@@ -102,7 +104,8 @@ public:
             one_of_each(*list);
             if (list->size() > most) list->resize(most);
             if (few_.size() == all_->size()) continue;
-            for (tried_deployment& t : *list) t.summary = summary_with(kinds[t.kind].by, t, *all_);
+            for (tried_deployment& t : *list)
+                bounds_ = kinds[t.kind].bounds, t.summary = summary_with(kinds[t.kind].by, t, *all_);
         }
         return found_;
     }
@@ -140,6 +143,7 @@ private:
         const auto tried = [&](std::int64_t replicas, std::int64_t writing) {
             tried_deployment t{kind, by.policy, replicas, writing, static_cast<double>(replicas + writing) * devices_of_one, {}};
             t.summary = summary_with(by, t, few_);
+            found_.tried.push_back(t);
             return t;
         };
         tried_deployment with_all = tried(most, 0);
@@ -171,7 +175,7 @@ private:
     std::vector<simulated_request> few_;
     const std::vector<simulated_request>* all_;
     simulated_deployment as_;
-    request_bounds bounds_;
+    request_bounds bounds_{};  ///< of the kind that is tried
     search_limits limits_;
     std::int64_t longest_ = 1, longest_input_ = 1;
     search_result found_;

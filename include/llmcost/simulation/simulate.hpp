@@ -24,6 +24,8 @@ struct simulated_deployment {
     std::int64_t block = 16;            ///< tokens of a block that requests name
     std::int64_t draft = 0;             ///< tokens that are proposed per step
     double acceptance = 0;              ///< chance that one is kept, if those before it were
+    std::int64_t stages = 1;            ///< of devices one behind the other in each engine
+    router_rule router = router_rule::least;
 };
 
 /// What a simulation is made of.
@@ -42,6 +44,16 @@ struct simulated_server {
     return tokens;
 }
 
+/// Tokens that the cache of a group of devices holds beside the weights, in sequences of so many; beside a model that
+/// proposes tokens its weights and its cache, too.
+[[nodiscard]] inline double cached_tokens(const simulated_server& by, std::int64_t tokens, std::int64_t stages = 1) {
+    const double alone = by.on->cache_tokens(tokens, stages);
+    if (by.drafts.by == nullptr) return alone;
+    const double own = by.on->cache_bytes(tokens), all = own + by.drafts.by->cache_bytes(tokens);
+    const double left = alone * own - by.drafts.by->weights() * static_cast<double>(tokens);
+    return left > 0 ? left / all : 0;
+}
+
 /// Runs requests through engines of a server; `progress(answered, all)` hears how far it is.
 ///
 /// The cache of each group of devices has as many pages as memory holds beside the weights, for requests of their mean
@@ -52,16 +64,19 @@ template <class Progress>
     double tokens = 0;
     for (const simulated_request& r : requests) tokens += static_cast<double>(r.input) + static_cast<double>(r.output) / 2;
     const auto mean = static_cast<std::int64_t>(tokens / static_cast<double>(std::max<std::size_t>(1, requests.size())));
-    const double held = by.on->cache_tokens(std::max<std::int64_t>(1, mean));
+    const double held = cached_tokens(by, std::max<std::int64_t>(1, mean), as.stages);
     const std::int64_t groups = by.on->groups();
-    cluster_plan plan{.policy = by.policy,
-                      .pages = std::max<std::int64_t>(1, static_cast<std::int64_t>(held / static_cast<double>(by.policy.block))),
-                      .pages_per_block = std::max<std::int64_t>(1, as.block / by.policy.block),
-                      .replicas = by.ranks_in_step ? as.replicas : as.replicas * groups,
-                      .ranks = by.ranks_in_step ? groups : 1,
-                      .proposed = as.draft,
-                      .tokens_per_turn = tokens_of_turn(as.draft, as.acceptance),
-                      .request_seconds = by.host.request_seconds};
+    cluster_plan plan{
+        .policy = by.policy,
+        .pages = std::max<std::int64_t>(1, static_cast<std::int64_t>(held / static_cast<double>(by.policy.block))),
+        .pages_per_block = std::max<std::int64_t>(1, as.block / by.policy.block),
+        .replicas = by.ranks_in_step ? as.replicas : as.replicas * groups,
+        .ranks = by.ranks_in_step ? groups : 1,
+        .proposed = as.draft,
+        .tokens_per_turn = tokens_of_turn(as.draft, as.acceptance),
+        .request_seconds = by.host.request_seconds,
+        .stages = as.stages,
+        .router = as.router};
     proposal drafts = by.drafts;
     drafts.tokens = as.draft;
     batch_prices price(*by.on, by.policy, by.host, drafts);

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <llmcost/base/string_ref.hpp>
+
+namespace llmcost {
+
+/// What joins nodes: a port's or a machine's datasheet, divided by the devices that share it.
+struct network_row {
+    string_ref name{};
+    string_ref title{};
+    double gigabytes_per_second = 0;  ///< of each device, in one direction
+};
+
+// Bits a second of a port by NVIDIA's product pages of Quantum, Quantum-2, Quantum-X800 and ConnectX-6, -7, -8; of a machine
+// of eight devices by AWS' pages of its instances: p4d 400, p5 and p5e 3,200 Gbit/s.
+// clang-format off
+inline constexpr network_row networks[]{
+    {"ib_hdr",   "InfiniBand HDR, a port of 200 Gbit/s for each device", 25},
+    {"ib_ndr",   "InfiniBand NDR, a port of 400 Gbit/s for each device", 50},
+    {"ib_xdr",   "InfiniBand XDR, a port of 800 Gbit/s for each device", 100},
+    {"roce_100", "Ethernet with RDMA, 100 Gbit/s for each device",       12.5},
+    {"roce_200", "Ethernet with RDMA, 200 Gbit/s for each device",       25},
+    {"roce_400", "Ethernet with RDMA, 400 Gbit/s for each device",       50},
+    {"efa_p4d",  "AWS EFA of p4d, 400 Gbit/s for eight devices",         6.25},
+    {"efa_p5",   "AWS EFA of p5, 3,200 Gbit/s for eight devices",        50},
+};
+// clang-format on
+
+/// The network of a name; nullptr where there is none.
+[[nodiscard]] constexpr const network_row* find_network(string_ref name) noexcept {
+    for (const network_row& n : networks)
+        if (n.name == name) return &n;
+    return nullptr;
+}
+
+}  // namespace llmcost
