@@ -6,6 +6,7 @@
 #include "fields.hpp"
 #include "layer_subject.hpp"
 #include "program_subject.hpp"
+#include "rounds.hpp"
 #include "subject.hpp"
 
 #include "../golden/heads_file.hpp"
@@ -16,7 +17,6 @@
 #include <array>
 #include <cstddef>
 #include <exception>
-#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -79,30 +79,6 @@ bool some_price_red(op kind, int inputs = 1) {
            some_red(subjects(), kind, inputs);
 }
 
-/// Changes that stand for themselves where all of them together are not silent: half of them, and half of those, until one
-/// is left. Most changes of a row and of sizes reach no walk, and are done with at once.
-void by_halves(std::span<const std::size_t> changes, const std::function<bool(std::span<const std::size_t>)>& silent,
-               const std::function<void(std::size_t)>& alone) {
-    if (changes.empty()) return;
-    if (changes.size() == 1) return alone(changes.front());
-    if (silent(changes)) return;
-    by_halves(changes.first(changes.size() / 2), silent, alone);
-    by_halves(changes.subspan(changes.size() / 2), silent, alone);
-}
-/// Changes in rounds that can be made together: each of another field.
-class rounds_of_changes {
-public:
-    void add(std::size_t change, const std::string& text) {
-        const std::size_t round = of_field_[text.substr(0, text.find('='))]++;
-        if (round == rounds_.size()) rounds_.emplace_back();
-        rounds_[round].push_back(change);
-    }
-    [[nodiscard]] const std::vector<std::vector<std::size_t>>& all() const { return rounds_; }
-
-private:
-    std::map<std::string, std::size_t> of_field_{};
-    std::vector<std::vector<std::size_t>> rounds_{};
-};
 bool is_name(const std::string& text) { return text.starts_with("names.") || text == "prefix"; }
 
 /// What an operation is ever given, so far as a price can tell.
