@@ -30,7 +30,7 @@ struct window_former {
     site here;
     bool corner;  ///< states are one of each four; else means of squares
 
-    static constexpr role what = role::none;
+    static constexpr role what = role::projector;
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return here.type("WindowQFormerDownsampler"); }
     constexpr value describe(trace& t, const value& x) const {
