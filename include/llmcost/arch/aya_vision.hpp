@@ -44,7 +44,8 @@ struct square_projector {
 constexpr media_shapes shapes_of(const model& m, const tile_grid& grid) {
     const vision_sizes& image = m.beside[0].dims.vision;
     const std::int64_t tiles = with_whole(grid), by = m.own[downsample];
-    return {.image = {.tokens = tiles * (image.image_height / image.patch_size / by) * (image.image_width / image.patch_size / by),
+    const std::int64_t rows = image.image_height / image.patch_size / by, columns = image.image_width / image.patch_size / by;
+    return {.image = {.tokens = tiles * rows * columns,
                       .tiles = tiles,
                       .height = image.image_height,
                       .width = image.image_width,

@@ -275,7 +275,8 @@ constexpr value layer(const site& here, trace& t, const value& x) {
 
 // transformers/models/chameleon: Llama with a norm for each head; an autoencoder's codes are words
 inline constexpr architecture chameleon = [](architecture a) {
-    a.drops = {}, a.model_type = "chameleon", a.prefix = "Chameleon", a.base = chameleon_detail::base, a.layer = chameleon_detail::layer;
+    a.drops = {}, a.model_type = "chameleon", a.prefix = "Chameleon", a.base = chameleon_detail::base;
+    a.layer = chameleon_detail::layer;
     a.attend = chameleon_detail::attend, a.own = chameleon_detail::keys;
     a.media = chameleon_detail::show, a.reads.images = true, a.heads = composite_heads;
     a.beside[0] = {.key = "vq_config", .otherwise = &chameleon_detail::vq, .always = true};

@@ -141,7 +141,8 @@ constexpr void read_text(config_view config, sizes& s) {
 
 // transformers/models/cosmos3_edge: the text model, positions of three axes and blocks of two projections
 inline constexpr architecture cosmos3_edge_text = [](architecture a) {
-    a.drops = {}, a.model_type = "cosmos3_edge_text", a.prefix = "Cosmos3Edge", a.read = cosmos3_edge_detail::read_text, a.heads = {};
+    a.drops = {}, a.model_type = "cosmos3_edge_text", a.prefix = "Cosmos3Edge", a.heads = {};
+    a.read = cosmos3_edge_detail::read_text;
     a.axes = rotary_axes::interleaved, a.feed_forward = mlp_kind::plain;
     a.names.mlp = {.up = "fc1", .down = "fc2", .act = "activation_fn"};
     a.names.model_type = "TextModel", a.names.layer_type = "TextDecoderLayer", a.names.attention_type = "TextAttention";

@@ -126,7 +126,9 @@ constexpr value classify(const site& here, trace& t, const value& x) {
     return classify_linear(here, t, t.cat({first, t.mean(patches, 1)}, 1));
 }
 
-constexpr value describe(const site& here, trace& t) { return describe_image_model(here, t, here.row.names.base, base, classify); }
+constexpr value describe(const site& here, trace& t) {
+    return describe_image_model(here, t, here.row.names.base, base, classify);
+}
 
 constexpr void read(config_view config, sizes& s) {
     read_vit(config, s);

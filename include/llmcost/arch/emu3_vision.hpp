@@ -78,7 +78,9 @@ constexpr void read_vision(config_view config, sizes& s) {
     return n;
 }
 /// Patches along a side become one code.
-[[nodiscard]] constexpr std::int64_t spatial_factor(const own_sizes& own) noexcept { return std::int64_t{1} << (own[levels] - 1); }
+[[nodiscard]] constexpr std::int64_t spatial_factor(const own_sizes& own) noexcept {
+    return std::int64_t{1} << (own[levels] - 1);
+}
 
 using chameleon_detail::group_norm;
 using chameleon_detail::residual_block;
@@ -248,7 +250,8 @@ struct decoder {
         held.within({"up", i}, {"", "Module"}, [&] {
             const std::int64_t n = own(blocks) + 1, out = width_of(here.dims.own, i);
             for (std::int64_t b = 0; b < n; ++b) block({"block", b}, b == 0 ? in : out, out);
-            for (std::int64_t b = 0; b < n && attends(here.dims.own, i); ++b) attention({"attn", b}), norm({"attn_norms", b}, out);
+            for (std::int64_t b = 0; b < n && attends(here.dims.own, i); ++b)
+                attention({"attn", b}), norm({"attn_norms", b}, out);
             if (i != 0) held.within("upsample", here.type("EncoderConvUpsample"), [&] { conv2d("conv", out, out, 3); });
         });
     }

@@ -30,7 +30,7 @@ struct window_former {
     site here;
     bool corner;  ///< states are one of each four; else means of squares
 
-    static constexpr role what = role::none;
+    static constexpr role what = role::projector;
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return here.type("WindowQFormerDownsampler"); }
     constexpr value describe(trace& t, const value& x) const {
@@ -71,7 +71,8 @@ struct all_features {
 constexpr void see(const site& here, trace& t, const value& newline, all_features& out) {
     const own_sizes& own = here.whole.own;
     const bool all = own[llava_detail::all_states] != 0;
-    const std::int64_t patches = llava_next_detail::patches_along(here.whole), side = patches * own[query_side] / own[window_side];
+    const std::int64_t patches = llava_next_detail::patches_along(here.whole);
+    const std::int64_t side = patches * own[query_side] / own[window_side];
     const value states = llava_next_detail::states_of_tiles(here, t);
     value some;
     const auto look = [&](module_place projector, bool corner) {
@@ -191,7 +192,8 @@ constexpr void read(config_view config, model& m) {
     }
     if (const auto last = config.find("spatial_vision_layer"); last && !last->is_null()) layer_of_tower(*last);
     if (const auto listed = config.optional_array("spatial_target_layers")) {
-        if (listed->size() > static_cast<std::size_t>(corners)) fail_value(config, "spatial_target_layers", "at most four layers");
+        if (listed->size() > static_cast<std::size_t>(corners))
+            fail_value(config, "spatial_target_layers", "at most four layers");
         m.own[of_corners] = 0;
         for (const config_view layer : *listed) {
             const std::int64_t n = ++m.own[of_corners];

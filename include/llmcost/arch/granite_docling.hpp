@@ -67,7 +67,7 @@ constexpr value follow_path(const site& here, trace& t, literal name, std::int64
 constexpr void connect(const site& here, trace& t, seen& out) {
     const std::int64_t width = here.dims.hidden_size, wide = here.dims.own[output_width];
     const norm<norm_kind::layer> narrow_norm{width}, wide_norm{wide};
-    const module_info connector{.name = "connector", .type = here.type("Connector")};
+    const module_info connector{.name = "connector", .type = here.type("Connector"), .what = role::projector};
     t.enter(connector);
     const value normed = t.call("ln_in", narrow_norm, out.states);
     if (here.dims.own[has_fine] != 0) {

@@ -86,7 +86,8 @@ constexpr std::int64_t tokens_of_tile(const model& m) {
 constexpr media_shapes show(const model& m, const workload& load) {
     const vision_sizes& image = m.beside[0].dims.vision;
     const std::int64_t side = image.image_height;
-    std::int64_t height = load.image_height > 0 ? load.image_height : side, width = load.image_width > 0 ? load.image_width : side;
+    std::int64_t height = load.image_height > 0 ? load.image_height : side;
+    std::int64_t width = load.image_width > 0 ? load.image_width : side;
     const auto longest = [&](std::int64_t most, std::int64_t odd) {
         const double ratio = static_cast<double>(width) / static_cast<double>(height);
         if (width >= height)

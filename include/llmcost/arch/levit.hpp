@@ -49,8 +49,9 @@ struct feed_forward {
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return here.type("MLPLayer"); }
     constexpr value describe(trace& t, const value& x) const {
-        const value h = t.call("linear_up", normed_linear{width, inner_width}, x);
-        return t.call("linear_down", normed_linear{inner_width, width}, t.call("activation", activation_module{activation::hardswish}, h));
+        value h = t.call("linear_up", normed_linear{width, inner_width}, x);
+        h = t.call("activation", activation_module{activation::hardswish}, h);
+        return t.call("linear_down", normed_linear{inner_width, width}, h);
     }
 };
 
@@ -90,8 +91,9 @@ struct attention {
         const value all = t.call("queries_keys_values", normed_linear{dims.in, (wide + 2 * d) * heads}, x)
                               .view({x.dim(0), x.dim(1), heads, wide + 2 * d});
         const auto part = [&](std::int64_t width) { return all.slice(3, width).permute({0, 2, 1, 3}); };
-        const value h = mix(t, dims, part(d), part(d), part(wide), biases);
-        return t.call("projection", normed_linear{wide * heads, dims.out}, t.call("activation", activation_module{activation::hardswish}, h));
+        value h = mix(t, dims, part(d), part(d), part(wide), biases);
+        h = t.call("activation", activation_module{activation::hardswish}, h);
+        return t.call("projection", normed_linear{wide * heads, dims.out}, h);
     }
 };
 
@@ -129,8 +131,9 @@ struct shrinking_attention {
         const value q = t.call("queries", normed_linear{dims.in, d * heads}, picked)
                             .view({batch, queries, heads, d})
                             .permute({0, 2, 1, 3});
-        const value h = mix(t, dims, q, k, v, biases);
-        return t.call("projection", normed_linear{wide * heads, dims.out}, t.call("activation", activation_module{activation::hardswish}, h));
+        value h = mix(t, dims, q, k, v, biases);
+        h = t.call("activation", activation_module{activation::hardswish}, h);
+        return t.call("projection", normed_linear{wide * heads, dims.out}, h);
     }
 };
 

@@ -150,7 +150,7 @@ constexpr value pool_square(const site& here, trace& t, const value& x, const va
 /// (`Molmo2Adapter`; masking_utils.py, `_ignore_bidirectional_mask_sdpa`).
 constexpr value adapt(const site& here, trace& t, const value& states, std::int64_t tokens, bool masked) {
     const std::int64_t width = states.dim(2), wide = here.dims.own[text_width];
-    const module_info whole{.name = "multi_modal_projector", .type = here.type("Adapter")};
+    const module_info whole{.name = "multi_modal_projector", .type = here.type("Adapter"), .what = role::projector};
     t.enter(whole);
     const value flat = t.reshape(states, {-1, width});
     const auto inside = [&] { return t.constant({tokens, window}, states.type); };

@@ -84,7 +84,7 @@ struct visual_table {
     std::int64_t width;
     class_name named;
 
-    static constexpr role what = role::vision;
+    static constexpr role what = role::projector;
     static constexpr bool leaf = true;
     [[nodiscard]] constexpr class_name type() const { return named; }
     constexpr value describe(trace& t, const value& mixtures, std::int64_t marks) const {

@@ -29,7 +29,7 @@ inline constexpr own_key keys[]{{"vision_use_cls_token", 1, own_value::boolean},
 struct pooling_projector {
     site here;
 
-    static constexpr role what = role::none;
+    static constexpr role what = role::projector;
     static constexpr bool leaf = false;
     [[nodiscard]] constexpr class_name type() const { return here.type("MultiModalProjector"); }
     constexpr value describe(trace& t, const value& x) const {
