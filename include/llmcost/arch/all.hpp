@@ -217,6 +217,7 @@
 #include <llmcost/arch/modernbert_decoder.hpp>
 #include <llmcost/arch/modernvbert.hpp>
 #include <llmcost/arch/molmo2.hpp>
+#include <llmcost/arch/moonshine.hpp>
 #include <llmcost/arch/moshi.hpp>
 #include <llmcost/arch/moss_transcribe_diarize.hpp>
 #include <llmcost/arch/mpnet.hpp>
@@ -288,6 +289,7 @@
 #include <llmcost/arch/seed_oss.hpp>
 #include <llmcost/arch/segformer.hpp>
 #include <llmcost/arch/sew.hpp>
+#include <llmcost/arch/sew_d.hpp>
 #include <llmcost/arch/shieldgemma2.hpp>
 #include <llmcost/arch/siglip.hpp>
 #include <llmcost/arch/skywork.hpp>

@@ -102,11 +102,20 @@ constexpr value pick(trace& t, const value& from) {
     return t.gather(from, {from.dim(0), from.dim(1), from.dim(1)});
 }
 
+/// Scores, of which some are hidden, as probabilities.
+constexpr value hide_and_soften(trace& t, const value& scores) { return t.softmax(t.where(scores)); }
+
+/// What differs between families whose attention this is.
+struct apart_style {
+    value (*soften)(trace& t, const value& scores) = hide_and_soften;
+    literal dropout = "Dropout";
+};
+
 /// Scores of contents to places, and of places to contents.
-constexpr value score_places(const site& here, trace& t, const value& q, const value& k) {
+constexpr value score_places(const site& here, trace& t, const value& q, const value& k, const value& distances) {
     const own_sizes& o = here.dims.own;
     const std::int64_t far = 2 * span(here.dims);
-    const value kept = t.slice(dropout(t, "pos_dropout", here.shared->own[0]), 0, far).unsqueeze(0);
+    const value kept = t.slice(distances, 0, far).unsqueeze(0);
     value place_k, place_q;
     if (o[shares_projections] != 0) {
         place_q = project_places_again(here, t, "query_proj", kept);
@@ -134,7 +143,7 @@ constexpr value score_places(const site& here, trace& t, const value& q, const v
 }
 
 /// Attention in which contents and places meet apart (`DisentangledSelfAttention`).
-constexpr value attend(const site& here, trace& t, const value& x) {
+constexpr value attend_apart(const site& here, trace& t, const value& x, const apart_style& style) {
     const own_sizes& o = here.dims.own;
     const std::int64_t batch = x.dim(0), sequence = x.dim(1), heads = here.dims.num_attention_heads, d = here.dims.head_dim;
     const linear projection{here.dims.hidden_size, heads * d, true};
@@ -147,20 +156,21 @@ constexpr value attend(const site& here, trace& t, const value& x) {
     if (o[relative] != 0) {
         const bool none = scores_contents_alone(here.dims);
         const recorder::off_loss_guard unread{t, none};
+        const dropout_module drops{.named = style.dropout};
+        const value distances = t.call("pos_dropout", drops, here.shared->own[0]);
         value places;
-        if (!none || o[shares_projections] != 0)
-            places = score_places(here, t, q, k);
-        else
-            (void)dropout(t, "pos_dropout", here.shared->own[0]);
+        if (!none || o[shares_projections] != 0) places = score_places(here, t, q, k, distances);
         if (!none) scores = t.add(scores, places);
     }
     if (o[relative] != 0 && scores_contents_alone(here.dims)) scores = t.add(scores);  // a zero
-    scores = t.where(scores.view({batch, heads, sequence, sequence}));
-    const value seen =
-        dropout(t, "dropout", t.softmax(scores), dropout_of::attention).view({batch * heads, sequence, sequence});
+    const value soft = style.soften(t, scores.view({batch, heads, sequence, sequence}));
+    const dropout_module drops{dropout_of::attention, style.dropout};
+    const value seen = t.call("dropout", drops, soft).view({batch * heads, sequence, sequence});
     const value mixed = t.bmm(seen, v).view({batch, heads, sequence, d}).permute({0, 2, 1, 3});
     return t.contiguous(mixed).view({batch, sequence, heads * d});
 }
+
+constexpr value attend(const site& here, trace& t, const value& x) { return attend_apart(here, t, x, {}); }
 
 /// A convolution over what goes into the first layer, added to what comes out of it (`ConvLayer`).
 constexpr value convolve(const site& here, trace& t, const value& in, const value& out, const value& ones) {

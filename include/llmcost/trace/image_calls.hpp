@@ -69,9 +69,13 @@ public:
             to.size[to.rank++] = n;
             window *= count(k);
         }
+        const bool of_places = a.rank == 3;  // pooled as a row of pixels (ATen's Pool.cpp, `avg_pool1d`)
+        const value like = of_places ? a.unsqueeze(2) : a;
+        if (of_places) to = {to.size[0], to.size[1], 1, to.size[2]};
         value out = dense(to, a.type);
+        if (like.is_channels_last()) out.make_channels_last_strides();
         note(kind, count(out.elements) * window, count(out.elements), out, a);
-        return out;
+        return of_places ? out.squeeze(2) : out;
     }
     /// `F.adaptive_avg_pool2d` and its relatives to these sides (0: as they are), each of a window of the input's share; to
     /// one element it is a mean.
