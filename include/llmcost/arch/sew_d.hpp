@@ -109,7 +109,9 @@ constexpr void read(config_view config, sizes& s) {
     const bool from_places = !told || deberta_v2_detail::has_kind(config, "p2c");
     if (!from_contents && !from_places)
         fail_unsupported(config, "pos_att_type", "no row describes these layers without scores of distances");
-    s.own[kinds] = (from_contents ? content_to_place : 0) | (from_places ? place_to_content : 0);
+    s.own[kinds] = 0;
+    if (from_contents) s.own[kinds] |= content_to_place;
+    if (from_places) s.own[kinds] |= place_to_content;
     if (config.boolean("share_att_key", true)) s.own[kinds] |= shares_projections;
     if (deberta_v2_detail::has_word(config.string("norm_rel_ebd", "layer_norm"), "layer_norm")) s.own[kinds] |= norms_places;
 }
