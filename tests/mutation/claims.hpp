@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
+#include <string>
 #include <string_view>
 
 #include "rows.hpp"
@@ -13,16 +15,55 @@
 /// What may change without a golden that turns red, and why. A change is green exactly where one of these says so.
 namespace llmcost::testing {
 
-/// Types whose goldens do not hold every field and size of their row yet (too few layers, no bfloat16; or recordings of what is
-/// shown alone, which are not tried here), or whose description divides by a size that a change makes zero.
-inline constexpr std::string_view unmutated_types[]{
-    "aimv2_vision_model", "aya_vision", "data2vec-vision", "dbrx", "deepseek_ocr2_text", "dinov2", "donut-swin",
-    "dots3_note", "encoder-decoder", "fnet", "fuyu", "gemma4", "gemma4_unified", "hgnet_v2", "hiera",
-    "hunyuan_vl_text", "lasr_ctc", "levit", "longcat_flash", "mobilenet_v2", "mobilevit", "mobilevitv2",
-    "modernvbert", "neomme", "parakeet_ctc", "perceiver", "phimoe", "pp_lcnet", "pvt_v2", "qwen2_5_omni_text",
-    "qwen3_omni_moe_text", "recurrent_gemma", "seamless_m4t", "seamless_m4t_v2", "segformer", "speech_to_text",
-    "speecht5", "swiftformer", "swin", "swinv2", "t5gemma2", "textnet", "ultravbert", "vjepa2", "xmod", "yoso",
-    "zamba"};
+/// Types whose goldens do not hold every field and size of their row yet (too few layers, no bfloat16; or recordings of what
+/// is shown alone, which are not tried here), or whose description divides by a size that a change makes zero.
+inline constexpr std::string_view unmutated_types[]{"aimv2_vision_model",
+                                                    "aya_vision",
+                                                    "data2vec-vision",
+                                                    "dbrx",
+                                                    "deepseek_ocr2_text",
+                                                    "dinov2",
+                                                    "donut-swin",
+                                                    "dots3_note",
+                                                    "encoder-decoder",
+                                                    "fnet",
+                                                    "fuyu",
+                                                    "gemma4",
+                                                    "gemma4_unified",
+                                                    "hgnet_v2",
+                                                    "hiera",
+                                                    "hunyuan_vl_text",
+                                                    "lasr_ctc",
+                                                    "levit",
+                                                    "longcat_flash",
+                                                    "mobilenet_v2",
+                                                    "mobilevit",
+                                                    "mobilevitv2",
+                                                    "modernvbert",
+                                                    "neomme",
+                                                    "parakeet_ctc",
+                                                    "perceiver",
+                                                    "phimoe",
+                                                    "pp_lcnet",
+                                                    "pvt_v2",
+                                                    "qwen2_5_omni_text",
+                                                    "qwen3_omni_moe_text",
+                                                    "recurrent_gemma",
+                                                    "seamless_m4t",
+                                                    "seamless_m4t_v2",
+                                                    "segformer",
+                                                    "speech_to_text",
+                                                    "speecht5",
+                                                    "swiftformer",
+                                                    "swin",
+                                                    "swinv2",
+                                                    "t5gemma2",
+                                                    "textnet",
+                                                    "ultravbert",
+                                                    "vjepa2",
+                                                    "xmod",
+                                                    "yoso",
+                                                    "zamba"};
 [[nodiscard]] inline bool is_unmutated(std::string_view type) {
     return std::find(std::begin(unmutated_types), std::end(unmutated_types), type) != std::end(unmutated_types);
 }
@@ -112,5 +153,27 @@ inline constexpr default_claim default_claims[] = {
     {"hidden_act=gelu", "gemma", "`read_gemma` takes it for its approximation"},
 };
 // clang-format on
+
+/// Keys without a default, or that the defaults of others do not go with, which a configuration has to have.
+inline std::string required_keys(std::string_view type) {
+    static const std::map<std::string_view, std::string_view> keys{
+        {"cohere_compass_text", R"("rope_parameters": {"full_attention": null, "sliding_attention": null})"},
+        {"deepseek_v2", R"("num_experts_per_tok": 6)"},
+        {"dots1",
+         R"("n_routed_experts": 8, "num_experts_per_tok": 2, "n_shared_experts": 1, "n_group": 1, "topk_group": 1)"},
+        {"esm", R"("vocab_size": 33, "pad_token_id": 1, "mask_token_id": 32)"},
+        {"glm4_moe", R"("head_dim": 128)"},
+        {"glm4v_moe_text", R"("head_dim": 128, "rope_parameters": {"mrope_section": [8, 12, 12]})"},
+        {"glm4v_text", R"("rope_parameters": {"mrope_section": [16, 24, 24]})"},
+        {"hunyuan_v1_dense", R"("head_dim": 128)"},
+        {"hunyuan_v1_moe", R"("head_dim": 128)"},
+        {"lfm2_moe", R"("num_hidden_layers": 2, "layer_types": ["conv", "full_attention"])"},
+        {"ministral", R"("head_dim": 128)"},
+        {"nemotron", R"("num_key_value_heads": 8)"},
+        {"qwen4_exp_text", R"("indexer_n_heads": 4, "indexer_kv_heads": 1, "indexer_head_dim": 256, "indexer_budget": 64, )"
+                           R"("indexer_compress_ratio": 8)"}};
+    const auto found = keys.find(type);
+    return found == keys.end() ? "" : std::string(found->second);
+}
 
 }  // namespace llmcost::testing

@@ -336,32 +336,6 @@ TEST_CASE("every size is held by a golden") {
     }
 }
 
-namespace {
-
-/// Keys without a default, or that the defaults of others do not go with, which a configuration has to have.
-std::string required_keys(std::string_view type) {
-    static const std::map<std::string_view, std::string_view> keys{
-        {"cohere_compass_text", R"("rope_parameters": {"full_attention": null, "sliding_attention": null})"},
-        {"deepseek_v2", R"("num_experts_per_tok": 6)"},
-        {"dots1",
-         R"("n_routed_experts": 8, "num_experts_per_tok": 2, "n_shared_experts": 1, "n_group": 1, "topk_group": 1)"},
-        {"esm", R"("vocab_size": 33, "pad_token_id": 1, "mask_token_id": 32)"},
-        {"glm4_moe", R"("head_dim": 128)"},
-        {"glm4v_moe_text", R"("head_dim": 128, "rope_parameters": {"mrope_section": [8, 12, 12]})"},
-        {"glm4v_text", R"("rope_parameters": {"mrope_section": [16, 24, 24]})"},
-        {"hunyuan_v1_dense", R"("head_dim": 128)"},
-        {"hunyuan_v1_moe", R"("head_dim": 128)"},
-        {"lfm2_moe", R"("num_hidden_layers": 2, "layer_types": ["conv", "full_attention"])"},
-        {"ministral", R"("head_dim": 128)"},
-        {"nemotron", R"("num_key_value_heads": 8)"},
-        {"qwen4_exp_text", R"("indexer_n_heads": 4, "indexer_kv_heads": 1, "indexer_head_dim": 256, "indexer_budget": 64, )"
-                           R"("indexer_compress_ratio": 8)"}};
-    const auto found = keys.find(type);
-    return found == keys.end() ? "" : std::string(found->second);
-}
-
-}  // namespace
-
 TEST_CASE("every default that a row states reaches the sizes") {
     for (const architecture* row : parts::rows) {
         const std::string type(row->model_type);
