@@ -126,6 +126,7 @@
 #include <llmcost/arch/granite4_vision.hpp>
 #include <llmcost/arch/granite_docling.hpp>
 #include <llmcost/arch/granite_speech.hpp>
+#include <llmcost/arch/granite_speech5.hpp>
 #include <llmcost/arch/granitemoe.hpp>
 #include <llmcost/arch/granitemoehybrid.hpp>
 #include <llmcost/arch/gte.hpp>
