@@ -170,6 +170,8 @@ inline constexpr verified_type verified_types[]{
     {"granite4_vision", "mended/granite4_vision", "prefill", "no", "", "images"},
     {"granite_docling", "its defaults", "decode, prefill", "no", "", "images"},
     {"granite_speech", "ibm-granite/granite-speech-3.3-2b, small variants", "decode, extend, prefill", "saved bytes, FLOPs, backward's primitives, bfloat16", "", "sound"},
+    {"granite_speech5_ctc", "its defaults", "prefill", "saved bytes, FLOPs", "", "sound"},
+    {"granite_speech5_encoder", "", "", "no", "", ""},
     {"granite_speech_plus", "ibm-granite/granite-speech-4.1-2b-plus, small variants", "decode, extend, prefill", "saved bytes, FLOPs, backward's primitives, bfloat16", "", "sound"},
     {"granite_swa", "its defaults, small variants", "decode, extend, prefill", "saved bytes, FLOPs, backward's primitives, bfloat16", "", ""},
     {"granitemoe", "ibm-granite/granite-3.0-1b-a400m-base, small variants", "decode, extend, prefill", "saved bytes, FLOPs, backward's primitives, bfloat16", "", ""},
