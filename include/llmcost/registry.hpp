@@ -13,7 +13,7 @@ namespace llmcost {
 
 /// Every row, sorted by `model_type`.
 // clang-format off
-inline constexpr const architecture* architectures[]{
+inline constexpr known_row architectures[]{
     &arch::yi, &arch::afmoe, &arch::aimv2_vision_model, &arch::albert, &arch::align, &arch::altclip, &arch::apertus,
     &arch::aquila, &arch::arcee, &arch::aria, &arch::aria_text, &arch::audio_spectrogram_transformer,
     &arch::audioflamingo3, &arch::axk1, &arch::axk2, &arch::aya_vision, &arch::baichuan, &arch::bailing_hybrid,
@@ -97,7 +97,7 @@ inline constexpr std::size_t architecture_count = sizeof architectures / sizeof 
 namespace detail {
 consteval bool architectures_are_sorted() {
     for (std::size_t i = 1; i < architecture_count; ++i)
-        if (__builtin_strcmp(architectures[i - 1]->model_type, architectures[i]->model_type) >= 0) return false;  // folded
+        if (__builtin_strcmp(architectures[i - 1].model_type, architectures[i].model_type) >= 0) return false;  // folded
     return true;
 }
 static_assert(architectures_are_sorted(), "rows stand in the order of their model_type, each once");

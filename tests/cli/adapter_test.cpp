@@ -107,7 +107,7 @@ TEST_CASE("an adapted model at several workloads is a table whose rows name the 
         alone.pop_back();
         CHECK_MESSAGE(has(rows, ",1," + sequence + ",0," + alone + ",\n"), rows, alone);
     }
-    CHECK(refused(llama + " " + llama + " --adapter lora:r=16 params") == "llmcost: --adapter: is of one model\n");
+    CHECK(refused(llama + " " + llama + " --adapter lora:r=16 params") == "llmcost: --adapter: takes one model\n");
 }
 
 TEST_CASE("what no adapter can be is refused, and what is likely a mistake is told") {

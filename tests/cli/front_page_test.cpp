@@ -44,7 +44,7 @@ TEST_CASE("the front page of Llama-3.2-1B") {
           "  embedding     262,668,288  21.3 %  tied Cache per token  32.0 KiB\n"
           "  attn          167,772,160  13.6 %       Cache here       6.28 MiB  3 × 67\n"
           "  mlp           805,306,368  65.2 %       Cache at most    12.0 GiB  3 × 131,072\n"
-          "  norm               67,584   0.0 %\n"
+          "  norm               67,584  0.01 %\n"
           "\n"
           "Prefill, batch 3, sequence 67                            FLOPs per token 2.481 G\n"
           "                      ADD       MULT        DIV       SQRT        EXP      FLOPs\n"

@@ -126,5 +126,5 @@ TEST_CASE("multi-token prediction layers are told on the page, and counted on re
     CHECK(has(refused(llama + " --mtp --set num_mtp_layers=1", {}, 2),
               "--mtp: no row describes the multi-token prediction layers of llama\n"));
     CHECK(has(refused(with + " --training", {}, 2), "--mtp: cannot stand together with --training\n"));
-    CHECK(has(refused(with + " " + llama, {}, 2), "--mtp: is of one model\n"));
+    CHECK(has(refused(with + " " + llama, {}, 2), "--mtp: takes one model\n"));
 }

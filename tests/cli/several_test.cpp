@@ -109,7 +109,7 @@ TEST_CASE("a scope that one model has not is its row's error, a word that none h
     CHECK(has(experts.out, "\nQwen/Qwen3-30B-A3B,qwen3_moe,experts,1,1024,0,28991029248,\n"));
     CHECK(has(experts.out, "\nQwen/Qwen3-0.6B,,,,,,,\"no scope 'experts' in Qwen/Qwen3-0.6B"));
     CHECK(has(refused(two + " paramz"), "no metric or scope 'paramz' in meta-llama/Llama-3.2-1B; nearest: params"));
-    CHECK(has(refused(two + " --tree"), "--tree: is of one model; several are a table\n"));
+    CHECK(has(refused(two + " --tree"), "--tree: takes one model; several are a table\n"));
     CHECK(has(refused(two + " --set x"), "--set: expected key=value, found 'x'\n"));
     CHECK(has(refused(two + " --as lama"), "--as: 'lama' is not known"));
     CHECK(has(refused("--model a --config b --config c"), "--model: cannot stand together with --config\n"));

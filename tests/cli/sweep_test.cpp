@@ -93,7 +93,7 @@ TEST_CASE("a workload that has no answer is a row's error, words that mean nothi
     CHECK(has(got.out, "google-bert/bert-base-uncased,,,,1024,,,"));
     CHECK(has(got.out, "the workload needs 1024 positions and the model has 512\n"));
     CHECK(has(refused("--model Qwen/Qwen3-0.6B --sequence 1,2 paramz"), "no metric or scope 'paramz'"));
-    CHECK(has(refused("--model Qwen/Qwen3-0.6B --sequence 1,2 --tree"), "--tree: is of one workload\n"));
+    CHECK(has(refused("--model Qwen/Qwen3-0.6B --sequence 1,2 --tree"), "--tree: takes one workload\n"));
     CHECK(has(refused("--model Qwen/Qwen3-0.6B --sequence 1..9"), "--sequence: expected a range like 1024..131072:x2"));
     CHECK(has(refused("--model Qwen/Qwen3-0.6B --batch 1..200:+1 --sequence 1..200:+1"), "more than 10,000 rows"));
     CHECK(has(refused("latency --device h200 --model Qwen/Qwen3-0.6B --batch 1,2"), "--batch: expected a whole number"));

@@ -36,6 +36,10 @@ TEST_CASE("counts are grouped, scaled and put into units of 1024") {
     CHECK(in_bytes(count(4'294'967'296)) == "4.00 GiB");
     CHECK(percent(count(1), count(3)) == "33.3 %");
     CHECK(percent(count(1), count(0)) == "0.0 %");
+    CHECK(percent(count(0), count(3)) == "0.0 %");
+    CHECK(percent(count(4), count(10000)) == "0.04 %");
+    CHECK(percent(count(5), count(10000)) == "0.1 %");
+    CHECK(percent(count(4), count(100000)) == "<0.01 %");
 }
 
 // llm-profiler divides by 1000 while it can, prints whole values as integers and others with two decimals

@@ -107,6 +107,6 @@ TEST_CASE("what is no question to a counter is refused") {
     CHECK(has(refused("why --against thopp" + on_llama), "no counter 'thopp'; nearest: thop"));
     CHECK(has(refused("--convention thop mult" + on_llama), "leave out metrics and scopes"));
     CHECK(has(refused("--convention thop --training" + on_llama), "leave out --training"));
-    CHECK(has(refused("--convention thop --batch 1,2 " + llama), "is of one workload"));
+    CHECK(has(refused("--convention thop --batch 1,2 " + llama), "takes one workload"));
     CHECK(has(refused("--convention thop --input 5 " + llama), "is of one pass"));
 }

@@ -134,7 +134,7 @@ inline workload one_pass(const question& q) {
 }
 
 inline std::string workload_words(const model& m, const workload& load) {
-    if (reads_pixels(m)) return std::to_string(load.batch) + (load.batch == 1 ? " image" : " images");
+    if (unit_of(m, load) != input_unit::token) return input_words(m, load);
     std::string out = "batch " + std::to_string(load.batch) + ", sequence " + std::to_string(load.sequence);
     if (load.past > 0) out += ", " + std::to_string(load.past) + " tokens in the cache";
     return out;

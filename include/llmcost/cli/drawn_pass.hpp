@@ -29,8 +29,9 @@ inline constexpr option_row
 /// Which pass is drawn.
 inline constexpr std::array pass_options =
     joined(model_options,
-           std::array{option::batch, option::sequence, option::past, option::encoder_sequence, option::image, option::images, option::video, option::videos, option::audio, option::logits,
-                      option::attention, option::dtype, option::activation_dtype, option::cache_dtype},
+           std::array{option::batch, option::sequence, option::past, option::encoder_sequence, option::image, option::images,
+                      option::video, option::videos, option::audio, option::logits, option::attention, option::dtype,
+                      option::activation_dtype, option::cache_dtype},
            std::array{option::timed_on, option::calibration});
 
 /// A pass of a model, drawn.
@@ -110,7 +111,8 @@ inline execution eager_on(const placement& p, const arguments& given, workload& 
 inline void put_pass(json_writer& json, const drawn_pass& d) {
     const storage_types types = types_of(d.subject, d.load);
     json.member("model", d.who.name).member("batch", d.load.batch);
-    if (!reads_pixels(d.subject)) json.member("sequence", d.load.sequence).member("past", d.load.past);
+    if (unit_of(d.subject, d.load) == input_unit::token)
+        json.member("sequence", d.load.sequence).member("past", d.load.past);
     json.member("dtype", name_of(types.weights)).member("activation_dtype", name_of(types.activations));
     json.key("device");
     d.on == nullptr ? json.null() : json.value(d.on->names[0]);

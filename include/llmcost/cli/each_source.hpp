@@ -56,7 +56,7 @@ inline std::vector<std::string> names_of_sources(const arguments& args) {
     if (names.size() < 2) return false;
     check_source(args, io);
     for (const option_row& o : {option::gguf, option::safetensors, option::mtp})
-        if (args.has(o)) refuse(o.name, "is of one model");
+        if (args.has(o)) refuse(o.name, "takes one model");
     std::exception_ptr first;
     bool answered = false;
     for (const std::string& name : names) {

@@ -87,8 +87,7 @@ inline placement read_placement(const arguments& given, const program& io) {
         demand("--version", known_kernels(calibration).version_problem(p.by.software, measured_version, nullptr, p.on));
     }
     if (given.has(option::kept_dtype)) {
-        if (count_model(p.subject, {.sequence = 1, .past = 1}).cache == count{})
-            refuse("--cache-dtype", "this model keeps no cache");
+        if (!keeps_cache(p.subject)) refuse("--cache-dtype", "this model keeps no cache");
         types.cache = &operand_of("--cache-dtype", given.text(option::kept_dtype));
         demand("--cache-dtype", not_among(words_of(*find_family("generation_attention")), types.cache->name));
     }

@@ -20,7 +20,8 @@
 namespace llmcost::cli {
 
 namespace option {
-inline constexpr option_row fit_devices{"--devices", value_kind::number, "N", "that share each layer; figures of one (1)", "Memory"};
+inline constexpr option_row fit_devices{"--devices", value_kind::number, "N", "that share each layer; figures of one (1)",
+                                        "Memory"};
 }
 
 namespace detail {
@@ -161,17 +162,20 @@ inline std::vector<suggestion> training_suggestions(const model& m, const worklo
 }
 
 inline std::string fit_page(const read_subject& read, const workload& load, const fit_figures& f, std::int64_t devices,
-                            std::int64_t fewest, const std::vector<suggestion>& more, const room_asked& room, bool training) {
+                            std::int64_t fewest, const std::vector<suggestion>& more, const room_asked& room,
+                            bool training) {
     std::string out = read.found.who.name + "\n";
     if (devices > 1) out += "each of " + grouped(count(devices)) + " devices, which share its layers:\n";
     out += line_on_room(room, f.needed) + '\n';
     const auto line = [&](std::string_view words, std::int64_t n, std::string_view of) {
         out += "  " + left(words, 24) + right(n > 0 ? grouped(count(n)) : "none", 12) + "  " + std::string(of) + '\n';
     };
-    const bool images = reads_pixels(read.subject);
+    const input_unit unit = unit_of(read.subject, load);
     line("largest batch", f.max_batch,
-         images ? "images" : "of " + grouped(count(load.past) + count(load.sequence)) + " tokens each");
-    if (!images)
+         unit == input_unit::token   ? "of " + grouped(count(load.past) + count(load.sequence)) + " tokens each"
+         : unit == input_unit::sound ? "of " + sound_words(load.audio_milliseconds) + " each"
+                                     : std::string(inputs_name(read.subject, load)));
+    if (unit == input_unit::token)
         line("longest context", f.max_context > 0 ? f.max_context + load.past : 0,
              "tokens, batch " + grouped(count(load.batch)));
     if (!training && f.max_concurrency > 0)
@@ -217,15 +221,16 @@ inline std::string fit_page(const read_subject& read, const workload& load, cons
     const maybe<count>& bytes = share.stored;
     const fit_figures f =
         training ? fit_training(read.subject, load, plan, room.bytes) : fit_inference(subject, load, by, room.bytes, bytes);
-    std::int64_t fewest = training ? (f.fits ? plan.step.shards : 0)
-                                   : detail::fewest_devices(read.subject, load, by, room.bytes, of_all);
+    std::int64_t fewest =
+        training ? (f.fits ? plan.step.shards : 0) : detail::fewest_devices(read.subject, load, by, room.bytes, of_all);
     std::vector<detail::suggestion> more;
     if (!f.fits)
         more = training ? detail::training_suggestions(read.subject, load, plan, room.bytes)
                         : detail::serving_suggestions(subject, load, by, room.bytes, bytes);
     if (!f.fits && !training && fewest > 0) {
         const detail::share_of_device of = detail::share_over(read.subject, load, fewest, of_all);
-        more.push_back({"--devices " + std::to_string(fewest), inference_memory_of(of.subject, load, by, of.stored).total(), true});
+        more.push_back(
+            {"--devices " + std::to_string(fewest), inference_memory_of(of.subject, load, by, of.stored).total(), true});
     }
     for (const detail::suggestion& s : more)
         if (s.devices != 0 && s.fits) fewest = s.devices;
@@ -236,7 +241,11 @@ inline std::string fit_page(const read_subject& read, const workload& load, cons
     json.object().member("model", read.found.who.name).member("needed", f.needed);
     json.member("available", count(room.bytes)).member("fits", f.fits).member("max_batch", f.max_batch);
     json.member("max_context", f.max_context > 0 ? f.max_context + load.past : 0);
-    json.member("max_concurrency", f.max_concurrency).member("devices", devices).member("min_devices", fewest).key("suggestions").array();
+    json.member("max_concurrency", f.max_concurrency)
+        .member("devices", devices)
+        .member("min_devices", fewest)
+        .key("suggestions")
+        .array();
     for (const detail::suggestion& s : more)
         json.object().member("change", s.change).member("needed", s.needed).member("fits", s.fits).end_object();
     json.end_array().end_object();
@@ -245,10 +254,10 @@ inline std::string fit_page(const read_subject& read, const workload& load, cons
 
 inline constexpr std::array fit_options =
     joined(model_options, room_options,
-           std::array{option::batch, option::sequence, option::past, option::encoder_sequence, option::image,
-                       option::images, option::video, option::videos, option::audio, option::dtype,
-                      option::quantization, option::activation_dtype, option::cache_dtype, option::allocator,
-                      option::utilization, option::engine_memory, option::fit_devices, option::training},
+           std::array{option::batch, option::sequence, option::past, option::encoder_sequence, option::image, option::images,
+                      option::video, option::videos, option::audio, option::dtype, option::quantization,
+                      option::activation_dtype, option::cache_dtype, option::allocator, option::utilization,
+                      option::engine_memory, option::fit_devices, option::training},
            training_options, std::array{option::plain_or_json}, help_option);
 
 inline constexpr std::array<example_row, 2> fit_examples{{

@@ -51,7 +51,7 @@ inline std::string formula_words(const question& q) {
     for (const std::string& set : q.overrides) out += " with " + set;
     const workload& load = q.work.base;
     if (reads_pixels(q.subject)) return out + ", images of " + image_words(q);
-    if (reads_samples(q)) return out;
+    if (unit_of(q) == input_unit::sample) return out;
     if (load.attention == attention_scores::causal) out += ", visible scores";
     out += load.head == logits::all    ? ", all logits"
            : load.head == logits::last ? ", logits of the last position"
@@ -65,6 +65,7 @@ inline std::string input_meanings(const question& q, formula_inputs inputs) {
     const std::string tokens = inputs == formula_inputs::batch ? "" : ", S tokens of text beside each";
     const std::string past = inputs == formula_inputs::all ? ", P before them" : "";
     if (reads_pixels(q.subject)) return "B images of " + image_words(q) + tokens + past + "; height and width are fixed\n";
+    if (unit_of(q) == input_unit::sound) return "B recordings of " + sound_words(q.work.base.audio_milliseconds) + '\n';
     if (inputs == formula_inputs::batch) return "B samples\n";
     return "B sequences of S new tokens, P tokens of each in the cache already\n";
 }
@@ -155,7 +156,7 @@ inline void check_terms(const metric& m, const question& q) {
     const auto as = static_cast<formula_language>(format);
     std::string out;
     formula_inputs inputs = formula_inputs::all;
-    if (reads_pixels(q.subject) || reads_samples(q)) {
+    if (unit_of(q) != input_unit::token) {
         inputs = formula_inputs::batch;
         for (const auto& pieces : all) inputs = std::max(inputs, inputs_of(pieces));
     }
@@ -180,10 +181,10 @@ inline void check_terms(const metric& m, const question& q) {
 
 inline constexpr std::array formula_options =
     joined(model_options,
-           titled("Workload", std::array{option::encoder_sequence, option::image, option::images, option::video,
-                                         option::videos, option::audio, option::logits, option::attention,
-                                         option::dtype, option::quantization, option::activation_dtype, option::cache_dtype,
-                                         option::formula_terms, option::formula_format}),
+           titled("Workload",
+                  std::array{option::encoder_sequence, option::image, option::images, option::video, option::videos,
+                             option::audio, option::logits, option::attention, option::dtype, option::quantization,
+                             option::activation_dtype, option::cache_dtype, option::formula_terms, option::formula_format}),
            help_option);
 
 inline constexpr std::array<example_row, 4> formula_examples{{

@@ -56,9 +56,7 @@ inline std::vector<std::string> media_lines(const question& q) {
         say(load.videos, "video", number(load.video_frames) + " frames of " + size(load.video_width, load.video_height),
             shown.video);
     if (load.audio_milliseconds > 0) {
-        std::array<char, 32> seconds{};
-        std::snprintf(seconds.data(), seconds.size(), "%g s of sound", static_cast<double>(load.audio_milliseconds) / 1000);
-        std::string line = seconds.data() + past;
+        std::string line = sound_words(load.audio_milliseconds) + past;
         if (shown.audio.frames > 0) line += ", read as " + number(shown.audio.frames) + " frames";
         out.push_back(line + tokens(shown.audio.tokens));
     }
@@ -84,8 +82,7 @@ inline std::string work_title(const question& q, const figures& total) {
     const workload& load = q.work.base;
     const std::string batch = ", batch " + number(load.batch);
     const std::string past = load.past > 0 ? " after " + number(load.past) : "";
-    if (reads_pixels(q.subject)) return "Forward pass, " + number(load.batch) + (load.batch == 1 ? " image" : " images");
-    if (reads_samples(q)) return "Forward pass" + batch;
+    if (unit_of(q) != input_unit::token) return "Forward pass, " + input_words(q.subject, load);
     if (q.work.kind == job_kind::generation)
         return "Request" + batch + ", input " + number(q.work.input) + past + ", output " + number(q.work.output);
     if (q.work.kind == job_kind::requests)
@@ -96,10 +93,10 @@ inline std::string work_title(const question& q, const figures& total) {
     return kind + batch + ", sequence " + number(load.sequence) + (shown > 0 ? " + " + number(shown) + " shown" : "") + past;
 }
 
-/// New tokens of a job, or images, or samples.
+/// New tokens of a job, or images, recordings, samples.
 inline count tokens_of(const question& q) {
     const workload& load = q.work.base;
-    if (reads_pixels(q.subject) || reads_samples(q)) return count(load.batch);
+    if (unit_of(q) != input_unit::token) return count(load.batch);
     if (q.work.kind == job_kind::generation)
         return count(load.batch) * count(q.work.input + q.work.media_tokens + q.work.output - 1);
     count n;
@@ -231,7 +228,7 @@ inline std::string provenance(const question& q, const roles_read& read) {
     if (!q.adapter.empty()) parts.push_back("adapter " + q.adapter);
     parts.emplace_back(load.attention == attention_scores::full ? "eager, full scores" : "causal: visible scores only");
     parts.emplace_back("FLOPs = ADD + MULT");
-    if (!reads_pixels(q.subject) && !reads_samples(q))
+    if (const input_unit unit = unit_of(q); unit == input_unit::token || unit == input_unit::sound)
         parts.emplace_back(load.head == logits::all    ? "all logits"
                            : load.head == logits::last ? "logits of the last position"
                                                        : "no logits");
@@ -252,7 +249,7 @@ inline std::string provenance(const question& q, const roles_read& read) {
 /// A workload that somebody may want to ask about next.
 inline std::string words_to_try(const question& q) {
     const senses& reads = q.subject.kind->reads;
-    if (reads_pixels(q.subject) || reads_samples(q)) return "--batch 8 --training";
+    if (unit_of(q) != input_unit::token) return "--batch 8 --training";
     if (q.work.base.has_media()) return "--input 1000 --output 200";
     return reads.images ? "--image 1024x768" : reads.audio ? "--audio 30" : "--input 1000 --output 200";
 }
@@ -268,9 +265,7 @@ inline std::string words_to_try(const question& q) {
 
     const std::string title = detail::work_title(q, all);
     const count tokens = detail::tokens_of(q);
-    const std::string each = (reads_pixels(q.subject) ? "FLOPs per image "
-                              : reads_samples(q)      ? "FLOPs per sample "
-                                                      : "FLOPs per token ") +
+    const std::string each = "FLOPs per " + std::string(one_input_name(q.subject, q.work.base)) + ' ' +
                              scaled((all.flops() + tokens / count(2)) / tokens);
     const std::size_t used = width_of(title) + width_of(each);
     out += detail::bold(q, title) + std::string(used + 2 <= detail::page_width ? detail::page_width - used : 2, ' ') + each +

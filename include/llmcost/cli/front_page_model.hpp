@@ -78,7 +78,8 @@ inline std::string heading(const question& q, std::string_view type) {
     std::string out = bold(q, q.who.name);
     out += used + 2 <= page_width ? std::string(page_width - used, ' ') : "\n";
     out += what + '\n';
-    return out + wrapped(size_words(q.subject.dims, q.work.base), page_width) + '\n';
+    const std::vector<std::string> sizes = size_words(q.subject.dims, q.work.base);
+    return out + (sizes.empty() ? "" : wrapped(sizes, page_width)) + '\n';
 }
 
 /// Parameters by role, one line each.

@@ -66,16 +66,10 @@ inline std::string in_each_group(const sharding& s) {
     return s.data == 1 ? "" : " in each of " + std::to_string(s.data) + " groups";
 }
 
-/// `8 images`, `16 x 1 token`.
-inline std::string input_words(const model& m, const workload& load) {
-    const std::string batch = std::to_string(load.batch);
-    if (reads_pixels(m)) return batch + (load.batch == 1 ? " image" : " images");
-    return batch + " x " + grouped(count(load.sequence)) + (load.sequence == 1 ? " token" : " tokens");
-}
-
 /// The same with the tokens in front of them, where a cache holds any.
 inline std::string step_words(const model& m, const workload& load) {
-    if (reads_pixels(m) || (load.past == 0 && count_model(m, load).cache == count{})) return input_words(m, load);
+    if (unit_of(m, load) != input_unit::token || (load.past == 0 && count_model(m, load).cache == count{}))
+        return input_words(m, load);
     return input_words(m, load) + " after " + grouped(count(load.past)) + " cached";
 }
 
@@ -83,7 +77,8 @@ inline std::string step_words(const model& m, const workload& load) {
 inline void put_workload(json_writer& json, const model& m, const job& work) {
     if (work.kind != job_kind::requests) {
         json.member("batch", work.base.batch);
-        if (!reads_pixels(m)) json.member("sequence", work.base.sequence).member("past", work.base.past);
+        if (unit_of(m, work.base) == input_unit::token)
+            json.member("sequence", work.base.sequence).member("past", work.base.past);
         return;
     }
     json.key("requests").array();
@@ -216,10 +211,9 @@ inline std::string latency_text(const placement& p, const std::string& asked, co
     return out + line_on_room(room_of(p), needed);
 }
 
-/// Images or tokens of a training step, of all groups of devices.
+/// What a training step reads, in all groups of devices.
 inline double inputs_of(const placement& p, const workload& load) {
-    return static_cast<double>(load.batch) * static_cast<double>(p.how.shards.data) *
-           (reads_pixels(p.subject) ? 1 : static_cast<double>(load.sequence));
+    return static_cast<double>(count_inputs(p.subject, load)) * static_cast<double>(p.how.shards.data);
 }
 
 inline std::string training_json(const placement& p, const workload& load, const training_cost& t,
@@ -236,15 +230,15 @@ inline std::string training_json(const placement& p, const workload& load, const
         json.member("bytes_per_device", part->bytes).end_object();
     }
     json.member("optimizer_name", optimizer.name);
-    const bool images = reads_pixels(p.subject);
+    const input_unit unit = unit_of(p.subject, load);
     json.member("model_flops_utilisation", t.model_flops_utilisation(*p.on, *p.how.products));
-    json.member(images ? "images_per_second" : "tokens_per_second", inputs_of(p, load) / t.whole.seconds)
+    json.member(std::string(inputs_name(p.subject, load)) + "_per_second", inputs_of(p, load) / t.whole.seconds)
         .member("watts_per_device", watts);
     json.member("joules_of_all_devices", watts * t.whole.seconds * static_cast<double>(p.how.shards.devices()));
     put_model(json, p);
     json.member("device", p.on->names[0]).member("devices", p.how.shards.devices());
     json.member("dtype", p.how.products->name).member("groups", p.how.shards.data).member("batch", load.batch);
-    if (!images) json.member("sequence", load.sequence);
+    if (unit == input_unit::token) json.member("sequence", load.sequence);
     json.member("state_bytes_per_device", count(t.memory.states)).member("saved_bytes_per_device", count(t.memory.saved));
     put_memory(json, p, count(t.memory.peak.total));
     put_unmeasured(json, p);
@@ -264,7 +258,7 @@ inline std::string training_text(const placement& p, const workload& load, const
     if (t.recomputed.seconds > 0) line("  of it again", t.recomputed);
     if (t.reduction.seconds > 0) line("all-reduce", t.reduction);
     if (t.optimizer.seconds > 0) line(optimizer.name, t.optimizer);
-    const std::string inputs = reads_pixels(p.subject) ? "images" : "tokens";
+    const std::string inputs(inputs_name(p.subject, load));
     out += formatted("  MFU %.1f %%, %.0f ", 100 * t.model_flops_utilisation(*p.on, *p.how.products),
                      inputs_of(p, load) / t.whole.seconds) +
            inputs + "/s";
@@ -292,7 +286,8 @@ inline constexpr std::array latency_options = joined(
     help_option,
     titled("Workload, which each of --dp groups has",
            std::array{option::batch, option_row{"--sequence", value_kind::number, "N", "new tokens per sequence (1)"},
-                      option::past, option::encoder_sequence, option::image, option::images, option::video, option::videos, option::audio, option::requests,
+                      option::past, option::encoder_sequence, option::image, option::images, option::video, option::videos,
+                      option::audio, option::requests,
                       option_row{"--logits", value_kind::choice, "all|last|none", "positions that the head computes (last)"},
                       option_row{"--training", value_kind::none, "", "forward, backward and a step of --optimizer, instead"},
                       option::layers_again}),

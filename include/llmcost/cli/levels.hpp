@@ -16,11 +16,9 @@ namespace llmcost::cli {
 
 namespace detail {
 
-/// Seconds behind which a pass has read its tokens, or images, as an amount in a second.
+/// What passes read in a second.
 inline double inputs_per_second(const drawn_pass& d) {
-    const double inputs =
-        static_cast<double>(d.load.batch) * (reads_pixels(d.subject) ? 1 : static_cast<double>(d.load.sequence));
-    return inputs / d.step_seconds();
+    return static_cast<double>(count_inputs(d.subject, d.load)) / d.step_seconds();
 }
 inline count weight_size(const drawn_pass& d, count parameters) {
     return bytes_of(parameters, types_of(d.subject, d.load).weights);
@@ -38,7 +36,7 @@ inline std::string model_level(const drawn_pass& d, const model_levels& m) {
     line("FLOPs", grouped(m.total.flops()));
     if (d.on == nullptr) return out;
     line("latency", duration(d.step_seconds()) + (d.times.host_seconds > d.times.device_seconds ? ", the host's" : ""));
-    line("throughput", formatted("%.4g ", inputs_per_second(d)) + (reads_pixels(d.subject) ? "images/s" : "tokens/s"));
+    line("throughput", formatted("%.4g ", inputs_per_second(d)) + std::string(inputs_name(d.subject, d.load)) + "/s");
     line("FLOPS", formatted("%.4g TFLOP/s", static_cast<double>(m.total.flops()) / d.step_seconds() / 1e12));
     return out;
 }
@@ -98,7 +96,7 @@ inline std::string levels_json(const drawn_pass& d, const model_levels& m) {
     json.member("largest_operation", m.largest_operation).member("largest_at", m.largest_at);
     json.member("total_activations", m.total_activations).member("macs", m.total.macs()).member("flops", m.total.flops());
     json.key("latency"), timed ? json.value(d.step_seconds()) : json.null();
-    json.key(reads_pixels(d.subject) ? "images_per_second" : "tokens_per_second");
+    json.key(std::string(inputs_name(d.subject, d.load)) + "_per_second");
     timed ? json.value(inputs_per_second(d)) : json.null();
     json.key("flops_per_second");
     timed ? json.value(static_cast<double>(m.total.flops()) / d.step_seconds()) : json.null();

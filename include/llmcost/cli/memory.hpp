@@ -100,9 +100,9 @@ inline std::vector<memory_part> parts_of_memory(const inference_memory& m) {
 
 /// `2 sequences of 4,096 tokens`.
 inline std::string inputs_of(const read_subject& read, const workload& load) {
-    const bool images = reads_pixels(read.subject);
-    const std::string inputs = std::to_string(load.batch) + (images ? " image" : " sequence") + (load.batch == 1 ? "" : "s");
-    return images ? inputs : inputs + " of " + grouped(count(load.past) + count(load.sequence)) + " tokens";
+    if (unit_of(read.subject, load) != input_unit::token) return input_words(read.subject, load);
+    return std::to_string(load.batch) + (load.batch == 1 ? " sequence" : " sequences") + " of " +
+           grouped(count(load.past) + count(load.sequence)) + " tokens";
 }
 
 /// `36,192 blocks of 16, 579,072 tokens`: what an engine has left for the cache; empty where no memory is asked about.
@@ -208,11 +208,11 @@ inline svg_picture memory_picture(const read_subject& read, const workload& load
     return out;
 }
 
-inline constexpr std::array memory_options =
-    joined(model_options, memory_lists, std::array{option::image, option::images, option::video, option::videos, option::audio},
-           std::array{option::dtype, option::quantization, option::activation_dtype, option::cache_dtype, option::allocator,
-                      option::utilization, option::engine_memory, option::format, option::plot},
-           titled("Memory", room_options), help_option);
+inline constexpr std::array memory_options = joined(
+    model_options, memory_lists, std::array{option::image, option::images, option::video, option::videos, option::audio},
+    std::array{option::dtype, option::quantization, option::activation_dtype, option::cache_dtype, option::allocator,
+               option::utilization, option::engine_memory, option::format, option::plot},
+    titled("Memory", room_options), help_option);
 
 inline constexpr std::array<example_row, 4> memory_examples{{
     {"llmcost memory --model meta-llama/Llama-3.1-8B --dtype bfloat16 --sequence 8192 --memory 24GB", "does it fit?"},

@@ -117,12 +117,12 @@ inline std::string unused_keys_text(const std::vector<unused_key>& keys, output_
     (void)read_job(work.at(0));  // what is wrong with the options is said before anything is read or downloaded
     const llmcost::convention* const counted_as =
         args.has(option::convention) ? &convention_named("--convention", args.text(option::convention)) : nullptr;
-    if (counted_as != nullptr && work.any()) refuse("--convention", "is of one workload: leave out lists");
+    if (counted_as != nullptr && work.any()) refuse("--convention", "takes one workload: leave out lists");
     asked_adapter adapter = read_adapter(args);
     const bool color = wants_color(args, io);
     several_table several(work, args, io, understand);
     if (io.read_each(args, io, several)) {
-        if (counted_as != nullptr) refuse("--convention", "is of one model");
+        if (counted_as != nullptr) refuse("--convention", "takes one model");
         return answered_with_plot(args, work, several);
     }
     read_subject read = io.read(args, io);

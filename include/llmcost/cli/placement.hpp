@@ -106,8 +106,8 @@ struct placement {
     const device* on = nullptr;
     std::shared_ptr<device> networked{};  ///< `on`, where a command line says what joins its nodes
     serving_interval interval{};          ///< of an engine's times (`judge`)
-    std::string on_types{};     ///< what is to be said of them
-    double price_per_hour = 0;  ///< of a device
+    std::string on_types{};               ///< what is to be said of them
+    double price_per_hour = 0;            ///< of a device
     double grams_per_kwh = 0;
 };
 
@@ -191,7 +191,7 @@ inline void check_workload(const model& m, const arguments& args, const job& wor
             if (args.has(o)) refuse(o.name, "this model reads images, which have no tokens: say how many by --batch");
     bool behind = work.base.past > 0;
     for (const request_group& g : work.groups) behind = behind || g.past > 0;
-    if (behind && count_model(m, {.sequence = 1, .past = 1}).cache == count{})
+    if (behind && !keeps_cache(m))
         refuse((args.has(option::requests) ? option::requests : option::past).name,
                "this model keeps no cache: no tokens stand before those that it reads");
     check_workload(m, work);
@@ -200,7 +200,7 @@ inline void check_workload(const model& m, const arguments& args, const job& wor
 /// Refuses a model that no server answers with: one without a cache, or with an encoder.
 inline void check_writes(const model& m) {
     const workload step{.sequence = 1, .past = 1};
-    if (count_model(m, step).cache == count{} || find_scope(m, step, {scope_kind::role, "encoder"}).found)
+    if (!keeps_cache(m) || find_scope(m, step, {scope_kind::role, "encoder"}).found)
         refuse("serve", "is for models that write token by token from a cache and read no encoder (llmcost latency)");
 }
 

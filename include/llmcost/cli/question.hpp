@@ -11,6 +11,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include <llmcost/analysis/least_workload.hpp>
+#include <llmcost/cli/input_words.hpp>
 #include <llmcost/cli/job.hpp>
 #include <llmcost/cli/query.hpp>
 #include <llmcost/cli/subject.hpp>
@@ -41,19 +43,8 @@ struct question {
     std::vector<phase> phases{};
 };
 
-/// Whether the input is images, so that tokens mean nothing.
-[[nodiscard]] inline bool reads_pixels(const model& m) noexcept {
-    return m.dims.vision.image_height > 0 && m.dims.vocab_size == 0;
-}
-
-/// Whether a description reads something else than tokens or images: nothing of it grows with their number.
-[[nodiscard]] inline bool reads_samples(const question& q) {
-    if (q.described == nullptr || reads_pixels(q.subject)) return false;
-    workload one = q.work.base, two = one;
-    one.sequence = 1, two.sequence = 2;
-    const figures few = count_model(q.subject, one), more = count_model(q.subject, two);
-    return few.flops() == more.flops() && few.written == more.written;
-}
+/// What a question's model reads.
+[[nodiscard]] inline input_unit unit_of(const question& q) { return unit_of(q.subject, q.work.base); }
 
 /// Tokens of the longest sequence at the end of a job, the last one that it writes among them.
 [[nodiscard]] inline std::int64_t longest_of(const job& work, const std::vector<phase>& phases) {
@@ -80,17 +71,6 @@ inline void note_on_context(std::ostream& notes, std::string_view name, const mo
 [[nodiscard]] inline bool has_encoder(const model& m) {
     return !(count_model(m, {.sequence = 1, .encoder_sequence = 1}) ==
              count_model(m, {.sequence = 1, .encoder_sequence = 2}));
-}
-
-/// Whether a model does nothing without sound.
-[[nodiscard]] inline bool reads_sound_alone(const model& m) {
-    if (!m.kind->reads.audio) return false;
-    try {
-        (void)count_model(m, {.sequence = 1});
-    } catch (const description_error&) {
-        return true;
-    }
-    return false;
 }
 
 /// Whether an encoder of whatever length runs in front of a decoder's first pass, and in no later one.

@@ -77,7 +77,7 @@ struct reported {
     bool command_names_device = false;
 
     [[nodiscard]] const workload& load() const { return asked.work.base; }
-    [[nodiscard]] bool images() const { return reads_pixels(asked.subject); }
+    [[nodiscard]] bool tokens() const { return unit_of(asked) == input_unit::token; }
 };
 
 namespace detail {
@@ -111,7 +111,7 @@ inline std::vector<swept_number> swept_numbers(const sweep& lists, const reporte
         if (!n.values.empty()) out.push_back(std::move(n));
     };
     const bool cached = r.load().past > 0;
-    add(option::sequence, &workload::sequence, !r.images() && !cached, low, high);
+    add(option::sequence, &workload::sequence, r.tokens() && !cached, low, high);
     add(option::past, &workload::past, cached, low, high);
     add(option::batch, &workload::batch, true, 1, 256);
     return out;

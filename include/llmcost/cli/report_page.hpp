@@ -150,7 +150,7 @@ private:
             model.rows.push_back({std::string(m.name), m.value + (m.note.empty() ? "" : " (" + m.note + ")")});
         table work{{{}, {}}, {}};
         work.rows = {{"work", work_title(r_.asked, total())},
-                     {r_.images() ? "FLOPs for an image" : "FLOPs for a token",
+                     {"FLOPs per " + std::string(one_input_name(r_.asked.subject, r_.load())),
                       scaled((total().flops() + tokens_of(r_.asked) / count(2)) / tokens_of(r_.asked))},
                      {"memory, in all", in_bytes(r_.held.total())}};
         if (r_.pass.timed()) {
@@ -279,7 +279,7 @@ private:
             "docs/counting.md; torch.utils.flop_counter");
         say("attention", load.attention == attention_scores::full ? "eager, all scores" : "visible scores alone",
             "--attention; docs/counting.md");
-        if (!r_.images())
+        if (const input_unit unit = unit_of(r_.asked); unit == input_unit::token || unit == input_unit::sound)
             say("logits",
                 load.head == logits::all    ? "of all positions"
                 : load.head == logits::last ? "of the last position"

@@ -105,9 +105,9 @@ inline report_picture sweep_picture(const reported& r, std::string file, const s
     const workload& load = r.load();
     std::string caption = what + " over " + of.axis + ", ";
     if (of.axis == "batch")
-        caption += r.images() ? "images of a pass"
-                              : "sequences of " + grouped(count(load.sequence)) + " tokens" +
-                                    (load.past > 0 ? " after " + grouped(count(load.past)) : "");
+        caption += !r.tokens() ? std::string(inputs_name(r.asked.subject, load)) + " of a pass"
+                               : "sequences of " + grouped(count(load.sequence)) + " tokens" +
+                                     (load.past > 0 ? " after " + grouped(count(load.past)) : "");
     else
         caption += std::to_string(load.batch) + (load.batch == 1 ? " sequence" : " sequences") +
                    (of.axis == "past" ? ", " + grouped(count(load.sequence)) +

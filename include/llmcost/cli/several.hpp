@@ -98,9 +98,9 @@ public:
     }
 
     void put(const read_subject& read) override {
-        if (args_.has(option::adapter) && read.subject.policy == nullptr) refuse(option::adapter.name, "is of one model");
+        if (args_.has(option::adapter) && read.subject.policy == nullptr) refuse(option::adapter.name, "takes one model");
         for (const option_row& o : {option::scopes, option::tensors, option::tree, option::unused, option::training})
-            if (args_.has(o)) refuse(o.name, work_.any() ? "is of one workload" : "is of one model; several are a table");
+            if (args_.has(o)) refuse(o.name, work_.any() ? "takes one workload" : "takes one model; several are a table");
         if (!work_.any()) return put(read, args_, 0);
         std::exception_ptr first;
         bool answered = false;

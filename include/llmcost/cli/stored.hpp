@@ -27,8 +27,6 @@ namespace llmcost::cli {
 
 namespace detail {
 
-inline constexpr workload any_walk{.sequence = 1};
-
 /// Whether a type of a file is one that nothing is quantised to.
 inline bool is_plain(std::string_view type) {
     for (const std::string_view plain : {"F64", "F32", "F16", "BF16"})
@@ -65,7 +63,7 @@ inline stored_subject stored_by_plan(const model& m, const quantization& how, co
 /// As llama.cpp would write them.
 inline stored_subject stored_by_mix(const read_subject& read, std::string_view mix) {
     stored_subject out{.applied = true, .otherwise = dtype::float16};  // of llama.cpp's cache, too
-    const model_listing listing = list_model(read.subject, any_walk);
+    const model_listing listing = list_model(read.subject, least_workload(read.subject));
     const gguf_source from = read.found.document.read_with([](config_view root) { return gguf_source_of(root); });
     try {
         const stored_tensors all = gguf_sizes(read.subject, listing, mix, from).weights;
@@ -82,7 +80,7 @@ inline stored_subject stored_by_mix(const read_subject& read, std::string_view m
 inline stored_subject stored_in_file(read_subject& read) {
     const found_weights& file = *read.found.weights;
     stored_subject out{.applied = true, .otherwise = file.is_gguf ? dtype::float16 : dtype::bfloat16};
-    const model_listing listing = list_model(read.subject, any_walk);
+    const model_listing listing = list_model(read.subject, least_workload(read.subject));
     try {
         read.checked = file.is_gguf ? check_gguf(gguf_tensors(read.subject, listing), file.tensors)
                                     : check_tensors(listing, file.tensors.tensors);
@@ -146,7 +144,7 @@ inline void set_quantization(const arguments& given, config_document& document) 
     const bool file = !asked && read.found.weights.has_value();
     if (!asked && !file && !read.subject.dims.quantized) return {};
     try {
-        check_size(read.subject, detail::any_walk);
+        check_size(read.subject, least_workload(read.subject));
         if (file) return detail::stored_in_file(read);
         if (mix != nullptr) return detail::stored_by_mix(read, mix->name);
         if (known != nullptr && !known->experts.empty() && read.subject.dims.moe.num_experts > 1)

@@ -96,11 +96,12 @@ namespace llmcost::cli {
     return (text.find('.') == std::string_view::npos ? grouped(text) : std::string(text)) + ' ' + units[i] + "iB";
 }
 
-/// A share of a whole in percent, one decimal.
+/// A share of a whole in percent, one decimal; a share that would read as none, two or that it is less.
 [[nodiscard]] inline std::string percent(count part, count whole) {
     char buffer[32];
     const double share = whole == count{} ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
-    std::snprintf(buffer, sizeof buffer, "%.1f %%", share);
+    if (share > 0 && share < 0.005) return "<0.01 %";
+    std::snprintf(buffer, sizeof buffer, share > 0 && share < 0.05 ? "%.2f %%" : "%.1f %%", share);
     return buffer;
 }
 

@@ -111,10 +111,8 @@ inline constexpr std::string_view category_words[memory_categories]{
 
 /// `a training step of 4 x 512 tokens · adamw · fp32 · eager attention`.
 [[nodiscard]] inline std::string train_title(const trained& t) {
-    const bool images = reads_pixels(t.read.subject);
-    const std::string inputs = std::to_string(t.load.batch) + (images ? t.load.batch == 1 ? " image" : " images"
-                                                                      : " x " + grouped(count(t.load.sequence)) + " tokens");
-    std::vector<std::string> parts{"A training step of " + inputs, std::string(t.plan.step.optimizer->name)};
+    std::vector<std::string> parts{"A training step of " + input_words(t.read.subject, t.load),
+                                   std::string(t.plan.step.optimizer->name)};
     if (t.plan.adapts.kind != adapter_kind::none) parts.push_back(t.adapter_words);
     parts.emplace_back(precisions[t.precision].name);
     parts.emplace_back(t.load.implementation == attention_implementation::sdpa ? "sdpa" : "eager attention");
@@ -241,7 +239,7 @@ inline void put_utilisation(json_writer& json, const trained& t) {
     const memory_timeline& m = t.run.memory;
     json_writer json;
     json.object().member("model", t.read.found.who.name).member("batch", t.load.batch);
-    if (!reads_pixels(t.read.subject)) json.member("sequence", t.load.sequence);
+    if (unit_of(t.read.subject, t.load) == input_unit::token) json.member("sequence", t.load.sequence);
     json.member("parameters", t.run.counted.params).member("trainable", count(m.trainable));
     json.member("saved_bytes", count(m.saved_bytes)).key("torch_flops").object();
     json.member("forward", t.forward_flops()).member("backward", t.backward_flops()).end_object();

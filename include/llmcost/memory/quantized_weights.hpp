@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include <llmcost/analysis/counts.hpp>
+#include <llmcost/analysis/least_workload.hpp>
 #include <llmcost/memory/quantization.hpp>
 
 // What the weights of a checkpoint take, tensor by tensor.
@@ -90,12 +92,15 @@ inline std::vector<std::string> names_of_module(const std::string& path) {
 /// What a parameter is to a format.
 enum class weight_kind : std::uint8_t { other, linear, relative, grouped, turned, embedding, experts };
 
-/// A tensor of experts that was made of several linear layers.
-struct joined_matrices {
+/// A tensor of experts and the linear layers that it was made of; any other was one layer of its own name, from the
+/// model's width.
+struct expert_tensor {
     string_ref tensor;
-    string_ref parts[2];
+    std::span<const string_ref> parts;
+    bool to_width;  ///< gives the model's width, and does not take it
 };
-inline constexpr joined_matrices joined_by_experts[]{{"gate_up_proj", {"gate_proj", "up_proj"}}};
+inline constexpr string_ref gate_and_up[]{"gate_proj", "up_proj"}, only_down[]{"down_proj"};
+inline constexpr expert_tensor expert_tensors[]{{"gate_up_proj", gate_and_up, false}, {"down_proj", only_down, true}};
 
 /// A parameter as a walk told it.
 struct told_weight {
@@ -103,8 +108,12 @@ struct told_weight {
     std::string_view name;
     weight_kind kind;
     std::vector<std::int64_t> sizes;
-    bool head = false;      ///< gives scores of words
-    bool unpacked = false;  ///< of experts that are made linear layers
+    bool head = false;                       ///< gives scores of words
+    bool unpacked = false;                   ///< of experts that are made linear layers
+    const expert_tensor* made_of = nullptr;  ///< where the table of experts' tensors has it
+
+    /// How many linear layers an expert's part of it was.
+    [[nodiscard]] std::int64_t layers() const noexcept { return made_of == nullptr ? 1 : std::ssize(made_of->parts); }
 };
 
 /// Hears of parameters and of what the plan's lists say of the modules that hold them.
@@ -138,8 +147,12 @@ public:
         told_weight w{open_.back().at, name, kind_of(m, name, v.rank), {v.size, v.size + v.rank}, false, false};
         w.head = open_.back().what == role::head && v.rank == 2 && v.size[0] == words_;
         w.unpacked = m.prefix == "Llama4" && m.base == "TextExperts";
-        if (w.kind == weight_kind::experts)
+        if (w.kind == weight_kind::experts) {
+            const auto row =
+                std::ranges::find_if(expert_tensors, [&](const expert_tensor& e) { return e.tensor == w.name; });
+            if (row != std::end(expert_tensors)) w.made_of = row;
             for (const std::string& matrix : matrices_of(w)) meet(names_of_module(matrix), "Linear");
+        }
         weights_.push_back(std::move(w));
     }
 
@@ -159,11 +172,9 @@ public:
     /// The linear layers that a tensor of experts was: those of the first expert stand for all.
     [[nodiscard]] std::vector<std::string> matrices_of(const told_weight& w) const {
         const std::string one = modules_[w.module].path + ".0.";
+        if (w.made_of == nullptr) return {one + std::string(w.name)};
         std::vector<std::string> out;
-        for (const joined_matrices& j : joined_by_experts)
-            if (j.tensor == w.name)
-                for (const string_ref part : j.parts) out.push_back(one + std::string(part));
-        if (out.empty()) out.push_back(one + std::string(w.name));
+        for (const string_ref part : w.made_of->parts) out.push_back(one + std::string(part));
         return out;
     }
     /// Whether a rule means a module by one of its names or its class.
@@ -267,7 +278,7 @@ private:
     /// Experts lie outputs × inputs or the other way round; the width that is the model's tells them apart.
     [[nodiscard]] bool turned(const told_weight& w) const {
         if (w.kind != weight_kind::experts) return w.kind == weight_kind::turned;
-        const bool down = w.name == "down_proj";
+        const bool down = w.made_of != nullptr && w.made_of->to_width;
         const std::int64_t in = w.sizes[2], out = w.sizes[1];
         return down ? out != hidden_ && in == hidden_ : in != hidden_ && out == hidden_;
     }
@@ -304,8 +315,8 @@ private:
         const bool experts = w.kind == weight_kind::experts;
         std::int64_t outputs = w.sizes[w.sizes.size() - 2], inputs = w.sizes.back();
         if (turned(w)) std::swap(outputs, inputs);
-        count matrices = experts ? count(w.sizes[0]) : count(1);
-        if (experts && w.name == "gate_up_proj") outputs /= 2, matrices *= count(2);
+        const count matrices = (experts ? count(w.sizes[0]) : count(1)) * count(w.layers());
+        outputs /= w.layers();
         const std::uint64_t elements = elements_of(w);
         add(name_of_tensor(w, how.numbers), w, elements, matrices * bytes_of_numbers(how, outputs, inputs), how.type);
         for (const tensor_beside& t : how.beside)
@@ -337,7 +348,7 @@ private:
     if (otherwise == dtype::unspecified) otherwise = dtype::float32;
     stored_weights out;
     detail::weights_listener ear{plan, m.dims.vocab_size};
-    const workload any{.sequence = 1, .past = 0, .head = logits::all};
+    const workload any = least_workload(m);
     trace t{resolved(any, types_of(m, any)), &ear};
     m.describe(t);
     detail::weights_writer{m, plan, otherwise, ear, out}.write();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <llmcost/analysis/counts.hpp>
+#include <llmcost/analysis/least_workload.hpp>
 #include <llmcost/memory/inference.hpp>
 #include <llmcost/memory/training_step.hpp>
 #include <llmcost/serving/model_kernel.hpp>
@@ -17,8 +18,8 @@ namespace llmcost {
 /// Parameters on each device.
 [[nodiscard]] inline weight_parts parameters_of(const model& whole, const execution& how) {
     const model part = sharded(whole, how.shards);
+    const workload any = least_workload(part);
     const auto parameters = [&](scope_query asked) {
-        const workload any{.sequence = 1, .past = 0, .head = logits::all};
         return static_cast<double>(count_model(part, any, asked).params.to_64());
     };
     const double kept = parameters(scope_query{role::embedding}) + parameters(scope_query{role::head});

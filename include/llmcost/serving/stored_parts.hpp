@@ -67,7 +67,7 @@ private:
 [[nodiscard]] inline weight_parts parts_as_stored(const model& m, const bytes_as_stored& stored) {
     weight_parts out;
     detail::part_listener ear{stored, out};
-    const workload any{.sequence = 1, .past = 0, .head = logits::all};
+    const workload any = least_workload(m);
     trace t{resolved(any, types_of(m, any)), &ear};
     m.describe(t);
     out.others = static_cast<double>(stored.total.to_64()) - out.kept - out.routed;

@@ -9,7 +9,7 @@
 #include <llmcost/serving/timed_step.hpp>
 
 // one family of the registry's: whoever plans for it compiles no other
-constexpr const llmcost::architecture* rows[]{&llmcost::arch::llama};
+constexpr llmcost::known_row rows[]{&llmcost::arch::llama};
 constexpr llmcost::known_models known{rows, 1, llmcost::read_model_among, llmcost::read_model_of};
 
 int main() {
