@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // budget [--megabytes N] [--instantiations N] [--seconds N] -- COMMAND...
 //
-// Runs a command five times. Its peak memory, and the templates that g++ names under -Q, are gated: they do not wobble.
+// Runs a command ten times. Its peak memory, and the templates that g++ names under -Q, are gated: they do not wobble.
 // The shortest time is printed beside its aim and gates nothing: it does.
 #include <algorithm>
 #include <array>
@@ -87,7 +87,7 @@ int checked(int argc, char** argv) {
     }
     if (i + 1 >= argc) throw std::runtime_error("no command");
     measured least = run_once(argv + i + 1);
-    for (int more = 0; more < 4; ++more) {
+    for (int more = 0; more < 9; ++more) {
         const measured again = run_once(argv + i + 1);
         least.seconds = std::min(least.seconds, again.seconds);
         least.megabytes = std::min(least.megabytes, again.megabytes);

@@ -166,17 +166,3 @@ TEST_CASE("colour is for terminals, and for those who want it") {
         page.erase(at, page.find('m', at) + 1 - at);
     CHECK(page == printed(llama));
 }
-
-// a perceptron reads features: their number does not go by --sequence
-TEST_CASE("the page of a description that reads no tokens speaks of samples") {
-    const temporary_folder folder;
-    const std::string path = (folder.path() / "mlp.json").string();
-    std::ofstream(path) << R"({"inputs": {"x": {"shape": ["batch", 784]}},
-        "layers": [{"type": "Linear", "name": "fc1", "in_features": 784, "out_features": 10}]})";
-    const std::string page = printed("--config " + path + " --batch 4");
-    CHECK(has(page, "Forward pass, batch 4 "));
-    CHECK(has(page, "FLOPs per sample 15.68 k\n"));
-    std::ofstream(path) << R"({"inputs": {"x": {"shape": ["batch", "sequence", 784]}},
-        "layers": [{"type": "Linear", "name": "fc1", "in_features": 784, "out_features": 10}]})";
-    CHECK(has(printed("--config " + path + " --batch 4"), "FLOPs per token 15.68 k\n"));
-}

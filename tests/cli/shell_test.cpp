@@ -189,7 +189,7 @@ TEST_CASE("models lists every row and every bundled name") {
     const auto list = nlohmann::json::parse(printed("models --format json"));
     CHECK(list["model_types"].size() == parts::rows.count);
     CHECK(list["bundled"].size() == llmcost::bundled_configs.size());
-    for (const auto* row : parts::rows) CHECK_MESSAGE(has(text, row->model_type), row->model_type);
+    for (const llmcost::architecture* row : parts::rows) CHECK_MESSAGE(has(text, row->model_type), row->model_type);
     for (const auto& bundled : llmcost::bundled_configs) CHECK_MESSAGE(has(text, bundled.name), bundled.name);
     CHECK(has(printed("models --format csv"), "\nbundled,meta-llama/Llama-3.2-1B,1235814400,"));
     CHECK(has(printed("models --format markdown"), "| bundled | meta-llama/Llama-3.2-1B | 1,235,814,400 |"));

@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+// What pages call the input of a model that reads no text.
+#include "../hub/hub_fixture.hpp"
+#include "program.hpp"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <string>
+
+using namespace llmcost::testing;
+
+// a perceptron reads features: their number does not go by --sequence
+TEST_CASE("the page of a description that reads no tokens speaks of samples") {
+    const temporary_folder folder;
+    const std::string path = (folder.path() / "mlp.json").string();
+    std::ofstream(path) << R"({"inputs": {"x": {"shape": ["batch", 784]}},
+        "layers": [{"type": "Linear", "name": "fc1", "in_features": 784, "out_features": 10}]})";
+    const std::string page = printed("--config " + path + " --batch 4");
+    CHECK(has(page, "Forward pass, 4 samples "));
+    CHECK(has(page, "FLOPs per sample 15.68 k\n"));
+    for (const char* command : {"ops", "levels", "memory", "train", "graph --format dot"}) {
+        const std::string text = printed(std::string(command) + " --config " + path + " --batch 4");
+        CHECK_MESSAGE(has(text, "4 samples"), command);
+        CHECK_MESSAGE(!has(text, "1,024 tokens"), command);
+    }
+    const std::string fits = printed("fit --memory 24GB --config " + path);
+    CHECK(has(fits, "samples\n"));
+    CHECK(!has(fits, "context"));
+    const std::string times = printed("latency --training --device h100_sxm --batch 4 --config " + path);
+    CHECK(has(times, "a training step of 4 samples"));
+    CHECK(has(times, "samples/s"));
+    std::ofstream(path) << R"({"inputs": {"x": {"shape": ["batch", "sequence", 784]}},
+        "layers": [{"type": "Linear", "name": "fc1", "in_features": 784, "out_features": 10}]})";
+    CHECK(has(printed("--config " + path + " --batch 4"), "FLOPs per token 15.68 k\n"));
+}
+
+// ten seconds of sound at 16,000 samples a second are 160,000; no token is in it
+TEST_CASE("pages of a model that reads sound alone speak of sound") {
+    const std::string model = " --config " LLMCOST_TEST_DIR "/golden/media/default__wav2vec2.json --audio 10";
+    const std::string two = model + " --batch 2";
+    for (const char* command : {"", "ops", "levels", "memory", "train", "graph --format dot", "latency --device h100_sxm",
+                                "latency --training --device h100_sxm"}) {
+        const std::string text = printed(command + two);
+        CHECK_MESSAGE(has(text, "2 x 10 s of sound"), command);
+        CHECK_MESSAGE(!has(text, "1,024 tokens"), command);
+    }
+    CHECK(has(printed("ops" + two), "2x1x160000"));
+    const std::string fits = printed("fit --memory 24GB" + two);
+    CHECK(has(fits, "of 10 s of sound each\n"));
+    CHECK(!has(fits, "context"));
+    CHECK(has(printed("formula" + model), "B recordings of 10 s of sound\n"));
+    CHECK(has(refused("latency --device h100_sxm --past 8" + two, {}, 2), "keeps no cache"));
+}
