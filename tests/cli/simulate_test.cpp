@@ -151,6 +151,15 @@ TEST_CASE("stages, a model that proposes and a router are asked for by name") {
     CHECK(staged["output_tokens_per_second"].get<double>() < 2 * whole["output_tokens_per_second"].get<double>());
     CHECK(has(printed(simulated + load + " --pp 2"), "meta-llama/Llama-3.1-70B on 8 x H200 SXM"));
     CHECK(has(refused(simulated + "vllm --pp 81"), "--pp: 81 stages for a model of 80 layers"));
+    // sixteen devices are two nodes: what lies between them is said, and a slower network takes longer
+    CHECK(has(printed(simulated + load + " --pp 4"), "50 GB/s of each device between 2 nodes of 8"));
+    CHECK_FALSE(has(printed(simulated + load + " --pp 2"), "between 2 nodes"));
+    const json usual = simulated_json(simulated + load + " --pp 4"),
+               slower = simulated_json(simulated + load + " --pp 4 --network 5");
+    CHECK(usual["network_gbps_per_device"] == 50);
+    CHECK(slower["network_gbps_per_device"] == 5);
+    CHECK(slower["tpot"]["mean_seconds"] > usual["tpot"]["mean_seconds"]);
+    CHECK(has(refused(simulated + load + " --pp 2 --network 5"), "--network: needs more devices than a node's links join"));
     // what proposes tokens takes time of its own, and room in the cache
     const std::string drafts = "vllm --concurrency 4 --requests 16 --draft 3 --acceptance 0.8";
     const json none = simulated_json(simulated + "vllm --concurrency 4 --requests 16"),

@@ -24,6 +24,7 @@
 #include <llmcost/serving/engines.hpp>
 #include <llmcost/serving/execution_of.hpp>
 #include <llmcost/serving/kernels.hpp>
+#include <llmcost/serving/stage_links.hpp>
 
 // What `llmcost latency` and `llmcost serve` have in common: a model, a device, and how an engine runs one on the other.
 namespace llmcost::cli {
@@ -143,11 +144,11 @@ inline void check_network(std::string_view option, const sharding& s, std::int64
                        "); say what lies between nodes, as 50 (GB/s of each device) or ib_ndr");
 }
 
-/// What joins the nodes of a placement; empty where it is one.
-inline std::string words_on_network(const placement& p) {
-    const std::int64_t devices = p.how.shards.devices(), node = p.how.node;
+/// What joins the nodes of a placement, whose layers stand on so many stages of devices; empty where it is one.
+inline std::string words_on_network(const placement& p, std::int64_t pipeline = 1) {
+    const std::int64_t devices = p.how.shards.devices() * pipeline, node = p.how.node;
     if (devices <= node) return {};
-    return formatted("%.4g GB/s of each device", p.on->network_bandwidth) + " between " +
+    return formatted("%.4g GB/s of each device", network_of(*p.on)) + " between " +
            std::to_string((devices + node - 1) / node) + " nodes of " + std::to_string(node);
 }
 

@@ -200,9 +200,9 @@ inline void check_requests(const std::vector<simulated_request>& requests, const
                     (stages > 1 ? " in each of " + std::to_string(stages) + " micro-batches" : ""));
 }
 
-/// The way of a cache from one device to another: by a network of its nodes, else by a port of 400 Gbit/s.
+/// The way of a cache from one device to another.
 inline void use_network(simulated_deployment& as, const device& on) {
-    as.network = on.network_bandwidth > 0 ? on.network_bandwidth : find_network("ib_ndr")->gigabytes_per_second;
+    as.network = network_of(on);
     as.network_latency = 50e-6;
 }
 
@@ -300,7 +300,7 @@ inline placement place_of_draft(arguments args, const program& io) {
     placement p = io.place(args, io);
     if (as.writing_replicas > 0)
         detail::use_network(as, *p.on);
-    else if (args.has(option::network) && p.how.shards.devices() <= p.how.node)
+    else if (args.has(option::network) && p.how.shards.devices() * as.stages <= p.how.node)
         refuse("--network", "needs more devices than a node's links join, or --prefill and --decode");
     check_memory(*p.on);
     check_writes(p.subject);

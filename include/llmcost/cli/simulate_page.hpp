@@ -71,7 +71,7 @@ inline std::string simulated_text(const simulated_answer& a) {
     line("measured runs say", "first token " + interval(s.ttft.mean, a.where.interval.simulated_ttft) + ", per token " +
                                   interval(s.tpot.mean, a.where.interval.simulated_tpot) + " (nine in ten means, by " +
                                   std::string(words_of(a.where.interval.by)) + ")");
-    if (const std::string network = words_on_network(a.where); !network.empty()) line("network", network);
+    if (const std::string network = words_on_network(a.where, a.as.stages); !network.empty()) line("network", network);
     if (a.as.writing_replicas > 0)
         line("behind prompts", formatted("%.4g GB/s of each device to those that write", a.as.network));
     line("requests", grouped(count(s.requests)) + " in " + duration(s.seconds) + formatted(", %.4g a second", s.requests_per_second) +
@@ -101,7 +101,8 @@ inline std::string simulated_json(const simulated_answer& a) {
     json.object();
     put_model(json, a.where);
     json.member("device", a.where.on->names[0]).member("engine", a.where.by.name).member("dtype", a.where.how.products->name);
-    if (a.as.writing_replicas > 0) json.member("network_gbps_per_device", a.as.network);
+    if (a.as.writing_replicas > 0 || !words_on_network(a.where, a.as.stages).empty())
+        json.member("network_gbps_per_device", network_of(*a.where.on));
     json.member("load", a.load).member("devices", a.devices).member("engines", a.engines);
     for (const auto& [name, d] : {std::pair{"ttft", s.ttft}, {"tpot", s.tpot}, {"itl", s.itl}, {"end_to_end", s.end_to_end}}) {
         json.key(name).object().member("mean_seconds", d.mean).member("p50_seconds", d.p50).member("p90_seconds", d.p90);

@@ -12,6 +12,7 @@
 #include <llmcost/serving/memory.hpp>
 #include <llmcost/serving/plan.hpp>
 #include <llmcost/serving/power.hpp>
+#include <llmcost/serving/stage_links.hpp>
 
 namespace llmcost {
 
@@ -69,6 +70,8 @@ public:
           on_(on),
           weights_(weight_bytes(whole, how)),
           layers_(whole.dims.num_hidden_layers),
+          hidden_size_(whole.dims.hidden_size),
+          from_(&from),
           figures_of_part_(sharded(whole, how.shards)),
           prompts_(whole, how, on, from),
           decoding_(whole, decoding(how), on, from) {}
@@ -100,6 +103,10 @@ public:
     [[nodiscard]] const device& on() const noexcept { return on_; }
     /// Layers of the whole model.
     [[nodiscard]] std::int64_t layers() const noexcept { return layers_; }
+    /// What joins so many stages, of so many devices each.
+    [[nodiscard]] stage_links links_of(std::int64_t stages, std::int64_t devices) const {
+        return {stages, devices, hidden_size_, how_, on_, *from_};
+    }
     /// Steps of prompts, and of those that write.
     [[nodiscard]] step_plan& steps() noexcept { return prompts_; }
     [[nodiscard]] step_plan& decoding_steps() noexcept { return decoding_; }
@@ -267,7 +274,8 @@ private:
     engine by_;
     const device& on_;
     double weights_;
-    std::int64_t layers_;
+    std::int64_t layers_, hidden_size_;
+    kernel_source* from_;
     evaluator figures_of_part_;
     step_plan prompts_;
     step_plan decoding_;

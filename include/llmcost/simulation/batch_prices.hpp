@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include <llmcost/serving/power.hpp>
@@ -28,8 +29,14 @@ struct proposal {
 /// waits for it where that takes longer.
 class batch_prices {
 public:
-    batch_prices(server& of, const scheduling_policy& policy, const host_times& host, proposal drafts = {})
-        : of_(&of), policy_(policy), host_(host), layers_(static_cast<double>(of.layers())), drafts_(drafts) {}
+    batch_prices(server& of, const scheduling_policy& policy, const host_times& host, proposal drafts = {},
+                 stage_links links = {})
+        : of_(&of),
+          policy_(policy),
+          host_(host),
+          layers_(static_cast<double>(of.layers())),
+          drafts_(drafts),
+          links_(std::move(links)) {}
 
     [[nodiscard]] step_price operator()(const step_batch& b, double past) {
         groups_.clear();
@@ -61,6 +68,7 @@ public:
         step_price p;
         p.seconds = std::max(host_.overlap * cost.seconds, issued) + host_.step_seconds +
                     host_.sequence_seconds * static_cast<double>(b.writing + static_cast<std::int64_t>(b.prompts.size()));
+        p.sent = links_(tokens + (writing.batch - b.writing) * writing.sequence);
         if (of_->on().watts > 0) p.joules = p.seconds * watts_of(of_->on(), cost, p.seconds);
         return p;
     }
@@ -82,6 +90,7 @@ private:
     host_times host_;
     double layers_;
     proposal drafts_;
+    stage_links links_;
     std::vector<walked_at> groups_;
 };
 

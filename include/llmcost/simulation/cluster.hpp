@@ -25,6 +25,7 @@ struct cluster_plan {
     double tokens_per_turn = 1;
     double request_seconds = 0;  ///< of host time before a request is in an engine's queue
     std::int64_t stages = 1;     ///< of devices one behind the other: as many micro-batches of an engine run at a time
+    std::vector<bool> leaves_node{};  ///< of each stage but the last, whether a network lies behind it; none: links do
     router_rule router = router_rule::least;
 };
 
@@ -133,7 +134,7 @@ private:
         if (plan.stages > 1)  // a micro-batch is composed when its tokens are back; all of them share requests and cache
             policy.steps_ahead = 0, policy.sequences = std::max<std::int64_t>(1, policy.sequences / plan.stages);
         for (std::int64_t i = 0; i < plan.replicas * plan.stages; ++i) {
-            if (plan.stages > 1 && i % plan.stages == 0) pipelines_.emplace_back(plan.stages);
+            if (plan.stages > 1 && i % plan.stages == 0) pipelines_.emplace_back(plan.stages, plan.leaves_node);
             std::vector<scheduler> ranks;
             for (std::int64_t k = 0; k < plan.ranks; ++k)
                 ranks.emplace_back(policy, std::max<std::int64_t>(1, plan.pages / plan.stages), plan.pages_per_block,

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <llmcost/serving/stage_links.hpp>
 #include <llmcost/simulation/scheduler.hpp>
 
 namespace llmcost {
@@ -18,6 +19,7 @@ namespace llmcost {
 struct step_price {
     double seconds = 0;
     double joules = 0;  ///< of each device
+    hand_over sent{};   ///< from each stage to the next
 };
 
 /// Steps that ran, alike but for the tokens that were written meanwhile.
@@ -40,16 +42,25 @@ struct token_gap {
 /// Stages of devices that hold layers one behind the other, which micro-batches pass in the order in which they come.
 class pipeline {
 public:
-    explicit pipeline(std::int64_t stages) : free_(static_cast<std::size_t>(stages), 0.0) {}
+    /// `leaves_node`: of each stage but the last, whether a network lies behind it; none: links do.
+    explicit pipeline(std::int64_t stages, std::vector<bool> leaves_node = {})
+        : free_(static_cast<std::size_t>(stages), 0.0), leaves_node_(std::move(leaves_node)) {
+        leaves_node_.resize(free_.size());
+    }
     [[nodiscard]] std::int64_t stages() const noexcept { return static_cast<std::int64_t>(free_.size()); }
-    /// When a step that takes so long in all, the same in each stage, has passed all of them.
-    [[nodiscard]] double passed(double now, double seconds) noexcept {
-        for (double& free : free_) now = free = std::max(now, free) + seconds / static_cast<double>(free_.size());
+    /// When a step that takes so long in all, the same in each stage, has passed all of them; who sends computes nothing.
+    [[nodiscard]] double passed(double now, const step_price& step) noexcept {
+        for (std::size_t i = 0; i < free_.size(); ++i) {
+            now = std::max(now, free_[i]) + step.seconds / static_cast<double>(free_.size());
+            if (i + 1 < free_.size()) now += leaves_node_[i] ? step.sent.between_nodes : step.sent.in_node;
+            free_[i] = now;
+        }
         return now;
     }
 
 private:
     std::vector<double> free_;  ///< when each stage is
+    std::vector<bool> leaves_node_;
 };
 
 /// Whom a router sends a request to.
@@ -158,11 +169,13 @@ private:
         if (least == 1) last_ = first_;
         busy_ = true, begin_ = now, steps_ = all_ = least, end_ = now + seconds_until(least);
         if (through_ == nullptr) return;
-        waits_ = through_->passed(now, first_.seconds) - end_;
+        waits_ = through_->passed(now, first_) - end_;
         end_ += waits_;
     }
     static void slower(step_price& all, const step_price& one) noexcept {
         all.seconds = std::max(all.seconds, one.seconds), all.joules = std::max(all.joules, one.joules);
+        all.sent.in_node = std::max(all.sent.in_node, one.sent.in_node);
+        all.sent.between_nodes = std::max(all.sent.between_nodes, one.sent.between_nodes);
     }
     /// Somebody who came now may be in the step behind the one that is composed next.
     void cut(double now) {
@@ -207,7 +220,7 @@ private:
     std::vector<step_batch> running_;  ///< what each rank computes
     double per_turn_;
     pipeline* through_ = nullptr;
-    double waits_ = 0;  ///< for stages that others are in
+    double waits_ = 0;  ///< for stages that others are in, and for what is sent from one to the next
     bool busy_ = false;
     double begin_ = 0, end_ = 0, last_written_ = 0;
     std::int64_t steps_ = 0, all_ = 0;  ///< of what was planned, how many are left after somebody came

@@ -77,9 +77,12 @@ template <class Progress>
         .request_seconds = by.host.request_seconds,
         .stages = as.stages,
         .router = as.router};
+    const sharding& shards = by.on->how().shards;  // groups that share experts are one stage, others engines of their own
+    const stage_links links = by.on->links_of(as.stages, by.ranks_in_step ? shards.devices() : shards.tensor);
+    plan.leaves_node = links.leaves_node();
     proposal drafts = by.drafts;
     drafts.tokens = as.draft;
-    batch_prices price(*by.on, by.policy, by.host, drafts);
+    batch_prices price(*by.on, by.policy, by.host, drafts, links);
     if (as.writing_replicas == 0) {
         cluster<batch_prices> all(requests, as.clients, plan, price);
         return all.run(keep_steps, std::forward<Progress>(progress));
@@ -89,7 +92,7 @@ template <class Progress>
     writing.replicas = by.ranks_in_step ? as.writing_replicas : as.writing_replicas * groups;
     writing.policy.mixes_chunks = true;
     plan.proposed = 0, plan.tokens_per_turn = 1;
-    batch_prices price_of_prompts(*by.on, by.policy, by.host);
+    batch_prices price_of_prompts(*by.on, by.policy, by.host, {}, links);
     const auto transfer = [&](std::int64_t n) {
         return as.network_latency + by.on->cache_bytes(n) / (as.network * 1e9);
     };
