@@ -9,8 +9,10 @@
 
 #include <cstddef>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <string>
+#include <vector>
 
 using namespace llmcost::testing;
 using nlohmann::json;
@@ -219,10 +221,64 @@ TEST_CASE("a plan keeps to its bounds with the fewest devices") {
     CHECK(
         simulated_json(asked + "--rate 5 --slo ttft=9s,tpot=60ms --slo-at 0.5")["deployments"][0]["devices"].get<double>() <=
         sure["deployments"][0]["devices"].get<double>());
+    CHECK(few["need_more_devices"].get<int>() > 0);
+    CHECK(few["candidates"] == 240);  // ten splits of eight devices, four budgets, three numbers of requests, two ways
     const json many = simulated_json(asked + "--rate 100 --slo ttft=1s,tpot=30ms --slo-at 0.5");
     CHECK(many["deployments"][0]["devices"].get<double>() > 1);
     CHECK(has(refused(asked + "--rate 5"), "--slo: is missing"));
     const outcome none = llmcost_line(asked + "--rate 5 --slo tpot=1us");
     CHECK(none.code == 8);
     CHECK(has(none.out, "None keeps to it"));
+}
+
+TEST_CASE("a plan tries stages beside devices that share layers, and groups that share experts") {
+    const auto splits = [](const std::string& line) {
+        std::set<std::vector<int>> all;
+        const json found =
+            simulated_json("plan --device h200_sxm --calibration none --requests 50 --rate 1 --top 99 " + line);
+        for (const json& d : found["deployments"])
+            all.insert({d["tensor_parallel"].get<int>(), d["pipeline_parallel"].get<int>(), d["data_parallel"].get<int>(),
+                        d["expert_parallel"].get<int>()});
+        return all;
+    };
+    const std::string loose = " --slo ttft=90s,tpot=9s --no-separate --engine vllm --devices 4";
+    CHECK(splits("--model Qwen/Qwen3-8B" + loose) ==
+          std::set<std::vector<int>>{{1, 1, 1, 1}, {1, 2, 1, 1}, {1, 4, 1, 1}, {2, 1, 1, 1}, {2, 2, 1, 1}, {4, 1, 1, 1}});
+    CHECK(splits("--model Qwen/Qwen3-8B --pp 3" + loose) == std::set<std::vector<int>>{{1, 3, 1, 1}});
+    CHECK(splits("--model Qwen/Qwen3-30B-A3B --pp 1 --tp 2" + loose) ==
+          std::set<std::vector<int>>{{2, 1, 1, 1}, {2, 1, 1, 2}, {2, 1, 2, 4}});
+    CHECK(has(refused("plan --model Qwen/Qwen3-8B --device h200_sxm --pp 37 --devices 64" +
+                      std::string(" --rate 1 --slo ttft=1s")),
+              "--pp: 37 stages for a model of 36 layers"));
+}
+
+// 810 GB of weights: sixteen devices of 80 GB in two nodes hold them, eight do not
+TEST_CASE("a plan finds stages over nodes where one node is too small, and names each engine's options") {
+    const std::string asked =
+        "plan --model meta-llama/Llama-3.1-405B --device h100_sxm --devices 16 --calibration none --rate 0.2 --requests 50 "
+        "--output 100 --slo ttft=9s,tpot=200ms --slo-at 0.5 --no-separate";
+    const json found = simulated_json(asked);
+    CHECK(found["keeps"] == true);
+    CHECK(found["candidates"] == 3 * 14 * 4 * 3);
+    std::set<std::string> commands;
+    for (const json& d : found["deployments"]) {
+        CHECK(d["devices"] == 16);
+        CHECK(d["nodes_of_engine"] == 2);
+        CHECK(d["pipeline_parallel"].get<int>() * d["tensor_parallel"].get<int>() == 16);
+        if (d["pipeline_parallel"] == 2) commands.insert(d["command"].get<std::string>());
+    }
+    const std::string model = "meta-llama/Llama-3.1-405B";
+    CHECK(commands == std::set<std::string>{
+                          "vllm serve " + model +
+                              " --tensor-parallel-size 8 --pipeline-parallel-size 2"
+                              " --max-num-batched-tokens 8192 --max-num-seqs 1024",
+                          "python -m sglang.launch_server --model-path " + model +
+                              " --tp 8 --pp-size 2 --chunked-prefill-size 8192 --max-running-requests 2048",
+                          "trtllm-serve " + model + " --tp_size 8 --pp_size 2 --max_num_tokens 8192 --max_batch_size 2048"});
+    CHECK(has(printed(asked), "--pipeline-parallel-size 2 --max-num-batched-tokens 8192 --max-num-seqs 1024  (on 2 nodes)"));
+    std::string eight = asked;
+    eight.replace(eight.find("--devices 16"), 12, "--devices 8");
+    const outcome none = llmcost_line(eight);
+    CHECK(none.code == 8);
+    CHECK(has(none.out, "Nothing could be tried"));
 }

@@ -8,12 +8,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <memory>
+#include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include <llmcost/cli/engine_command.hpp>
 #include <llmcost/cli/simulate.hpp>
 #include <llmcost/simulation/search.hpp>
 
@@ -29,7 +31,10 @@ inline constexpr option_row
     engines_tried{"--engine",       value_kind::text,   "ENGINE", "only this one: trtllm, vllm, sglang (all that run there)", {}, detail::engine_words},
     together     {"--no-separate",  value_kind::none,   "",     "no engines for prompts beside engines that write"},
     top_of_plan  {"--top",          value_kind::number, "N",    "of the best (5)"},
-    tp_of_plan   {"--tp",           value_kind::number, "N",    "only so many devices that share each layer (1, 2, 4, 8)"};
+    tp_of_plan   {"--tp",           value_kind::number, "N",    "only so many devices that share each layer (1, 2, 4, 8)"},
+    pp_of_plan   {"--pp",           value_kind::number, "N",    "only so many stages of layers (1, 2, 4 ... as fit)"},
+    dp_of_plan   {"--dp",           value_kind::number, "N",    "only so many groups that share experts (1, 2, 4, 8)"},
+    ep_of_plan   {"--ep",           value_kind::number, "N",    "only so many groups of experts (1, or all devices)"};
 // clang-format on
 
 }  // namespace option
@@ -58,37 +63,56 @@ inline constexpr std::array plan_options =
            help_option,
            titled("Device", std::array{option::device, option::engines_tried, option::engine_version, option::calibration,
                                        option::linear_dtype, option::experts_dtype, option::kept_dtype, option::routing,
-                                       option::execution, option::tp_of_plan, option::dp, option::ep, option::network,
-                                       option::price, option::carbon}),
+                                       option::execution, option::tp_of_plan, option::pp_of_plan, option::dp_of_plan,
+                                       option::ep_of_plan, option::network, option::price, option::carbon}),
            model_options, std::array{option::quantization});
 
 namespace detail {
 
-/// A kind of engine that is tried: its placement outlives its server.
-struct placed_kind {
+/// An engine on devices; it outlives its server.
+struct placed_server {
     placement where;
-    std::unique_ptr<server> on;
+    std::optional<server> on{};
 };
+/// A kind of engine that is tried, its layers on so many stages of such devices.
+struct placed_kind {
+    placed_server* at = nullptr;
+    std::int64_t stages = 1;
 
-/// How an engine is started so.
-[[nodiscard]] inline std::string start_command(const placed_kind& k, const tried_deployment& t) {
-    const std::string model(k.where.who.name), tp = std::to_string(k.where.how.shards.tensor);
-    const std::string tokens = std::to_string(t.policy.tokens_per_step), sequences = std::to_string(t.policy.sequences);
-    const bool experts = k.where.how.shards.expert > 1;
-    if (k.where.by.name == string_ref("vllm"))
-        return "vllm serve " + model + " --tensor-parallel-size " + tp + (experts ? " --enable-expert-parallel" : "") +
-               " --max-num-batched-tokens " + tokens + " --max-num-seqs " + sequences;
-    if (k.where.by.name == string_ref("sglang"))
-        return "python -m sglang.launch_server --model-path " + model + " --tp " + tp +
-               (experts ? " --ep-size " + std::to_string(k.where.how.shards.expert) : "") + " --chunked-prefill-size " + tokens +
-               " --max-running-requests " + sequences;
-    return "trtllm-serve " + model + " --tp_size " + tp +
-           (experts ? " --ep_size " + std::to_string(k.where.how.shards.expert) : "") + " --max_num_tokens " + tokens +
-           " --max_batch_size " + sequences;
-}
+    [[nodiscard]] const placement& where() const noexcept { return at->where; }
+    [[nodiscard]] std::string command(const tried_deployment& t) const { return start_command(where(), stages, t.policy); }
+    /// Nodes that an engine stands on.
+    [[nodiscard]] std::int64_t nodes() const noexcept {
+        return (where().how.shards.devices() * stages + where().how.node - 1) / where().how.node;
+    }
+};
 
 [[nodiscard]] inline double money_per_million(const placement& p, const tried_deployment& t) {
     return 1e6 / t.summary.output_tokens_per_second / 3600 * p.price_per_hour * t.devices;
+}
+
+[[nodiscard]] inline std::string plan_table(const std::vector<placed_kind>& kinds,
+                                            const std::vector<tried_deployment>& list) {
+    const bool priced = kinds.front().where().price_per_hour > 0;
+    std::string out = right("devices", 11) + "  " + left("engine", 8) + right("tp", 3) + right("pp", 4) + right("dp", 4) +
+                      right("ep", 4) + right("engines", 9) + right("a step", 9) + right("first token p99", 17) +
+                      right("per token p99", 15) + right("keep", 8) + right("tokens/s", 10) +
+                      (priced ? right("per million", 13) : "") + '\n';
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        const tried_deployment& t = list[i];
+        const placed_kind& k = kinds[t.kind];
+        const sharding& s = k.where().how.shards;
+        const std::string engines = t.separated() ? std::to_string(t.replicas) + " + " + std::to_string(t.writing_replicas)
+                                                  : std::to_string(t.replicas);
+        out += right(std::to_string(i + 1), 3) + right(formatted("%.0f", t.devices), 8) + "  " + left(k.where().by.name, 8) +
+               right(std::to_string(s.tensor), 3) + right(std::to_string(k.stages), 4) + right(std::to_string(s.data), 4) +
+               right(std::to_string(s.expert), 4) + right(engines, 9) + right(grouped(count(t.policy.tokens_per_step)), 9) +
+               right(duration(t.summary.ttft.p99), 17) + right(duration(t.summary.tpot.p99), 15) +
+               right(formatted("%.1f %%", 100 * t.summary.good_share), 8) +
+               right(formatted("%.0f", t.summary.output_tokens_per_second), 10) +
+               (priced ? right(formatted("%.3g", money_per_million(k.where(), t)), 13) : "") + '\n';
+    }
+    return out;
 }
 
 [[nodiscard]] inline std::string plan_text(const std::vector<placed_kind>& kinds, const search_result& found,
@@ -98,43 +122,38 @@ struct placed_kind {
     const std::vector<tried_deployment>& list = keeps ? found.keeping : found.others;
     if (!keeps) out += "None keeps to it; the nearest, with all devices:\n";
     if (list.empty()) return out + "Nothing could be tried: the model has no room, or one request alone is too slow.\n";
-    const placement& any = kinds.front().where;
-    out += right("devices", 8) + "  " + left("engine", 8) + right("tp", 3) + right("ep", 4) + right("engines", 14) +
-           right("a step", 9) + right("first token p99", 17) + right("per token p99", 15) + right("keep", 8) +
-           right("tokens/s", 10) + (any.price_per_hour > 0 ? right("per million", 13) : "") + '\n';
-    for (const tried_deployment& t : list) {
-        const placement& p = kinds[t.kind].where;
-        out += right(formatted("%.0f", t.devices), 8) + "  " + left(p.by.name, 8) +
-               right(std::to_string(p.how.shards.tensor), 3) + right(std::to_string(p.how.shards.expert), 4) +
-               right(t.writing_replicas > 0 ? std::to_string(t.replicas) + " + " + std::to_string(t.writing_replicas)
-                                            : std::to_string(t.replicas),
-                     14) +
-               right(grouped(count(t.policy.tokens_per_step)), 9) + right(duration(t.summary.ttft.p99), 17) +
-               right(duration(t.summary.tpot.p99), 15) + right(formatted("%.1f %%", 100 * t.summary.good_share), 8) +
-               right(formatted("%.0f", t.summary.output_tokens_per_second), 10) +
-               (any.price_per_hour > 0 ? right(formatted("%.3g", money_per_million(p, t)), 13) : "") + '\n';
+    out += plan_table(kinds, list) + "\nAn engine of each is started so:\n";
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        const placed_kind& k = kinds[list[i].kind];
+        out += right(std::to_string(i + 1), 3) + "  " + k.command(list[i]) +
+               (k.nodes() > 1 ? "  (on " + std::to_string(k.nodes()) + " nodes)" : "") + '\n';
     }
-    out += "\nThe first, an engine of it:\n  " + start_command(kinds[list.front().kind], list.front()) + '\n';
-    if (list.front().writing_replicas > 0)
-        out += "  (engines for prompts + engines that write, joined as " + std::string(kinds[list.front().kind].where.by.name) +
-               "'s disaggregated serving)\n";
-    out += "\n" + grouped(count(found.simulated)) + " simulated";
+    for (std::size_t i = 0; i < list.size(); ++i)
+        if (list[i].separated())
+            out += right(std::to_string(i + 1), 3) + "  (engines for prompts + engines that write, joined as " +
+                   std::string(kinds[list[i].kind].where().by.name) + "'s disaggregated serving)\n";
+    out += "\n" + grouped(count(found.candidates)) + " candidates, " + grouped(count(found.simulated)) + " simulations";
     if (found.without_room > 0) out += "; " + grouped(count(found.without_room)) + " have no room";
     if (found.too_slow > 0) out += "; on " + grouped(count(found.too_slow)) + " one request alone is too slow";
+    if (found.larger > 0) out += "; " + grouped(count(found.larger)) + " would need more devices";
     return out + '\n';
 }
 
 [[nodiscard]] inline std::string plan_json(const std::vector<placed_kind>& kinds, const search_result& found) {
     json_writer json;
     json.object();
-    if (!kinds.empty()) put_model(json, kinds.front().where);
-    json.member("keeps", !found.keeping.empty()).member("simulated", static_cast<std::int64_t>(found.simulated));
+    if (!kinds.empty()) put_model(json, kinds.front().where());
+    json.member("keeps", !found.keeping.empty()).member("candidates", static_cast<std::int64_t>(found.candidates));
+    json.member("simulated", static_cast<std::int64_t>(found.simulated));
     json.member("without_room", static_cast<std::int64_t>(found.without_room));
-    json.member("too_slow_alone", static_cast<std::int64_t>(found.too_slow)).key("deployments").array();
+    json.member("too_slow_alone", static_cast<std::int64_t>(found.too_slow));
+    json.member("need_more_devices", static_cast<std::int64_t>(found.larger)).key("deployments").array();
     for (const tried_deployment& t : found.keeping.empty() ? found.others : found.keeping) {
         const placed_kind& k = kinds[t.kind];
-        json.object().member("devices", t.devices).member("engine", k.where.by.name);
-        json.member("tensor_parallel", k.where.how.shards.tensor).member("expert_parallel", k.where.how.shards.expert);
+        const sharding& s = k.where().how.shards;
+        json.object().member("devices", t.devices).member("engine", k.where().by.name);
+        json.member("tensor_parallel", s.tensor).member("pipeline_parallel", k.stages).member("data_parallel", s.data);
+        json.member("expert_parallel", s.expert).member("nodes_of_engine", k.nodes());
         json.member("engines", t.replicas).member("writing_engines", t.writing_replicas);
         json.member("tokens_per_step", t.policy.tokens_per_step).member("sequences", t.policy.sequences);
         for (const auto& [name, d] : {std::pair<std::string, const distribution&>{"ttft", t.summary.ttft},
@@ -145,10 +164,10 @@ struct placed_kind {
                 .member(name + "_p90_seconds", d.p90)
                 .member(name + "_p95_seconds", d.p95)
                 .member(name + "_p99_seconds", d.p99);
-        json.member("interval_stands_on", words_of(k.where.interval.by)).member("good_share", t.summary.good_share);
+        json.member("interval_stands_on", words_of(k.where().interval.by)).member("good_share", t.summary.good_share);
         json.member("output_tokens_per_second", t.summary.output_tokens_per_second);
-        if (k.where.price_per_hour > 0) json.member("price_per_million_tokens", money_per_million(k.where, t));
-        json.member("command", start_command(k, t)).end_object();
+        if (k.where().price_per_hour > 0) json.member("price_per_million_tokens", money_per_million(k.where(), t));
+        json.member("command", k.command(t)).end_object();
     }
     return json.end_array().end_object().text() + '\n';
 }
@@ -163,7 +182,7 @@ struct placed_kind {
     for (const tried_deployment& t : found.tried) {
         if (t.summary.tpot.mean <= 0) continue;
         all.emplace_back(1 / t.summary.tpot.mean, t.summary.output_tokens_per_second / t.devices);
-        add_to_line(chart.lines, std::string(kinds[t.kind].where.by.name), all.back().first, all.back().second);
+        add_to_line(chart.lines, std::string(kinds[t.kind].where().by.name), all.back().first, all.back().second);
     }
     if (all.empty()) refuse(option::plot.name, "nothing to draw: nothing was simulated with answers of more than one token");
     for (chart_series& s : chart.lines) s.joined = false;
@@ -178,38 +197,76 @@ struct placed_kind {
     return chart;
 }
 
-/// Engines on so many devices that share layers, each with its experts divided or not, that the model can be split over.
-inline std::vector<placed_kind> kinds_of(arguments args, const program& io, std::int64_t devices, std::int64_t input,
-                                         std::deque<std::string>& words) {
-    std::vector<placed_kind> kinds;
+/// The numbers of an option that are tried: the one that is given, else powers of two up to a bound.
+inline std::vector<std::int64_t> numbers_to_try(const arguments& args, const option_row& o, std::int64_t most) {
+    if (args.has(o)) return {args.number(o, 1)};
+    std::vector<std::int64_t> all;
+    for (std::int64_t n = 1; n <= most; n *= 2) all.push_back(n);
+    return all;
+}
+/// How layers, requests and experts may be divided over at most so many devices; experts are whole or on all devices, and
+/// on all where groups with requests of their own share them.
+inline std::vector<sharding> splits_to_try(const arguments& args, std::int64_t devices) {
+    const std::int64_t most = std::min<std::int64_t>(devices, execution::most_devices_of_a_node);
+    std::vector<sharding> all;
+    for (const std::int64_t tensor : numbers_to_try(args, option::tp, most))
+        for (const std::int64_t data : numbers_to_try(args, option::dp, most / tensor)) {
+            std::vector<std::int64_t> experts{args.number(option::ep, tensor * data)};
+            if (!args.has(option::ep) && data == 1 && tensor > 1) experts.insert(experts.begin(), 1);
+            for (const std::int64_t expert : experts) all.push_back({tensor, data, 1, expert});
+        }
+    return all;
+}
+
+/// Engines on devices that the model can be split over.
+inline std::deque<placed_server> servers_of(arguments args, const program& io, std::int64_t devices, std::int64_t input,
+                                            std::deque<std::string>& words) {
+    std::deque<placed_server> all;
     std::string problem;
-    const bool one_engine = args.has(option::engine), one_tp = args.has(option::tp), one_ep = args.has(option::ep);
-    const std::int64_t only_tp = args.number(option::tp, 0, 0);
-    const engine* const only = one_engine ? &engine_of("--engine", args.text(option::engine)) : nullptr;
-    for (const engine& e : engines) {
-        if (only != nullptr && only != &e) continue;
-        for (std::int64_t tp = 1; tp <= std::min<std::int64_t>(devices, execution::most_devices_of_a_node); tp *= 2)
-            for (const std::int64_t ep : {std::int64_t{1}, tp}) {
-                if ((one_tp && tp != only_tp) || (one_ep && ep > 1)) continue;
-                args.replace(option::engine, words.emplace_back(e.name));
-                args.replace(option::tp, words.emplace_back(std::to_string(tp)));
-                if (!one_ep) args.replace(option::ep, words.emplace_back(std::to_string(ep)));
-                try {
-                    placed_kind k{io.place(args, io), nullptr};
-                    if (ep > 1 && k.where.how.shards.expert != ep) continue;
-                    check_memory(*k.where.on), check_writes(k.where.subject), judge(k.where, input);
-                    kinds.push_back(std::move(k));
-                } catch (const error& refused) {  // another engine or split may do
-                    if (refused.code() != errc::usage) throw;
-                    problem = refused.what();
-                }
-                if (tp == 1) break;
+    const engine* const only = args.has(option::engine) ? &engine_of("--engine", args.text(option::engine)) : nullptr;
+    const std::vector<sharding> splits = splits_to_try(args, devices);
+    bool routes = true;
+    for (const engine& e : engines)
+        for (const sharding& s : splits) {
+            const bool own =
+                s.data == 1 || s.tensor == 1 || !(e.name == string_ref("trtllm"));  // its groups are of one device
+            if ((only != nullptr && only != &e) || !own || (!routes && s.expert > 1)) continue;
+            args.replace(option::engine, words.emplace_back(e.name));
+            args.replace(option::tp, words.emplace_back(std::to_string(s.tensor)));
+            args.replace(option::dp, words.emplace_back(std::to_string(s.data)));
+            args.replace(option::ep, words.emplace_back(std::to_string(s.expert)));
+            try {
+                placed_server p{io.place(args, io)};
+                routes = p.where.subject.dims.moe.num_experts > 1;
+                check_memory(*p.where.on), check_writes(p.where.subject), judge(p.where, input);
+                all.push_back(std::move(p));
+            } catch (const error& refused) {  // another engine or split may do
+                if (refused.code() != errc::usage) throw;
+                problem = refused.what();
             }
+        }
+    if (all.empty()) throw error(errc::usage, "plan", problem);
+    for (placed_server& p : all) p.on.emplace(p.where.subject, p.where.how, p.where.by, *p.where.on, *p.where.kernels);
+    return all;
+}
+/// The same with their layers on one stage and on more, on at most so many devices.
+inline std::vector<placed_kind> kinds_of(std::deque<placed_server>& servers, const arguments& args, std::int64_t devices) {
+    std::vector<placed_kind> kinds;
+    for (placed_server& s : servers) {
+        const std::int64_t most = std::min(devices / s.where.how.shards.devices(), s.where.subject.dims.num_hidden_layers);
+        for (const std::int64_t stages : numbers_to_try(args, option::pp_of_plan, std::max<std::int64_t>(1, most))) {
+            check_stages("--pp", s.where.subject, stages);
+            kinds.push_back({&s, stages});
+        }
     }
-    if (kinds.empty()) throw error(errc::usage, "plan", problem.empty() ? "expected --tp 1, 2, 4 or 8" : problem);
-    for (placed_kind& k : kinds)
-        k.on = std::make_unique<server>(k.where.subject, k.where.how, k.where.by, *k.where.on, *k.where.kernels);
     return kinds;
+}
+/// An engine's own limit, then others.
+inline std::vector<std::int64_t> limits_to_try(std::int64_t own, std::initializer_list<std::int64_t> others) {
+    std::vector<std::int64_t> all{own};
+    for (const std::int64_t n : others)
+        if (n != own) all.push_back(n);
+    return all;
 }
 
 }  // namespace detail
@@ -224,26 +281,28 @@ inline std::vector<placed_kind> kinds_of(arguments args, const program& io, std:
     const std::int64_t devices = args.number(option::devices, 8);
     if (devices > 4096) refuse("--devices", "expected at most 4096");
     limits.devices = static_cast<double>(devices), limits.good_share = args.real(option::keep_share, 0.99, 0, 1);
-    limits.separated = !args.has(option::together);
+    limits.separated = !args.has(option::together), limits.to_the_end = args.has(option::plot);
+    limits.top = static_cast<std::size_t>(args.number(option::top_of_plan, 5));
     std::deque<std::string> words;
-    const std::vector<detail::placed_kind> placed = detail::kinds_of(args, io, devices, load.requests.front().input, words);
+    std::deque<detail::placed_server> servers = detail::servers_of(args, io, devices, load.requests.front().input, words);
+    const std::vector<detail::placed_kind> placed = detail::kinds_of(servers, args, devices);
     const double at = detail::read_slo_at(args, true);
-    detail::use_network(as, *placed.front().where.on);
+    const placement& any = placed.front().where();
+    detail::use_network(as, *any.on);
     std::vector<deployment_search::kind> kinds;
     for (const detail::placed_kind& k : placed) {
-        const scheduling_policy policy = policy_of(k.where.by.name, *k.where.on);
-        std::vector<std::int64_t> budgets{2048, 4096, 8192, 16384};
+        const placement& p = k.where();
+        const scheduling_policy policy = policy_of(p.by.name, *p.on);
         request_bounds own = bounds;  // a measured run may take longer than a simulated one
-        own.ttft_longer = std::exp2(k.where.interval.simulated_ttft.at(at));
-        own.tpot_longer = std::exp2(k.where.interval.simulated_tpot.at(at));
-        kinds.push_back({{k.on.get(), policy, host_times_of(k.where.by.name), k.where.subject.dims.moe.num_experts > 1, {}},
-                         std::move(budgets),
-                         own});
+        own.ttft_longer = std::exp2(p.interval.simulated_ttft.at(at));
+        own.tpot_longer = std::exp2(p.interval.simulated_tpot.at(at));
+        kinds.push_back({.by = {&*k.at->on, policy, host_times_of(p.by.name), p.subject.dims.moe.num_experts > 1, {}},
+                         .stages = k.stages,
+                         .budgets = detail::limits_to_try(policy.tokens_per_step, {2048, 4096, 8192, 16384}),
+                         .sequences = detail::limits_to_try(policy.sequences, {256, 64}),
+                         .bounds = own});
     }
-    deployment_search search(load.requests, as, limits);
-    search.offer(kinds);
-    const search_result found = search.best(kinds, static_cast<std::size_t>(args.number(option::top_of_plan, 5)));
-    const placement& any = placed.front().where;
+    const search_result found = deployment_search(load.requests, as, limits)(kinds);
     const std::string title =
         std::string(any.who.name) + " on at most " + grouped(count(devices)) + " x " + printable(any.on->title) + "; " +
         load.words + "; " + formatted("%.4g", 100 * limits.good_share) + " % keep " +
@@ -266,10 +325,13 @@ inline constexpr std::array<example_row, 2> plan_examples{{
 inline constexpr command plan_command{
     .name = "plan",
     .meaning = "the fewest devices that keep to bounds under a load",
-    .usage = "(--model NAME | --config FILE) --device NAME --slo LIST\n[--concurrency N | --rate X | --trace FILE] [option]...",
-    .about = "Tries engines, devices that share layers, divided experts, budgets of a step, and engines\n"
-             "for prompts beside engines that write; simulates each (llmcost simulate) and prints the\n"
-             "best with the engine's own command. Exit code 8: none keeps to it.\n",
+    .usage =
+        "(--model NAME | --config FILE) --device NAME --slo LIST\n[--concurrency N | --rate X | --trace FILE] [option]...",
+    .about =
+        "Tries engines, devices that share layers, stages of layers, groups with requests of their\n"
+        "own, divided experts, limits of a step, and engines for prompts beside engines that write;\n"
+        "simulates what could be among the best (llmcost simulate) and prints it with the engine's\n"
+        "own command. Exit code 8: none keeps to it.\n",
     .options = plan_options,
     .answer = plan_answer,
     .examples = plan_examples};

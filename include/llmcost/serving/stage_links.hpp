@@ -42,6 +42,7 @@ public:
             if (kernel) continue;
             const std::int64_t joined = leaves ? 1 : 2;
             kernel = with_measurements(collective_of("all_gather", 1, 2, 1, how.unquantised(), joined), how, from).front();
+            kernel->curve = curve_of(on_, *kernel);  // along the message: its other size stays
         }
     }
     /// Of each stage but the last, whether a network lies behind it.

@@ -27,6 +27,8 @@ struct cluster_plan {
     std::int64_t stages = 1;     ///< of devices one behind the other: as many micro-batches of an engine run at a time
     std::vector<bool> leaves_node{};  ///< of each stage but the last, whether a network lies behind it; none: links do
     router_rule router = router_rule::least;
+    request_bounds bounds{};
+    std::int64_t most_broken = std::numeric_limits<std::int64_t>::max();  ///< requests that may break them: then it ends
 };
 
 /// What a simulation tells.
@@ -38,6 +40,9 @@ struct simulation_result {
     double joules = 0;   ///< of a device, summed over the replicas, while they are busy
     double busy = 0;     ///< seconds, of all replicas
     std::int64_t preemptions = 0, engine_steps = 0;
+    std::int64_t most_new_tokens = 0;  ///< of a step of a rank
+    std::int64_t most_running = 0;     ///< requests on a rank
+    bool given_up = false;             ///< more requests broke their bounds than may: those behind them are missing
 };
 
 /// Requests through engines: events in the order of time.
@@ -74,7 +79,7 @@ public:
         result_.requests.assign(requests_.size(), {});
         keep_steps_ = keep_steps;
         send_first();
-        while (!arrivals_.empty() || next_replica() < replicas_.size()) {
+        while (!result_.given_up && (!arrivals_.empty() || next_replica() < replicas_.size())) {
             const std::size_t at = next_replica();
             if (at < replicas_.size() && (arrivals_.empty() || replicas_[at].next() < arrivals_.front().time)) {
                 listener ear{this, at};
@@ -87,6 +92,8 @@ public:
         for (const replica& r : replicas_) {
             result_.joules += r.joules(), result_.busy += r.busy_seconds(), result_.engine_steps += r.steps();
             for (const scheduler& s : r.ranks()) result_.preemptions += s.preemptions();
+            result_.most_new_tokens = std::max(result_.most_new_tokens, r.most_new_tokens());
+            result_.most_running = std::max(result_.most_running, r.most_running());
         }
         return std::move(result_);
     }
@@ -230,6 +237,7 @@ private:
         r.preempted = progress_[id].preempted + (writes(at) ? progress_behind_[id].preempted : 0);
         result_.seconds = std::max(result_.seconds, now);
         ++answered_;
+        if (!plan_.bounds.holds(r) && ++broken_ > plan_.most_broken) result_.given_up = true;
         for (const std::size_t next : followers_[id]) send(next, now + requests_[next].at);
         if (clients_ > 0 && followers_[id].empty()) send_next(now);
     }
@@ -249,6 +257,7 @@ private:
     std::vector<arrival> arrivals_;  ///< a heap
     std::vector<std::vector<std::size_t>> followers_;
     std::size_t unsent_ = 0, answered_ = 0;
+    std::int64_t broken_ = 0;
     bool keep_steps_ = false;
     simulation_result result_;
 };

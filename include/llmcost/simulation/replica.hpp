@@ -94,6 +94,9 @@ public:
     [[nodiscard]] double joules() const noexcept { return joules_; }
     [[nodiscard]] double busy_seconds() const noexcept { return busy_seconds_; }
     [[nodiscard]] std::int64_t steps() const noexcept { return steps_done_; }
+    /// The most new tokens of a step of a rank, and the most requests that were in one.
+    [[nodiscard]] std::int64_t most_new_tokens() const noexcept { return most_new_tokens_; }
+    [[nodiscard]] std::int64_t most_running() const noexcept { return most_running_; }
 
     /// What a rank has to do.
     [[nodiscard]] std::int64_t score(std::size_t rank) const noexcept {
@@ -155,6 +158,8 @@ private:
         for (std::size_t i = 0; i < ranks_.size(); ++i) {
             std::swap(running_[i], ranks_[i].compose(visible_until));
             if (running_[i].steps > 0) least = std::min(least, running_[i].steps);
+            most_new_tokens_ = std::max(most_new_tokens_, ranks_[i].new_tokens_of(running_[i]));
+            most_running_ = std::max(most_running_, ranks_[i].running());
         }
         if (least == std::numeric_limits<std::int64_t>::max()) return;
         if (through_ != nullptr) least = 1;  // others may stand in its way each time
@@ -226,7 +231,7 @@ private:
     std::int64_t steps_ = 0, all_ = 0;  ///< of what was planned, how many are left after somebody came
     step_price first_{}, last_{};
     double joules_ = 0, busy_seconds_ = 0;
-    std::int64_t steps_done_ = 0;
+    std::int64_t steps_done_ = 0, most_new_tokens_ = 0, most_running_ = 0;
 };
 
 }  // namespace llmcost

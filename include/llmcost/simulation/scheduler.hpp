@@ -48,6 +48,13 @@ public:
         return pages_of(r.input + r.output - 1);
     }
 
+    /// New tokens of a step.
+    [[nodiscard]] std::int64_t new_tokens_of(const step_batch& b) const noexcept {
+        std::int64_t tokens = b.writing * (1 + proposed_);
+        for (const prompt_chunk& c : b.prompts) tokens += c.tokens;
+        return tokens;
+    }
+
     /// A request comes at a time.
     void arrive(std::size_t id, double now) {
         request_progress& p = (*progress_)[id];

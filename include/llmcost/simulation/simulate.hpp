@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -26,6 +27,8 @@ struct simulated_deployment {
     double acceptance = 0;              ///< chance that one is kept, if those before it were
     std::int64_t stages = 1;            ///< of devices one behind the other in each engine
     router_rule router = router_rule::least;
+    request_bounds bounds{};
+    std::int64_t most_broken = std::numeric_limits<std::int64_t>::max();  ///< requests that may break them: then it ends
 };
 
 /// What a simulation is made of.
@@ -76,7 +79,9 @@ template <class Progress>
         .tokens_per_turn = tokens_of_turn(as.draft, as.acceptance),
         .request_seconds = by.host.request_seconds,
         .stages = as.stages,
-        .router = as.router};
+        .router = as.router,
+        .bounds = as.bounds,
+        .most_broken = as.most_broken};
     const sharding& shards = by.on->how().shards;  // groups that share experts are one stage, others engines of their own
     const stage_links links = by.on->links_of(as.stages, by.ranks_in_step ? shards.devices() : shards.tensor);
     plan.leaves_node = links.leaves_node();

@@ -43,19 +43,6 @@ namespace detail {
 
 }  // namespace detail
 
-/// Bounds that a request keeps to; 0: none. Times are longer by what measured runs may take.
-struct request_bounds {
-    double ttft = 0, tpot = 0, end_to_end = 0;
-    double ttft_longer = 1, tpot_longer = 1;
-
-    [[nodiscard]] bool any() const noexcept { return ttft > 0 || tpot > 0 || end_to_end > 0; }
-    [[nodiscard]] bool holds(const request_record& r) const noexcept {
-        const double first = ttft_longer * r.time_to_first_token();
-        return (ttft == 0 || first <= ttft) && (tpot == 0 || tpot_longer * r.time_per_output_token() <= tpot) &&
-               (end_to_end == 0 || first + tpot_longer * (r.last - r.first) <= end_to_end);
-    }
-};
-
 /// A simulation in figures; seconds.
 struct simulation_summary {
     distribution ttft{};        ///< from sending a request to its first token

@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+// What a plan over more than a thousand candidates takes, from the command line to its answer: ten seconds at most.
+#include <benchmark/benchmark.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <llmcost/cli/program.hpp>
+
+#include "parts.hpp"
+
+namespace {
+
+/// 1,008 candidates of a dense model on sixteen devices (three engines, fourteen splits, twelve limits of a step, together
+/// and apart), under some load.
+void plan(benchmark::State& state, const char* load) {
+    std::istringstream line(
+        "plan --model meta-llama/Llama-3.1-70B --device h200_sxm --devices 16 --calibration " LLMCOST_TEST_DIR
+        "/../configs/calibrations --format json " +
+        std::string(load));
+    std::vector<std::string> words;
+    for (std::string word; line >> word;) words.push_back(word);
+    const std::vector<std::string_view> args(words.begin(), words.end());
+    const auto offline = [](const char* name) { return std::string_view(name) == "HF_HUB_OFFLINE" ? "1" : nullptr; };
+    for (auto _ : state) {
+        std::ostringstream out;
+        std::istringstream in;
+        const int code = llmcost::cli::run_commands(args, parts::whole({out, std::cerr, in, offline, false, false}));
+        if (code != 0 || out.str().find("\"candidates\":1008") == std::string::npos)
+            state.SkipWithError("expected an answer over 1,008 candidates");
+    }
+}
+BENCHMARK_CAPTURE(plan, rate, "--rate 5 --slo ttft=1s,tpot=30ms")->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(plan, clients, "--concurrency 256 --slo ttft=3s,tpot=60ms")->Unit(benchmark::kMillisecond);
+
+}  // namespace
