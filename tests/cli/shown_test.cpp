@@ -58,4 +58,43 @@ TEST_CASE("a server's prompts show images") {
     CHECK(has(refused(server + " --audio 30"), "--audio: this model reads no sound"));
 }
 
+// one client of an engine whose host is never waited for (its kernels' sum is taken 0.99 times): towers are all that an
+// image adds to a text that is as long
+TEST_CASE("simulated prompts show images, in their first step alone") {
+    const auto simulated = [](const std::string& asked) {
+        return json_of("simulate" + seeing +
+                       " --device h100 --calibration none --engine sglang --output 50 --concurrency 1"
+                       " --requests 2 " +
+                       asked);
+    };
+    const auto shown = simulated("--input 100 --image 1024x768"), as_long = simulated("--input 1099");
+    const auto served =
+        json_of("serve" + seeing + " --device h100 --calibration none --engine sglang --input 100 --image 1024x768");
+    CHECK(shown["shown_tokens"] == 999);
+    CHECK(shown["input_tokens"] == 2 * 1099);
+    CHECK(shown["tower_seconds"] == served["tower_seconds"]);
+    const double towers = shown["tower_seconds"];
+    CHECK(shown["ttft"]["mean_seconds"].get<double>() ==
+          doctest::Approx(as_long["ttft"]["mean_seconds"].get<double>() + 0.99 * towers).epsilon(1e-9));
+    CHECK(shown["tpot"]["mean_seconds"].get<double>() ==
+          doctest::Approx(as_long["tpot"]["mean_seconds"].get<double>()).epsilon(1e-9));
+    CHECK(simulated("--input 100 --image 1024x768 --images 2")["shown_tokens"] == 2 * 999);
+    const std::string line =
+        "simulate" + seeing + " --device h100 --calibration none --engine sglang --input 100 --image 1024x768";
+    CHECK(has(printed(line), "100 tokens in, 1,024 out; 16 clients send the next behind each answer, each shows 999 more"));
+    CHECK(has(printed(line), "999 tokens of each prompt; towers take "));
+    CHECK(has(refused(line + " --audio 30"), "--audio: this model reads no sound"));
+    // each of three turns shows one beside all before it: 1,099, then what was said and 1,099 more
+    const auto turns = simulated("--input 100 --image 1024x768 --turns 3");
+    CHECK(turns["input_tokens"] == 1099 + (1099 + 50 + 1099));
+    const auto plan = json_of("plan" + seeing +
+                              " --device h100 --calibration none --engine vllm --requests 20 --rate 1"
+                              " --slo ttft=1s,tpot=90ms --image 1024x768 --top 1");
+    CHECK(plan["keeps"] == true);
+    const auto text = json_of("plan" + seeing +
+                              " --device h100 --calibration none --engine vllm --requests 20 --rate 1"
+                              " --slo ttft=1s,tpot=90ms --top 1");
+    CHECK(plan["deployments"][0]["ttft_mean_seconds"] > text["deployments"][0]["ttft_mean_seconds"]);
+}
+
 }  // namespace llmcost::testing

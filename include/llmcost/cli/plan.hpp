@@ -39,33 +39,26 @@ inline constexpr option_row
 
 }  // namespace option
 
-inline constexpr std::array plan_options =
-    joined(std::array{option::bounds,
-                      option::slo_at,
-                      option::clients,
-                      option::rate,
-                      option::trace,
-                      option::lengths_in,
-                      option::lengths_out,
-                      option::how_many,
-                      option::burstiness,
-                      option::turns,
-                      option::pause,
-                      option::seed,
-                      option::prefix_hit,
-                      option::trace_block,
-                      option::devices,
-                      option::keep_share,
-                      option::together,
-                      option::top_of_plan,
-                      option_row{"--format", value_kind::choice, "text|json", "numbers of json are exact"},
-                      option::plot},
-           help_option,
-           titled("Device", std::array{option::device, option::engines_tried, option::engine_version, option::calibration,
-                                       option::linear_dtype, option::experts_dtype, option::kept_dtype, option::routing,
-                                       option::execution, option::tp_of_plan, option::pp_of_plan, option::dp_of_plan,
-                                       option::ep_of_plan, option::network, option::price, option::carbon}),
-           model_options, std::array{option::quantization});
+inline constexpr std::array plan_options = joined(
+    std::array{option::bounds,      option::slo_at,
+               option::clients,     option::rate,
+               option::trace,       option::lengths_in,
+               option::lengths_out, option::how_many,
+               option::burstiness,  option::turns,
+               option::pause,       option::seed,
+               option::prefix_hit,  option::trace_block,
+               option::image,       option::images,
+               option::video,       option::videos,
+               option::audio,       option::devices,
+               option::keep_share,  option::together,
+               option::top_of_plan, option_row{"--format", value_kind::choice, "text|json", "numbers of json are exact"},
+               option::plot},
+    help_option,
+    titled("Device", std::array{option::device, option::engines_tried, option::engine_version, option::calibration,
+                                option::linear_dtype, option::experts_dtype, option::kept_dtype, option::routing,
+                                option::execution, option::tp_of_plan, option::pp_of_plan, option::dp_of_plan,
+                                option::ep_of_plan, option::network, option::price, option::carbon}),
+    model_options, std::array{option::quantization});
 
 namespace detail {
 
@@ -73,6 +66,7 @@ namespace detail {
 struct placed_server {
     placement where;
     std::optional<server> on{};
+    shown_media shown{};  ///< by each request
 };
 /// A kind of engine that is tried, its layers on so many stages of such devices.
 struct placed_kind {
@@ -219,7 +213,7 @@ inline std::vector<sharding> splits_to_try(const arguments& args, std::int64_t d
 }
 
 /// Engines on devices that the model can be split over.
-inline std::deque<placed_server> servers_of(arguments args, const program& io, std::int64_t devices, std::int64_t input,
+inline std::deque<placed_server> servers_of(arguments args, const program& io, std::int64_t devices,
                                             std::deque<std::string>& words) {
     std::deque<placed_server> all;
     std::string problem;
@@ -238,7 +232,8 @@ inline std::deque<placed_server> servers_of(arguments args, const program& io, s
             try {
                 placed_server p{io.place(args, io)};
                 routes = p.where.subject.dims.moe.num_experts > 1;
-                check_memory(*p.where.on), check_writes(p.where.subject), judge(p.where, input);
+                check_memory(*p.where.on), check_writes(p.where.subject);
+                p.shown = read_shown(args, p.where);
                 all.push_back(std::move(p));
             } catch (const error& refused) {  // another engine or split may do
                 if (refused.code() != errc::usage) throw;
@@ -276,7 +271,6 @@ inline std::vector<std::int64_t> limits_to_try(std::int64_t own, std::initialize
     if (!args.has(option::bounds)) refuse("--slo", "is missing: what the plan has to keep, as ttft=1s,tpot=30ms");
     const request_bounds bounds = detail::read_bounds(args.text(option::bounds));
     simulated_deployment as;
-    const detail::asked_load load = detail::read_load(args, as);
     search_limits limits;
     const std::int64_t devices = args.number(option::devices, 8);
     if (devices > 4096) refuse("--devices", "expected at most 4096");
@@ -284,7 +278,9 @@ inline std::vector<std::int64_t> limits_to_try(std::int64_t own, std::initialize
     limits.separated = !args.has(option::together), limits.to_the_end = args.has(option::plot);
     limits.top = static_cast<std::size_t>(args.number(option::top_of_plan, 5));
     std::deque<std::string> words;
-    std::deque<detail::placed_server> servers = detail::servers_of(args, io, devices, load.requests.front().input, words);
+    std::deque<detail::placed_server> servers = detail::servers_of(args, io, devices, words);
+    const detail::asked_load load = detail::read_load(args, as, servers.front().shown.tokens);
+    for (detail::placed_server& s : servers) judge(s.where, load.requests.front().input);
     const std::vector<detail::placed_kind> placed = detail::kinds_of(servers, args, devices);
     const double at = detail::read_slo_at(args, true);
     const placement& any = placed.front().where();
@@ -296,11 +292,13 @@ inline std::vector<std::int64_t> limits_to_try(std::int64_t own, std::initialize
         request_bounds own = bounds;  // a measured run may take longer than a simulated one
         own.ttft_longer = std::exp2(p.interval.simulated_ttft.at(at));
         own.tpot_longer = std::exp2(p.interval.simulated_tpot.at(at));
-        kinds.push_back({.by = {&*k.at->on, policy, host_times_of(p.by.name), p.subject.dims.moe.num_experts > 1, {}},
-                         .stages = k.stages,
-                         .budgets = detail::limits_to_try(policy.tokens_per_step, {2048, 4096, 8192, 16384}),
-                         .sequences = detail::limits_to_try(policy.sequences, {256, 64}),
-                         .bounds = own});
+        kinds.push_back(
+            {.by =
+                 {&*k.at->on, policy, host_times_of(p.by.name), p.subject.dims.moe.num_experts > 1, {}, k.at->shown.towers},
+             .stages = k.stages,
+             .budgets = detail::limits_to_try(policy.tokens_per_step, {2048, 4096, 8192, 16384}),
+             .sequences = detail::limits_to_try(policy.sequences, {256, 64}),
+             .bounds = own});
     }
     const search_result found = deployment_search(load.requests, as, limits)(kinds);
     const std::string title =

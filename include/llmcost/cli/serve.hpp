@@ -77,6 +77,16 @@ struct service_level {
     }
 };
 
+/// What each request shows, on a placement; an encoder beside a decoder is no server's.
+inline shown_media read_shown(const arguments& given, const placement& p) {
+    workload shown;
+    read_media(given, shown);
+    check_media(p.subject, shown);
+    if (shown.has_media() && has_encoder(p.subject))
+        refuse(option::audio.name, "an encoder beside a decoder is not served here: see llmcost latency --audio");
+    return cost_of_media(p.subject, shown, p.how, *p.on, *p.kernels);
+}
+
 /// Which quantile of an engine's interval keeps to bounds: its end unless said; without an engine there is none.
 inline double read_slo_at(const arguments& given, bool has_interval) {
     if (!given.has(option::slo_at)) return has_interval ? 0.95 : 0.5;
@@ -318,12 +328,7 @@ inline std::string served(const arguments& given, const placement& p, serving_lo
     check_memory(*p.on);
     check_stages("--pp", p.subject, load.pipeline);
     check_writes(p.subject);
-    workload shown;
-    read_media(given, shown);
-    check_media(p.subject, shown);
-    if (shown.has_media() && has_encoder(p.subject))
-        refuse(option::audio.name, "an encoder beside a decoder is not served here: see llmcost latency --audio");
-    load.shown = cost_of_media(p.subject, shown, p.how, *p.on, *p.kernels);
+    load.shown = detail::read_shown(given, p);
     load.input += load.shown.tokens;
     server on(p.subject, p.how, p.by, *p.on, *p.kernels);
     if (load.chunk > 0 && load.input / load.chunk > 4096) refuse("--chunk", "a prompt of more than 4,096 chunks");

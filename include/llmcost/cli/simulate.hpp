@@ -55,7 +55,8 @@ inline constexpr std::array simulate_options =
     joined(std::array{option::clients,    option::rate,       option::trace,       option::lengths_in,  option::lengths_out,
                       option::how_many,   option::warm_up,    option::burstiness,  option::turns,       option::pause,
                       option::seed,       option::prefix_hit, option::trace_block, option::bounds,      option::draft,
-                      option::acceptance, option::replicas,   option::prefill,     option::decode,      option::pp,
+                      option::acceptance, option::image,      option::images,      option::video,       option::videos,
+                      option::audio,      option::replicas,   option::prefill,     option::decode,      option::pp,
                       option::router,     option::proposes,   option::all_tokens,  option::memory_share},
            scheduler_option_rows,
            std::array{option_row{"--format", value_kind::choice, "text|json|csv", "csv: a row for each request", "Output"},
@@ -107,8 +108,12 @@ inline std::string words_of(length_range r) {
     return grouped(count(r.low)) + (r.high > r.low ? " to " + grouped(count(r.high)) : "");
 }
 
-/// The requests of a command line; sets how many clients send them.
-inline asked_load read_load(const arguments& args, simulated_deployment& as) {
+inline std::string words_on_shown(std::int64_t tokens) {
+    return tokens > 0 ? ", each shows " + grouped(count(tokens)) + " more" : std::string();
+}
+
+/// The requests of a command line, each of which shows so many tokens beside its text; sets how many clients send them.
+inline asked_load read_load(const arguments& args, simulated_deployment& as, std::int64_t shown = 0) {
     asked_load out;
     as.clients = args.has(option::rate) || args.has(option::trace) ? 0 : 16;
     if (args.has(option::clients)) as.clients = args.number(option::clients, 16);
@@ -135,12 +140,16 @@ inline asked_load read_load(const arguments& args, simulated_deployment& as) {
                     (as.clients > 0 ? ", sent by " + grouped(count(as.clients)) + " clients"
                      : args.has(option::rate) ? ", " + std::string(args.text(option::rate)) + " a second"
                                               : ", at their times");
+        for (simulated_request& r : trace.requests) r.input += shown;
         out.requests = std::move(trace.requests);
+        out.words += words_on_shown(shown);
         return out;
     }
     if (args.has(option::trace_block)) refuse("--trace-block", "needs --trace");
     simulated_load load;
     load.input = read_lengths(args, option::lengths_in), load.output = read_lengths(args, option::lengths_out);
+    const length_range text = load.input;
+    load.input.low += shown, load.input.high += shown;
     load.requests = args.number(option::how_many, as.clients > 0 ? 10 * as.clients : 1000);
     if (load.requests > 10'000'000) refuse("--requests", "expected at most 10000000");
     load.rate = args.has(option::rate) ? args.real(option::rate, 1, 1e-9, 1e9) : 0;
@@ -153,11 +162,12 @@ inline asked_load read_load(const arguments& args, simulated_deployment& as) {
     load.seed = static_cast<std::uint64_t>(args.number(option::seed, 1, 0));
     load.block = as.block = 64;
     out.requests = requests_of(load);
-    out.words = grouped(count(load.requests)) + " requests of " + words_of(load.input) + " tokens in, " + words_of(load.output) +
-                " out; ";
+    out.words =
+        grouped(count(load.requests)) + " requests of " + words_of(text) + " tokens in, " + words_of(load.output) + " out; ";
     out.words += as.clients > 0 ? grouped(count(as.clients)) + (as.clients == 1 ? " client sends" : " clients send") +
                                       " the next behind each answer"
                                 : std::string(args.text(option::rate)) + " a second";
+    out.words += words_on_shown(shown);
     if (load.turns > 1) out.words += ", conversations of " + std::to_string(load.turns) + " turns";
     return out;
 }
@@ -280,7 +290,6 @@ inline placement place_of_draft(arguments args, const program& io) {
     if (args.has(option::drawn) && !args.has(option::plot)) refuse("--plot-of", "needs --plot: where it is drawn");
     if (args.has(option::plot) && args.has(option::timeline_to)) refuse("--timeline", "one file at a time: --plot writes one");
     simulated_deployment as;
-    const detail::asked_load load = detail::read_load(args, as);
     as.replicas = args.number(option::replicas, 1);
     if (args.has(option::prefill) != args.has(option::decode))
         refuse(args.has(option::prefill) ? "--decode" : "--prefill", "is missing: engines for prompts need others that write");
@@ -298,6 +307,8 @@ inline placement place_of_draft(arguments args, const program& io) {
     const request_bounds bounds = args.has(option::bounds) ? detail::read_bounds(args.text(option::bounds)) : request_bounds{};
 
     placement p = io.place(args, io);
+    const shown_media shown = detail::read_shown(args, p);
+    const detail::asked_load load = detail::read_load(args, as, shown.tokens);
     if (as.writing_replicas > 0)
         detail::use_network(as, *p.on);
     else if (args.has(option::network) && p.how.shards.devices() * as.stages <= p.how.node)
@@ -307,8 +318,12 @@ inline placement place_of_draft(arguments args, const program& io) {
     if (args.has(option::memory_share)) p.by.memory_share = args.real(option::memory_share, 0.9, 0.01, 1);
     check_stages("--pp", p.subject, as.stages);
     server on(p.subject, p.how, p.by, *p.on, *p.kernels);
-    simulated_server by{&on, with_options(policy_of(p.by.name, *p.on), p.by.name, args), host_times_of(p.by.name),
-                        p.subject.dims.moe.num_experts > 1, {}};
+    simulated_server by{&on,
+                        with_options(policy_of(p.by.name, *p.on), p.by.name, args),
+                        host_times_of(p.by.name),
+                        p.subject.dims.moe.num_experts > 1,
+                        {},
+                        shown.towers};
     if (args.has(option::all_tokens)) {
         by.policy.output_share = by.policy.least_output_share = 1;
         by.policy.knows_ends = by.policy.admits == admission_rule::expected_output && !by.policy.caches_prefixes;
@@ -333,6 +348,7 @@ inline placement place_of_draft(arguments args, const program& io) {
         refuse("--warm-up", "leaves none of " + std::to_string(result.requests.size()) + " requests");
     const std::int64_t servers = as.replicas + as.writing_replicas;
     simulated_answer a{p, by, as, result, summary_of(result, bounds, warm_up), bounds, load.words};
+    a.shown_tokens = shown.tokens;
     a.devices = static_cast<double>(servers * p.how.shards.devices() * as.stages);
     a.engines = (by.ranks_in_step ? servers : servers * on.groups()) * as.stages;
     a.joules = joules_of(result, *p.on, a.engines, a.devices / static_cast<double>(a.engines));

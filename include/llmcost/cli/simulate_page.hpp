@@ -34,6 +34,7 @@ struct simulated_answer {
     double devices = 1;       ///< of all engines
     double joules = 0;        ///< of all devices
     std::int64_t engines = 1;
+    std::int64_t shown_tokens = 0;  ///< of each prompt
 };
 
 namespace detail {
@@ -72,6 +73,9 @@ inline std::string simulated_text(const simulated_answer& a) {
                                   interval(s.tpot.mean, a.where.interval.simulated_tpot) + " (nine in ten means, by " +
                                   std::string(words_of(a.where.interval.by)) + ")");
     if (const std::string network = words_on_network(a.where, a.as.stages); !network.empty()) line("network", network);
+    if (a.shown_tokens > 0)
+        line("shown",
+             grouped(count(a.shown_tokens)) + " tokens of each prompt; towers take " + duration(a.by.towers.seconds));
     if (a.as.writing_replicas > 0)
         line("behind prompts", formatted("%.4g GB/s of each device to those that write", a.as.network));
     line("requests", grouped(count(s.requests)) + " in " + duration(s.seconds) + formatted(", %.4g a second", s.requests_per_second) +
@@ -103,6 +107,7 @@ inline std::string simulated_json(const simulated_answer& a) {
     json.member("device", a.where.on->names[0]).member("engine", a.where.by.name).member("dtype", a.where.how.products->name);
     if (a.as.writing_replicas > 0 || !words_on_network(a.where, a.as.stages).empty())
         json.member("network_gbps_per_device", network_of(*a.where.on));
+    if (a.shown_tokens > 0) json.member("shown_tokens", a.shown_tokens).member("tower_seconds", a.by.towers.seconds);
     json.member("load", a.load).member("devices", a.devices).member("engines", a.engines);
     for (const auto& [name, d] : {std::pair{"ttft", s.ttft}, {"tpot", s.tpot}, {"itl", s.itl}, {"end_to_end", s.end_to_end}}) {
         json.key(name).object().member("mean_seconds", d.mean).member("p50_seconds", d.p50).member("p90_seconds", d.p90);

@@ -26,17 +26,19 @@ struct proposal {
 /// Sequences that write are taken as all as long as their mean, prompts of about one length as so many of their mean.
 /// Steps run the captured graph of the next size where there is one, in pieces around attention where there are prompts
 /// (vLLM, v1/cudagraph_dispatcher.py); of more tokens than the largest has the host issues layer by layer, and the device
-/// waits for it where that takes longer.
+/// waits for it where that takes longer. What a prompt shows is seen in the first step that computes any of it, on the first
+/// stage (vLLM, v1/worker/gpu_model_runner.py, `_execute_mm_encoder`).
 class batch_prices {
 public:
     batch_prices(server& of, const scheduling_policy& policy, const host_times& host, proposal drafts = {},
-                 stage_links links = {})
+                 stage_links links = {}, const step_cost& towers = {})
         : of_(&of),
           policy_(policy),
           host_(host),
           layers_(static_cast<double>(of.layers())),
           drafts_(drafts),
-          links_(std::move(links)) {}
+          links_(std::move(links)),
+          towers_(towers) {}
 
     [[nodiscard]] step_price operator()(const step_batch& b, double past) {
         groups_.clear();
@@ -65,7 +67,10 @@ public:
             }
         }
         if (tokens > policy_.largest_graph) issued = layers_ * host_.layer_seconds;
+        const auto shown = static_cast<double>(b.begun.size());
+        cost.add(towers_, shown);
         step_price p;
+        p.in_first = host_.overlap * towers_.seconds * shown;
         p.seconds = std::max(host_.overlap * cost.seconds, issued) + host_.step_seconds +
                     host_.sequence_seconds * static_cast<double>(b.writing + static_cast<std::int64_t>(b.prompts.size()));
         p.sent = links_(tokens + (writing.batch - b.writing) * writing.sequence);
@@ -91,6 +96,7 @@ private:
     double layers_;
     proposal drafts_;
     stage_links links_;
+    step_cost towers_;  ///< of what a prompt shows
     std::vector<walked_at> groups_;
 };
 

@@ -20,6 +20,7 @@ struct step_price {
     double seconds = 0;
     double joules = 0;  ///< of each device
     hand_over sent{};   ///< from each stage to the next
+    double in_first = 0;  ///< of the seconds, those in the first stage alone
 };
 
 /// Steps that ran, alike but for the tokens that were written meanwhile.
@@ -48,10 +49,12 @@ public:
         leaves_node_.resize(free_.size());
     }
     [[nodiscard]] std::int64_t stages() const noexcept { return static_cast<std::int64_t>(free_.size()); }
-    /// When a step that takes so long in all, the same in each stage, has passed all of them; who sends computes nothing.
+    /// When a step that takes so long in all has passed all stages, in each of which layers take the same; who sends
+    /// computes nothing.
     [[nodiscard]] double passed(double now, const step_price& step) noexcept {
         for (std::size_t i = 0; i < free_.size(); ++i) {
-            now = std::max(now, free_[i]) + step.seconds / static_cast<double>(free_.size());
+            now = std::max(now, free_[i]) + (step.seconds - step.in_first) / static_cast<double>(free_.size());
+            if (i == 0) now += step.in_first;
             if (i + 1 < free_.size()) now += leaves_node_[i] ? step.sent.between_nodes : step.sent.in_node;
             free_[i] = now;
         }
@@ -179,6 +182,7 @@ private:
     }
     static void slower(step_price& all, const step_price& one) noexcept {
         all.seconds = std::max(all.seconds, one.seconds), all.joules = std::max(all.joules, one.joules);
+        all.in_first = std::max(all.in_first, one.in_first);
         all.sent.in_node = std::max(all.sent.in_node, one.sent.in_node);
         all.sent.between_nodes = std::max(all.sent.between_nodes, one.sent.between_nodes);
     }

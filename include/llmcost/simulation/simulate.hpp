@@ -38,6 +38,7 @@ struct simulated_server {
     host_times host{};
     bool ranks_in_step = false;  ///< groups of devices begin their steps together, as those that share experts do
     proposal drafts{};           ///< the model that proposes tokens; none: they cost nothing
+    step_cost towers{};          ///< of what each prompt shows; its tokens are among those of the prompt
 };
 
 /// Tokens that a turn writes, on an average: one, and of those proposed each that is kept with all before it.
@@ -87,8 +88,9 @@ template <class Progress>
     plan.leaves_node = links.leaves_node();
     proposal drafts = by.drafts;
     drafts.tokens = as.draft;
-    batch_prices price(*by.on, by.policy, by.host, drafts, links);
-    if (as.writing_replicas == 0) {
+    const bool writes_alone = as.writing_replicas > 0;
+    batch_prices price(*by.on, by.policy, by.host, drafts, links, writes_alone ? step_cost{} : by.towers);
+    if (!writes_alone) {
         cluster<batch_prices> all(requests, as.clients, plan, price);
         return all.run(keep_steps, std::forward<Progress>(progress));
     }
@@ -97,7 +99,7 @@ template <class Progress>
     writing.replicas = by.ranks_in_step ? as.writing_replicas : as.writing_replicas * groups;
     writing.policy.mixes_chunks = true;
     plan.proposed = 0, plan.tokens_per_turn = 1;
-    batch_prices price_of_prompts(*by.on, by.policy, by.host, {}, links);
+    batch_prices price_of_prompts(*by.on, by.policy, by.host, {}, links, by.towers);
     const auto transfer = [&](std::int64_t n) {
         return as.network_latency + by.on->cache_bytes(n) / (as.network * 1e9);
     };
