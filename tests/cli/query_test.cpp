@@ -178,7 +178,7 @@ TEST_CASE("what does not exist is never a zero") {
               .starts_with("llmcost: no metric or scope 'storage' " + shown + "; metrics: add, mult, "));
     CHECK(refused(llama + " storage").ends_with(", saved_bytes; " + roles));
     CHECK(refused(llama + " params storage") == "llmcost: no scope 'storage' " + shown + "; " + roles);
-    CHECK(refused(llama + " attn foo").ends_with(", cache_bytes, saved_bytes (see llmcost --help)\n"));
+    CHECK(refused(llama + " attn foo").ends_with(", cache_bytes, encoder_cache_bytes, saved_bytes (see llmcost --help)\n"));
     CHECK(has(refused(llama + " attention"), "; nearest: attn, "));
     CHECK(has(refused(llama + " parameters"), "; nearest: params (see"));
     CHECK(refused(llama + " latency") == "llmcost: 'latency' is a command, which comes first: llmcost latency\n");

@@ -35,6 +35,21 @@ TEST_CASE("requests that show an image are a batch that does") {
     CHECK(has(refused("--model meta-llama/Llama-3.2-1B --requests 64+10x20 mult"), "--image: this model reads no images"));
 }
 
+// 74 x 54 patches are 999 tokens, each an embedding of 3,584 features; in bfloat16 two bytes
+TEST_CASE("an encoder's cache is a figure of what is shown") {
+    const auto of = [](const std::string& asked) { return json_of(seeing + " " + asked)["totals"]["encoder_cache_bytes"]; };
+    CHECK(of("--image 1024x768") == 999 * 3584 * 2);
+    CHECK(of("--image 1024x768 --images 2 --batch 3") == 6 * 999 * 3584 * 2);
+    CHECK(of("--image 1024x768 --activation-dtype float32") == 999 * 3584 * 4);
+    CHECK(of("--image 1024x768 --past 2000 --sequence 1") == 0);
+    CHECK(of("--sequence 64") == 0);
+    CHECK(has(printed(seeing + " --image 1024x768"), "Encoder cache"));
+    CHECK_FALSE(has(printed(seeing), "Encoder cache"));
+    CHECK(has(printed(seeing + " --image 1024x768 --format csv encoder_cache_bytes"), "7160832"));
+    CHECK_FALSE(has(printed(seeing + " --format csv"), "encoder_cache_bytes"));
+    CHECK(json_of(seeing + " --requests 64+1024x768x2,8@90")["totals"]["encoder_cache_bytes"] == 2 * 999 * 3584 * 2);
+}
+
 // 1,024 x 768 is read as 1,036 x 756: 74 x 54 patches, four of which are a token
 TEST_CASE("a server's prompts show images") {
     const std::string server = "serve" + seeing + " --device h100 --calibration none --engine vllm --input 100 --output 100";

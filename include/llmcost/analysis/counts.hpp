@@ -12,6 +12,7 @@ struct figures : primitives<count> {
     count active_params{};   ///< of experts, those one token meets
     count unrouted_flops{};  ///< of flops(): what experts execute for tokens that were not sent to them
     count cache{};           ///< floating elements that the cache holds after the run
+    count encoder_cache{};   ///< elements that encoders made of images, videos and sound for the places of words
     count out{};             ///< floating elements that modules without children return (ACT)
     count written{};         ///< floating elements that operations write to new storage
     count torch_flops{};     ///< FlopCounterMode, forward
@@ -20,6 +21,7 @@ struct figures : primitives<count> {
     count saved_bytes{};           ///< what autograd keeps until backward
     count weight_bytes{};          ///< params in the element type of the weights
     count cache_bytes{};           ///< cache in its element type
+    count encoder_cache_bytes{};   ///< encoder_cache in the element type of activations
 
     /// FLOPS = ADD + MULT.
     [[nodiscard]] constexpr count flops() const { return add + mult; }
@@ -72,6 +74,7 @@ struct storage_types {
     f.active_params = sums.active_parameters;
     f.unrouted_flops = sums.unrouted_flops;
     f.cache = sums.cache;
+    f.encoder_cache = sums.encoder_cache;
     f.out = sums.out;
     f.written = sums.written;
     f.torch_flops = torch_flops(sums);
@@ -79,6 +82,7 @@ struct storage_types {
     f.saved_bytes = sums.saved_bytes;
     f.weight_bytes = bytes_of(f.params, types.weights);
     f.cache_bytes = bytes_of(f.cache, types.cache);
+    f.encoder_cache_bytes = bytes_of(f.encoder_cache, types.activations);
     return f;
 }
 

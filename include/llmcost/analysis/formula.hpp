@@ -64,7 +64,7 @@ struct region {
 /// of a training step, whose saved bytes are no polynomial, as storages are shared.
 class closed_form {
 public:
-    static constexpr std::size_t figure_count = 20;
+    static constexpr std::size_t figure_count = 21;
     static constexpr std::size_t monomials = polynomial::monomials;
 
     constexpr closed_form() noexcept = default;
@@ -133,7 +133,7 @@ private:
         // clang-format off
         const count all[figure_count] = {f.add,  f.mult, f.div, f.sqrt, f.exp, f.log, f.tanh, f.erf, f.trig, f.pow,
                                          f.neg,  f.cmp,  f.params, f.active_params, f.cache, f.out, f.written, f.torch_flops,
-                                         f.flops(), f.unrouted_flops};
+                                         f.flops(), f.unrouted_flops, f.encoder_cache};
         // clang-format on
         for (std::size_t i = 0; i < figure_count; ++i) out[i] = static_cast<wide>(all[i].to_wide());
     }
@@ -142,9 +142,10 @@ private:
         f.add = v[0], f.mult = v[1], f.div = v[2], f.sqrt = v[3], f.exp = v[4], f.log = v[5], f.tanh = v[6], f.erf = v[7];
         f.trig = v[8], f.pow = v[9], f.neg = v[10], f.cmp = v[11], f.params = v[12], f.active_params = v[13],
         f.cache = v[14];
-        f.out = v[15], f.written = v[16], f.torch_flops = v[17], f.unrouted_flops = v[19];
+        f.out = v[15], f.written = v[16], f.torch_flops = v[17], f.unrouted_flops = v[19], f.encoder_cache = v[20];
         f.weight_bytes = bytes_of(f.params, types_.weights);
         f.cache_bytes = bytes_of(f.cache, types_.cache);
+        f.encoder_cache_bytes = bytes_of(f.encoder_cache, types_.activations);
         return f;
     }
 

@@ -14,7 +14,8 @@ constexpr value embed(const site& here, trace& t) {
     const workload& load = t.load();
     const std::int64_t width = here.dims.hidden_size;
     value found = t.call("embed_tokens", embedding{here.dims.vocab_size, width}, extents{load.batch, load.sequence});
-    if (here.shared != nullptr && here.shared->own[0].rank > 0) t.copy_into(found, here.shared->own[0]);
+    if (here.shared != nullptr && here.shared->own[0].rank > 0)
+        t.copy_into(found, here.shared->own[0]), t.keep_encoded(here.shared->own[0]);
     const value words = t.mul(found);
     const module_info places{
         .name = "embed_positions", .type = here.type("TextSinusoidalPositionalEmbedding"), .leaf = true};

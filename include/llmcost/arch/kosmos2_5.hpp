@@ -22,7 +22,7 @@ constexpr value embed(const site& here, trace& t) {
     const extents ids{load.batch, load.sequence};
     const bool with_image = here.shared != nullptr && here.shared->own[0].rank > 0;
     value found = t.call("embed_tokens", embedding{here.dims.vocab_size, width}, ids);
-    if (with_image) found = t.clone(found), t.copy_into(found, here.shared->own[0]);
+    if (with_image) found = t.clone(found), t.copy_into(found, here.shared->own[0]), t.keep_encoded(here.shared->own[0]);
     const value words = t.mul(found);
     // the table ends where positions, which begin behind the padding's number, meet two rows more than it names
     t.positions(here.dims.max_position_embeddings + 1 - here.dims.own[padding], load.past + load.sequence);

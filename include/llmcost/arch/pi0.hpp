@@ -50,7 +50,7 @@ constexpr void read_prefix(const site& here, trace& t) {
         features = t.call("multi_modal_projector", paligemma_detail::projector{whole}, states);
     }
     t.leave(vlm, features);
-    if (sees_images(t)) features = t.gather_along(features, {batch, sequence, width});
+    if (sees_images(t)) t.keep_encoded(features), features = t.gather_along(features, {batch, sequence, width});
     t.enter(vlm), t.enter(language);
     value x = text.row.embed(text, t);
     t.leave(language, x), t.leave(vlm, x);

@@ -141,6 +141,7 @@ constexpr value add_deep(trace& t, const value& x, const value& features) {
     value out = t.copy(x);
     const value some = t.gather(out.view({-1, x.dim(-1)}), {features.dim(0), features.dim(1)});
     t.copy_into(out, t.add(some, features));
+    t.keep_encoded(features);
     return out;
 }
 

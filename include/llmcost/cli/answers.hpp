@@ -36,7 +36,7 @@ inline const reading& column(const job_reading& r, std::size_t i) {
 
 /// A scope in exact numbers: one row, or one per phase and their sum.
 [[nodiscard]] inline table query_table(const question& q) {
-    const auto list = metrics_of(q.asked, q.work.training);
+    const auto list = metrics_of(q.asked, q.work.training, q.work.base.has_media());
     const job_reading r = read_scope(q, list);
     const auto names = detail::column_names(r);
     table t;
@@ -56,7 +56,7 @@ inline const reading& column(const job_reading& r, std::size_t i) {
 ///
 /// A whole request has columns for its phases and their sum.
 [[nodiscard]] inline std::string query_block(const question& q) {
-    const auto list = metrics_of(q.asked, q.work.training);
+    const auto list = metrics_of(q.asked, q.work.training, q.work.base.has_media());
     const job_reading r = read_scope(q, list);
     std::string out = printable(detail::name_of_scope(q)) + ' ' + workload_sentence(q) + ":\n";
     const auto names = detail::column_names(r);

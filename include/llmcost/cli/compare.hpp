@@ -89,7 +89,7 @@ private:
         const auto add = [&](std::string_view name, const metric* m, bool bytes) {
             figures_.push_back({std::string(name), m, bytes});
         };
-        std::vector<const metric*> list = metrics_of(q.asked, true);
+        std::vector<const metric*> list = metrics_of(q.asked, true, q.work.base.has_media());
         if (q.asked.asked.empty()) {
             for (const std::string_view first :
                  {"cache_bytes", "weight_bytes", "macs", "torch_flops", "active_flops", "flops", "active", "params"}) {

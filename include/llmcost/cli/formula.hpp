@@ -124,7 +124,10 @@ inline std::string formulas_json(const question& q, const std::vector<std::strin
 /// Bytes of less than a byte each are rounded up, so that those of parts are more than those of the whole.
 inline void check_terms(const metric& m, const question& q) {
     const storage_types types = types_of(q.subject, q.work.base);
-    const dtype type = m.name == "weight_bytes" ? types.weights : m.name == "cache_bytes" ? types.cache : dtype::float32;
+    const dtype type = m.name == "weight_bytes"          ? types.weights
+                       : m.name == "cache_bytes"         ? types.cache
+                       : m.name == "encoder_cache_bytes" ? types.activations
+                                                         : dtype::float32;
     if (bits_of(type) % 8 != 0)
         refuse(option::formula_terms.name, std::string(m.name) + " are rounded to whole bytes once, not term by term");
 }

@@ -158,7 +158,7 @@ inline std::string phases_table(const question& q, const job_reading& r) {
         for (std::size_t i = 0; i < names.size(); ++i) {
             const count n = m.of(column(r, i).front());
             any = any || n != count{};
-            fields.push_back(m.name == "cache_bytes" ? in_bytes(n) : scaled(n));
+            fields.push_back(m.name.ends_with("cache_bytes") ? in_bytes(n) : scaled(n));
         }
         if (any) out += table_line(m.name == "flops" ? "FLOPs" : title_of(m), fields);
     }
@@ -284,7 +284,7 @@ inline std::string words_to_try(const question& q) {
 [[nodiscard]] inline table front_table(const question& q) {
     const roles_read read = read_roles(q);
     const auto names = detail::column_names(read.sums);
-    const auto list = metrics_of(q.asked, false);
+    const auto list = metrics_of(q.asked, false, q.work.base.has_media());
     table t{{{"scope"}}, {}};
     if (names.size() > 1) t.columns.push_back({"phase"});
     for (const metric* m : list) t.columns.push_back({std::string(m->name), true});

@@ -41,7 +41,7 @@ inline void write_asked(json_writer& json, const std::vector<const metric*>& lis
 
 /// `"query": {"scope", "kind", "figures": {…}}`, for a whole request with `"phases": [{"name", "figures"}]`.
 inline void write_query(json_writer& json, const question& q) {
-    const auto list = metrics_of(q.asked, q.work.training);
+    const auto list = metrics_of(q.asked, q.work.training, q.work.base.has_media());
     const job_reading r = read_scope(q, list);
     json.key("query").object().member("scope", printable(name_of_scope(q)));
     json.member("kind", kind_name(q.asked.scope.value_or(scope_word{}))).key("figures").object();

@@ -155,12 +155,14 @@ inline void check_parameter(const query& q, const model& m, const workload& load
                    (q.scope ? " (see llmcost --help)" : " (see llmcost --model … --tree)"));
 }
 
-/// The metrics of a query, or all: without `out`, which is `act`, and without saved bytes, which only training has.
-[[nodiscard]] inline std::vector<const metric*> metrics_of(const query& q, bool training) {
+/// The metrics of a query, or all: without `out`, which is `act`, without saved bytes, which only training has, and without
+/// what encoders made where nothing is shown.
+[[nodiscard]] inline std::vector<const metric*> metrics_of(const query& q, bool training, bool shows) {
     if (!q.asked.empty()) return q.asked;
     std::vector<const metric*> out;
     for (const metric& m : metrics) {
-        if (m.name == "out" || (m.name == "saved_bytes" && !training)) continue;
+        if (m.name == "out" || (m.name == "saved_bytes" && !training) || (m.name == "encoder_cache_bytes" && !shows))
+            continue;
         if (q.scope && q.scope->kind == scope_kind::parameter && !is_parameter_metric(m)) continue;
         out.push_back(&m);
     }

@@ -26,11 +26,16 @@ using measure = std::function<reading(const workload&)>;
 namespace detail {
 
 /// The figures that every forward pass adds to; parameters and what lies in memory afterwards are no such thing.
-inline constexpr std::array<count figures::*, 16> work_figures{
-    &figures::add, &figures::mult, &figures::div, &figures::sqrt,    &figures::exp,
-    &figures::log, &figures::tanh, &figures::erf, &figures::trig,    &figures::pow,
-    &figures::neg, &figures::cmp,  &figures::out, &figures::written, &figures::torch_flops,
-    &figures::unrouted_flops,
+inline constexpr std::array<count figures::*, 18> work_figures{
+    &figures::add,           &figures::mult,
+    &figures::div,           &figures::sqrt,
+    &figures::exp,           &figures::log,
+    &figures::tanh,          &figures::erf,
+    &figures::trig,          &figures::pow,
+    &figures::neg,           &figures::cmp,
+    &figures::out,           &figures::written,
+    &figures::torch_flops,   &figures::unrouted_flops,
+    &figures::encoder_cache, &figures::encoder_cache_bytes,
 };
 inline constexpr std::array<count figures::*, 2> cache_figures{&figures::cache, &figures::cache_bytes};
 /// The figures that a model holds whatever it does, and its cache.

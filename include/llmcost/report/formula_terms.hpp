@@ -52,7 +52,7 @@ public:
         before_ = now;
         ledger held{};  // what modules own and hold is no operation's
         held.parameters = told.parameters, held.active_parameters = told.active_parameters;
-        held.cache = told.cache, held.out = told.out;
+        held.cache = told.cache, held.encoder_cache = told.encoder_cache, held.out = told.out;
         add(path_, held);
         const std::string_view kind = price_of(o.kind).name;
         add(path_.empty() ? std::string(kind) : path_ + '.' + std::string(kind), told.since(held));

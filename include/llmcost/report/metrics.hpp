@@ -17,7 +17,7 @@ struct metric {
 };
 
 // clang-format off
-inline constexpr std::array<metric, 25> metrics{{
+inline constexpr std::array<metric, 26> metrics{{
     {"add",          "additions and subtractions",                          [](const figures& f) { return f.add; }},
     {"mult",         "multiplications",                                     [](const figures& f) { return f.mult; }},
     {"div",          "divisions and reciprocals",                           [](const figures& f) { return f.div; }},
@@ -42,6 +42,7 @@ inline constexpr std::array<metric, 25> metrics{{
     {"written",      "elements that operations write to new storage",       [](const figures& f) { return f.written; }},
     {"weight_bytes", "bytes of the parameters",                             [](const figures& f) { return f.weight_bytes; }},
     {"cache_bytes",  "bytes of the cache",                                  [](const figures& f) { return f.cache_bytes; }},
+    {"encoder_cache_bytes", "bytes that encoders made of images, videos, sound", [](const figures& f) { return f.encoder_cache_bytes; }},
     {"saved_bytes",  "bytes that autograd keeps until backward",            [](const figures& f) { return f.saved_bytes; }},
 }};
 // clang-format on

@@ -24,6 +24,7 @@ struct ledger {
     count active_parameters{};     ///< of experts, those that one token meets
     count unrouted_flops{};        ///< ADD and MULT that experts execute for tokens that were not sent to them
     count cache{};                 ///< floating elements that the cache holds after the run
+    count encoder_cache{};         ///< elements of what encoders made to stand in the places of words
     count out{};                   ///< floating elements that modules without children return
     count written{};               ///< floating elements that operations write to new storage
     count saved_bytes{};           ///< kept by autograd until backward, each storage once
@@ -42,6 +43,7 @@ struct ledger {
         d.active_parameters -= earlier.active_parameters;
         d.unrouted_flops -= earlier.unrouted_flops;
         d.cache -= earlier.cache;
+        d.encoder_cache -= earlier.encoder_cache;
         d.out -= earlier.out;
         d.written -= earlier.written;
         d.saved_bytes -= earlier.saved_bytes;
@@ -59,6 +61,7 @@ struct ledger {
         active_parameters += b.active_parameters;
         unrouted_flops += b.unrouted_flops;
         cache += b.cache;
+        encoder_cache += b.encoder_cache;
         out += b.out;
         written += b.written;
         saved_bytes += b.saved_bytes;

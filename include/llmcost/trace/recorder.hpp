@@ -142,6 +142,10 @@ public:
         if (listener_ != nullptr) listener_->cached(*this, v);
     }
 
+    /// What an encoder made of images, videos or sound, for the places of words.
+    constexpr void keep_encoded(const value& v) {
+        if (idle_ == 0 && active_) sums_.encoder_cache += count(v.elements) * times_;
+    }
     /// A layer that keeps nothing has a place in the cache all the same.
     constexpr void cache_nothing() const {
         if (idle_ == 0 && dropped_cache_ == 0 && listener_ != nullptr) listener_->cached_nothing(*this);

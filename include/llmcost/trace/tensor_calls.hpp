@@ -290,6 +290,7 @@ public:
         value out = contiguous_like(a);
         const value* const in[2] = {&a, &source};
         record(op::where, count(out.elements), {}, out, in, 2);
+        keep_encoded(source);
         return out;
     }
     /// The same of two tensors, each of which gets its part of the gradient.
