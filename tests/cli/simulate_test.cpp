@@ -282,3 +282,27 @@ TEST_CASE("a plan finds stages over nodes where one node is too small, and names
     CHECK(none.code == 8);
     CHECK(has(none.out, "Nothing could be tried"));
 }
+
+TEST_CASE("a plan tries each type that is named, and says how an engine comes by it") {
+    const std::string asked =
+        "plan --model Qwen/Qwen3-8B --device h200_sxm --calibration none --requests 50 --rate 1 --slo ttft=9s,tpot=90ms "
+        "--slo-at 0.5 --no-separate --tp 1 --pp 1 --top 12 ";
+    const json found = simulated_json(asked + "--dtype bfloat16,fp8 --cache-dtype bfloat16,fp8");
+    CHECK(found["candidates"] == 3 * 4 * 4 * 3);
+    std::set<std::string> of_vllm;
+    for (const json& d : found["deployments"]) {
+        const std::string command = d["command"];
+        const bool quantises = d["dtype"] == "fp8" && d["engine"] != "trtllm";
+        CHECK(has(command, "--quantization fp8") == quantises);
+        CHECK(has(command, d["engine"] == "trtllm" ? "--kv_cache_dtype fp8" : "--kv-cache-dtype fp8") ==
+              (d["cache_dtype"] == "fp8"));
+        if (d["engine"] == "vllm") of_vllm.insert(d["dtype"].get<std::string>() + ' ' + d["cache_dtype"].get<std::string>());
+    }
+    CHECK(of_vllm == std::set<std::string>{"bfloat16 bfloat16", "bfloat16 fp8", "fp8 bfloat16", "fp8 fp8"});
+    const std::string page = printed(asked + "--engine trtllm --dtype bfloat16,fp8");
+    CHECK(has(page, "weights, cache"));
+    CHECK(has(page, "--kv_cache_dtype fp8  (a checkpoint in fp8)"));
+    CHECK_FALSE(has(printed(asked), "weights, cache"));
+    CHECK(has(refused(asked + "--dtype fp8,fp9"), "--dtype"));
+    CHECK(has(refused(asked + "--dtype fp8,"), "--dtype"));
+}

@@ -21,6 +21,11 @@ namespace detail {
     return n > 1 ? with_number(option, n) : std::string();
 }
 
+/// A checkpoint of wider weights, quantised when it is loaded: what vLLM and SGLang do by themselves.
+[[nodiscard]] inline const char* quantised_on_loading(const placement& p, bool quantises) {
+    const bool loads = p.by.name == string_ref("vllm") || p.by.name == string_ref("sglang");
+    return quantises && loads && p.how.products->name == string_ref("fp8") ? " --quantization fp8" : "";
+}
 [[nodiscard]] inline std::string vllm_command(const std::string& model, const sharding& s, std::int64_t stages,
                                               const scheduling_policy& p) {
     return "vllm serve " + model + with_number("--tensor-parallel-size", s.tensor) +
@@ -46,14 +51,21 @@ namespace detail {
 
 }  // namespace detail
 
-/// How an engine of a placement is started, its layers on so many stages of devices.
-[[nodiscard]] inline std::string start_command(const placement& p, std::int64_t stages, const scheduling_policy& policy) {
+/// How an engine of a placement is started, its layers on so many stages of devices; `quantises`: its weights are in another
+/// type than the checkpoint's.
+[[nodiscard]] inline std::string start_command(const placement& p, std::int64_t stages, const scheduling_policy& policy,
+                                               bool quantises = false) {
     const std::string model(p.who.name);
     const sharding& s = p.how.shards;
-    if (p.by.name == string_ref("vllm")) return detail::vllm_command(model, s, stages, policy);
+    const bool narrow = p.how.cache->weight_bytes < 2;
+    if (p.by.name == string_ref("vllm"))
+        return detail::vllm_command(model, s, stages, policy) + detail::quantised_on_loading(p, quantises) +
+               (narrow ? " --kv-cache-dtype fp8" : "");
     const bool shares = p.subject.dims.moe.num_experts > 1;
-    if (p.by.name == string_ref("sglang")) return detail::sglang_command(model, s, stages, policy, shares);
-    return detail::trtllm_command(model, s, stages, policy, shares);
+    if (p.by.name == string_ref("sglang"))
+        return detail::sglang_command(model, s, stages, policy, shares) + detail::quantised_on_loading(p, quantises) +
+               (narrow ? " --kv-cache-dtype fp8_e4m3" : "");
+    return detail::trtllm_command(model, s, stages, policy, shares) + (narrow ? " --kv_cache_dtype fp8" : "");
 }
 
 }  // namespace llmcost::cli

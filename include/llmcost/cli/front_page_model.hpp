@@ -115,8 +115,7 @@ struct memory_line {
 /// Bytes of weights and cache.
 inline std::vector<memory_line> memory_lines(const question& q, const figures& total) {
     std::vector<memory_line> out{{"Weights", in_bytes(total.weight_bytes)}};
-    if (total.encoder_cache_bytes != count{})
-        out.push_back({"Encoder cache", in_bytes(total.encoder_cache_bytes), "of what is shown"});
+    if (total.encoder_cache_bytes != count{}) out.push_back({"Encoder cache", in_bytes(total.encoder_cache_bytes)});
     workload base = q.phases.front().parts.front().load;
     if (!q.phases.back().parts.empty()) base = q.phases.back().parts.front().load;
     const bool sound_alone = reads_sound_alone(q.subject);

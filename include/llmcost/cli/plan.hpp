@@ -34,6 +34,8 @@ inline constexpr option_row
     tp_of_plan   {"--tp",           value_kind::number, "N",    "only so many devices that share each layer (1, 2, 4, 8)"},
     pp_of_plan   {"--pp",           value_kind::number, "N",    "only so many stages of layers (1, 2, 4 ... as fit)"},
     dp_of_plan   {"--dp",           value_kind::number, "N",    "only so many groups that share experts (1, 2, 4, 8)"},
+    types_tried  {"--dtype",        value_kind::text,   "TYPE,...", "of linear layers: each is tried (as the checkpoint)", {}, detail::operand_words},
+    caches_tried {"--cache-dtype",  value_kind::text,   "TYPE,...", "of the cache: each is tried (fp8 with fp8 and nvfp4; else 16 bits)", {}, detail::operand_words},
     ep_of_plan   {"--ep",           value_kind::number, "N",    "only so many groups of experts (1, or all devices)"};
 // clang-format on
 
@@ -55,7 +57,7 @@ inline constexpr std::array plan_options = joined(
                option::plot},
     help_option,
     titled("Device", std::array{option::device, option::engines_tried, option::engine_version, option::calibration,
-                                option::linear_dtype, option::experts_dtype, option::kept_dtype, option::routing,
+                                option::types_tried, option::experts_dtype, option::caches_tried, option::routing,
                                 option::execution, option::tp_of_plan, option::pp_of_plan, option::dp_of_plan,
                                 option::ep_of_plan, option::network, option::price, option::carbon}),
     model_options, std::array{option::quantization});
@@ -66,7 +68,8 @@ namespace detail {
 struct placed_server {
     placement where;
     std::optional<server> on{};
-    shown_media shown{};  ///< by each request
+    shown_media shown{};     ///< by each request
+    bool quantises = false;  ///< its weights are in another type than the checkpoint's
 };
 /// A kind of engine that is tried, its layers on so many stages of such devices.
 struct placed_kind {
@@ -74,7 +77,17 @@ struct placed_kind {
     std::int64_t stages = 1;
 
     [[nodiscard]] const placement& where() const noexcept { return at->where; }
-    [[nodiscard]] std::string command(const tried_deployment& t) const { return start_command(where(), stages, t.policy); }
+    [[nodiscard]] std::string command(const tried_deployment& t) const {
+        return start_command(where(), stages, t.policy, at->quantises);
+    }
+    /// What the command cannot say.
+    [[nodiscard]] std::string remark() const {
+        std::string text;
+        if (nodes() > 1) text += "on " + std::to_string(nodes()) + " nodes";
+        if (at->quantises && is_empty(quantised_on_loading(where(), true)))
+            text += (text.empty() ? "" : ", ") + std::string("a checkpoint in ") + std::string(where().how.products->name);
+        return text.empty() ? text : "  (" + text + ')';
+    }
     /// Nodes that an engine stands on.
     [[nodiscard]] std::int64_t nodes() const noexcept {
         return (where().how.shards.devices() * stages + where().how.node - 1) / where().how.node;
@@ -88,10 +101,18 @@ struct placed_kind {
 [[nodiscard]] inline std::string plan_table(const std::vector<placed_kind>& kinds,
                                             const std::vector<tried_deployment>& list) {
     const bool priced = kinds.front().where().price_per_hour > 0;
-    std::string out = right("devices", 11) + "  " + left("engine", 8) + right("tp", 3) + right("pp", 4) + right("dp", 4) +
-                      right("ep", 4) + right("engines", 9) + right("a step", 9) + right("first token p99", 17) +
-                      right("per token p99", 15) + right("keep", 8) + right("tokens/s", 10) +
-                      (priced ? right("per million", 13) : "") + '\n';
+    const auto types_of = [](const placed_kind& k) {
+        return std::string(k.where().how.products->name) + ", " + std::string(k.where().how.cache->name);
+    };
+    std::size_t wide = 0;  // of types, where they differ
+    for (const placed_kind& k : kinds)
+        if (types_of(k) != types_of(kinds.front()))
+            wide = std::max({wide, types_of(k).size(), types_of(kinds.front()).size()});
+    if (wide > 0) wide = std::max<std::size_t>(wide, 14) + 2;
+    std::string out = right("devices", 11) + "  " + left("engine", 8) + (wide > 0 ? left("weights, cache", wide) : "") +
+                      right("tp", 3) + right("pp", 4) + right("dp", 4) + right("ep", 4) + right("engines", 9) +
+                      right("a step", 9) + right("first token p99", 17) + right("per token p99", 15) + right("keep", 8) +
+                      right("tokens/s", 10) + (priced ? right("per million", 13) : "") + '\n';
     for (std::size_t i = 0; i < list.size(); ++i) {
         const tried_deployment& t = list[i];
         const placed_kind& k = kinds[t.kind];
@@ -99,8 +120,9 @@ struct placed_kind {
         const std::string engines = t.separated() ? std::to_string(t.replicas) + " + " + std::to_string(t.writing_replicas)
                                                   : std::to_string(t.replicas);
         out += right(std::to_string(i + 1), 3) + right(formatted("%.0f", t.devices), 8) + "  " + left(k.where().by.name, 8) +
-               right(std::to_string(s.tensor), 3) + right(std::to_string(k.stages), 4) + right(std::to_string(s.data), 4) +
-               right(std::to_string(s.expert), 4) + right(engines, 9) + right(grouped(count(t.policy.tokens_per_step)), 9) +
+               (wide > 0 ? left(types_of(k), wide) : "") + right(std::to_string(s.tensor), 3) +
+               right(std::to_string(k.stages), 4) + right(std::to_string(s.data), 4) + right(std::to_string(s.expert), 4) +
+               right(engines, 9) + right(grouped(count(t.policy.tokens_per_step)), 9) +
                right(duration(t.summary.ttft.p99), 17) + right(duration(t.summary.tpot.p99), 15) +
                right(formatted("%.1f %%", 100 * t.summary.good_share), 8) +
                right(formatted("%.0f", t.summary.output_tokens_per_second), 10) +
@@ -119,8 +141,7 @@ struct placed_kind {
     out += plan_table(kinds, list) + "\nAn engine of each is started so:\n";
     for (std::size_t i = 0; i < list.size(); ++i) {
         const placed_kind& k = kinds[list[i].kind];
-        out += right(std::to_string(i + 1), 3) + "  " + k.command(list[i]) +
-               (k.nodes() > 1 ? "  (on " + std::to_string(k.nodes()) + " nodes)" : "") + '\n';
+        out += right(std::to_string(i + 1), 3) + "  " + k.command(list[i]) + k.remark() + '\n';
     }
     for (std::size_t i = 0; i < list.size(); ++i)
         if (list[i].separated())
@@ -147,6 +168,7 @@ struct placed_kind {
         const sharding& s = k.where().how.shards;
         json.object().member("devices", t.devices).member("engine", k.where().by.name);
         json.member("tensor_parallel", s.tensor).member("pipeline_parallel", k.stages).member("data_parallel", s.data);
+        json.member("dtype", k.where().how.products->name).member("cache_dtype", k.where().how.cache->name);
         json.member("expert_parallel", s.expert).member("nodes_of_engine", k.nodes());
         json.member("engines", t.replicas).member("writing_engines", t.writing_replicas);
         json.member("tokens_per_step", t.policy.tokens_per_step).member("sequences", t.policy.sequences);
@@ -204,12 +226,36 @@ inline std::vector<sharding> splits_to_try(const arguments& args, std::int64_t d
     const std::int64_t most = std::min<std::int64_t>(devices, execution::most_devices_of_a_node);
     std::vector<sharding> all;
     for (const std::int64_t tensor : numbers_to_try(args, option::tp, most))
-        for (const std::int64_t data : numbers_to_try(args, option::dp, most / tensor)) {
+        for (const std::int64_t data : numbers_to_try(args, option::dp, std::max<std::int64_t>(1, most / tensor))) {
             std::vector<std::int64_t> experts{args.number(option::ep, tensor * data)};
             if (!args.has(option::ep) && data == 1 && tensor > 1) experts.insert(experts.begin(), 1);
             for (const std::int64_t expert : experts) all.push_back({tensor, data, 1, expert});
         }
     return all;
+}
+
+/// The types of a list; of none one that says nothing.
+inline std::vector<std::string_view> types_to_try(const arguments& args, const option_row& o) {
+    std::vector<std::string_view> all;
+    std::string_view rest = args.text(o);
+    for (bool more = true; more;) {
+        const std::size_t comma = rest.find(',');
+        all.push_back(rest.substr(0, comma));
+        if (args.has(o)) (void)operand_of(o.name, all.back());
+        more = comma != std::string_view::npos;
+        if (more) rest.remove_prefix(comma + 1);
+    }
+    return all;
+}
+/// In what an engine runs a checkpoint that nobody quantises; null where that is not known.
+inline const operand_row* as_stored(arguments args, const program& io) {
+    for (const option_row& o : {option::linear_dtype, option::kept_dtype, option::tp, option::dp, option::ep})
+        args.leave_out(o);
+    try {
+        return io.place(args, io).how.products;
+    } catch (const error&) {
+        return nullptr;
+    }
 }
 
 /// Engines on devices that the model can be split over.
@@ -219,27 +265,41 @@ inline std::deque<placed_server> servers_of(arguments args, const program& io, s
     std::string problem;
     const engine* const only = args.has(option::engine) ? &engine_of("--engine", args.text(option::engine)) : nullptr;
     const std::vector<sharding> splits = splits_to_try(args, devices);
+    const std::vector<std::string_view> types = types_to_try(args, option::linear_dtype),
+                                        caches = types_to_try(args, option::kept_dtype);
     bool routes = true;
-    for (const engine& e : engines)
+    const auto place = [&](const operand_row* stored) {
+        try {
+            placed_server p{io.place(args, io)};
+            routes = p.where.subject.dims.moe.num_experts > 1;
+            check_memory(*p.where.on), check_writes(p.where.subject);
+            p.shown = read_shown(args, p.where);
+            p.quantises = stored != nullptr && p.where.how.products != stored;
+            all.push_back(std::move(p));
+        } catch (const error& refused) {  // another engine, split or type may do
+            if (refused.code() != errc::usage) throw;
+            problem = refused.what();
+        }
+    };
+    for (const engine& e : engines) {
+        if (only != nullptr && only != &e) continue;
+        args.replace(option::engine, words.emplace_back(e.name));
+        const operand_row* const stored = types.front().empty() ? nullptr : as_stored(args, io);
         for (const sharding& s : splits) {
             const bool own =
                 s.data == 1 || s.tensor == 1 || !(e.name == string_ref("trtllm"));  // its groups are of one device
-            if ((only != nullptr && only != &e) || !own || (!routes && s.expert > 1)) continue;
-            args.replace(option::engine, words.emplace_back(e.name));
+            if (!own || (!routes && s.expert > 1)) continue;
             args.replace(option::tp, words.emplace_back(std::to_string(s.tensor)));
             args.replace(option::dp, words.emplace_back(std::to_string(s.data)));
             args.replace(option::ep, words.emplace_back(std::to_string(s.expert)));
-            try {
-                placed_server p{io.place(args, io)};
-                routes = p.where.subject.dims.moe.num_experts > 1;
-                check_memory(*p.where.on), check_writes(p.where.subject);
-                p.shown = read_shown(args, p.where);
-                all.push_back(std::move(p));
-            } catch (const error& refused) {  // another engine or split may do
-                if (refused.code() != errc::usage) throw;
-                problem = refused.what();
-            }
+            for (const std::string_view type : types)
+                for (const std::string_view cache : caches) {
+                    if (!type.empty()) args.replace(option::linear_dtype, type);
+                    if (!cache.empty()) args.replace(option::kept_dtype, cache);
+                    place(stored);
+                }
         }
+    }
     if (all.empty()) throw error(errc::usage, "plan", problem);
     for (placed_server& p : all) p.on.emplace(p.where.subject, p.where.how, p.where.by, *p.where.on, *p.where.kernels);
     return all;
