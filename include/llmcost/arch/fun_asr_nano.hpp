@@ -24,11 +24,11 @@ inline constexpr own_key adaptor_keys[]{
     {.otherwise = static_cast<std::int64_t>(activation::relu), .value = own_value::computed},
 };
 
-/// Frames of 60 milliseconds, a token each; without a recording one, which declares a tower.
+/// Every sixth frame of a spectrum with its neighbours, a token each; without a recording one, which declares a tower.
+///
+/// Source: transformers/models/fun_asr_nano/feature_extraction_fun_asr_nano.py, `_apply_lfr`.
 [[nodiscard]] constexpr std::int64_t frames_of(const workload& load) {
-    if (load.audio_milliseconds == 0) return 1;
-    if (load.audio_milliseconds < 60) report_description("the recording is shorter than a frame of 60 milliseconds");
-    return load.audio_milliseconds / 60;
+    return load.audio_milliseconds == 0 ? 1 : (filter_bank_frames(16 * load.audio_milliseconds) + 5) / 6;
 }
 constexpr media_shapes show(const model&, const workload& load) {
     const std::int64_t frames = frames_of(load);
