@@ -69,25 +69,25 @@ public:
 
     void of(architecture& row) {
         auto& [model_type, prefix, remote_code, describe, base, embed, prepare, layer, mix, recur, attend, feed, residual,
-               finish, predict, read, read_whole, read_processor, own, drops, text, beside, media, reads, shows_encoder,
-               tokens_ahead, kinds, norm, qk_norm, rotated, axes,
-               feed_forward, masks, router, expert, shared_experts, rotary_per_mixer, as_written, any_image, joins_rotated,
-               heads, names, keys, defaults] = row;
-        (void)model_type;             // how a row is found
-        (void)remote_code;            // what pages say of it
-        (void)predict;                // what is beside the model
-        (void)as_written;             // of rows that files describe, which no registry has
-        (void)any_image;              // so is this
-        (void)describe;               // the walk itself
-        (void)recur;                  // no two families share one
-        (void)read;                   // what it reads are sizes, which are changed by themselves
-        (void)read_whole, (void)own;  // so are these
-        (void)drops;                  // rates, which recordings hold one by one
-        (void)text, (void)beside;     // other rows
-        (void)read_processor;         // sizes, too
+               finish, predict, read, read_whole, read_processor, read_sound, own, drops, text, beside, media, reads, sound,
+               shows_encoder, tokens_ahead, kinds, norm, qk_norm, rotated, axes, feed_forward, masks, router, expert,
+               shared_experts, rotary_per_mixer, as_written, any_image, joins_rotated, heads, names, keys, defaults] = row;
+        (void)model_type;               // how a row is found
+        (void)remote_code;              // what pages say of it
+        (void)predict;                  // what is beside the model
+        (void)as_written;               // of rows that files describe, which no registry has
+        (void)any_image;                // so is this
+        (void)describe;                 // the walk itself
+        (void)recur;                    // no two families share one
+        (void)read;                     // what it reads are sizes, which are changed by themselves
+        (void)read_whole, (void)own;    // so are these
+        (void)drops;                    // rates, which recordings hold one by one
+        (void)text, (void)beside;       // other rows
+        (void)read_processor;           // sizes, too
+        (void)read_sound, (void)sound;  // of what recordings become: tests/golden/sounds.txt holds it
         (void)media, (void)reads, (void)shows_encoder, (void)tokens_ahead;  // what is shown: recordings of it hold them
-        (void)kinds;                  // a plan of others is refused
-        (void)defaults;               // what a configuration leaves out: a test of their own
+        (void)kinds;                                                        // a plan of others is refused
+        (void)defaults;  // what a configuration leaves out: a test of their own
         const architecture& usual = shared_decoder;
         if (base == usual.base) {
             change("embed", embed, usual.embed), change("prepare", prepare, usual.prepare);

@@ -67,6 +67,9 @@ class Tokens:
     def convert_tokens_to_ids(self, tokens):
         return 0
 
+    def convert_ids_to_tokens(self, ids):
+        return "<token>"
+
     def encode(self, *args, **kwargs):
         return [0]
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/arch/vit.hpp>
+#include <llmcost/reading/sound_files.hpp>
 #include <llmcost/walks/sound.hpp>
 
 // A vision transformer over a spectrogram, whose patches overlap.
@@ -20,10 +21,22 @@ inline constexpr own_key keys[]{
     {"time_stride", 10},
 };
 
-/// What a feature extractor makes of any recording: so many frames, cut or filled up with zeros.
-constexpr media_shapes show(const model& m, const workload&) {
+/// What a feature extractor makes of any recording that has a frame: so many, cut or filled up with zeros.
+constexpr media_shapes show(const model& m, const workload& load) {
+    if (load.audio_milliseconds > 0) (void)filter_bank_frames(m.sound, m.sound.samples_of(load.audio_milliseconds));
     const std::int64_t n = m.dims.own[frames];
-    return {.audio = {.samples = n * samples_per_frame, .frames = n}};
+    return {.audio = {.samples = n * m.sound.hop, .frames = n}};
+}
+
+/// Source: transformers/models/audio_spectrogram_transformer/feature_extraction_audio_spectrogram_transformer.py.
+constexpr void read_sound(config_view config, model& m) {
+    const auto told = extractor_told(config);
+    if (!told) return;
+    expect_extractor(*told, "ASTFeatureExtractor");
+    expect_bands(*told, {"num_mel_bins"}, m.dims.own[mels]);
+    expect_number(*told, "max_length", m.dims.own[frames], "the max_length of the configuration");
+    m.sound.rate = told->positive("sampling_rate", m.sound.rate);
+    m.sound.window = m.sound.rate / 40, m.sound.hop = m.sound.rate / 100;  // 25 and 10 milliseconds
 }
 
 /// `nn.Conv2d` over patches that overlap.
@@ -109,6 +122,7 @@ inline constexpr architecture audio_spectrogram_transformer{
     .describe = ast_detail::describe,
     .base = ast_detail::base,
     .read = ast_detail::read,
+    .read_sound = ast_detail::read_sound,
     .own = ast_detail::keys,
     .media = ast_detail::show,
     .reads = {.text = false, .audio = true},

@@ -56,8 +56,11 @@ struct decoder_layer {
         value h = t.add(x, t.call("self_attn", attention_module{here}, t.call("input_layernorm", normed, x)));
         const value looked = t.call("post_attention_layernorm", normed, h);
         h = t.add(h, t.call("encoder_attn", cross_attention_to_sound{here}, looked));
-        const mlp<mlp_kind::plain> block{here.dims.hidden_size,   here.dims.intermediate_size, here.dims.hidden_act,
-                                         here.type("DecoderMLP"), true,
+        const mlp<mlp_kind::plain> block{here.dims.hidden_size,
+                                         here.dims.intermediate_size,
+                                         here.dims.hidden_act,
+                                         here.type("DecoderMLP"),
+                                         true,
                                          {.up = "fc1", .down = "fc2", .act = "activation_fn"}};
         return t.add(h, t.call("mlp", block, t.call("final_layernorm", normed, h)));
     }
@@ -84,7 +87,7 @@ constexpr value decode(const site& here, trace& t, value states, bool projects, 
     made.where = context_of(t, 0);
     made.mask = eager_mask(t, made.where, load.batch);
     made.own[0] = states;
-    if (parakeet_detail::hides_last(here.whole.beside[0].dims, load)) {
+    if (parakeet_detail::hides_last(here.whole.beside[0].dims, here.whole.sound, load)) {
         const context across{.sequence = load.sequence, .past = states.dim(1) - load.sequence, .causal = false};
         made.own[1] = eager_mask(t, across, load.batch);
     }
@@ -102,7 +105,7 @@ constexpr value both(const site& here, trace& t, bool projects, source_part plac
         states = describe_tower(here, t, 0, "encoder", role::encoder);
     }
     if (encoder_is_done(load))
-        states = t.input({load.batch, parakeet_detail::states_of(audio, load), audio.hidden_size});
+        states = t.input({load.batch, parakeet_detail::states_of(audio, here.whole.sound, load), audio.hidden_size});
     return decode(here, t, states, projects, places);
 }
 constexpr value base(const site& here, trace& t) { return both(here, t, true, learned_places); }
@@ -120,6 +123,21 @@ constexpr value describe(const site& here, trace& t) {
 }
 
 constexpr void read(config_view, sizes&) {}
+
+/// Longer recordings are cut where they are quiet, of which a length says nothing.
+constexpr media_shapes show(const model& m, const workload& load) {
+    if (samples_of(m.sound, load) > m.sound.most)
+        report_description(
+            "a recording that is longer than max_audio_clip_s is cut where it is quiet, which nobody knows here");
+    return parakeet_detail::show(m, load);
+}
+/// Source: transformers/models/cohere_asr/feature_extraction_cohere_asr.py, `_split_audio_chunks_energy`.
+constexpr void read_sound(config_view config, model& m) {
+    const sizes& tower = m.beside[0].dims;
+    const auto told =
+        parakeet_detail::read_spectrum(config, m, "CohereAsrFeatureExtractor", tower.own[parakeet_detail::mels]);
+    if (told) m.sound.most = rounded_product(*told, "max_audio_clip_s", 35, static_cast<double>(m.sound.rate));
+}
 
 /// Rows of a table of sines, divided by the root of the width.
 struct scaled_sines {
@@ -170,7 +188,8 @@ inline constexpr architecture cohere_asr = [](architecture a) {
     a.model_type = "cohere_asr", a.prefix = "CohereAsr", a.describe = cohere_asr_detail::describe;
     a.base = cohere_asr_detail::base, a.attend = attend, a.read = cohere_asr_detail::read;
     a.beside[0] = {.key = "encoder_config", .otherwise = &cohere_asr_detail::cohere_encoder};
-    a.media = parakeet_detail::show, a.reads.audio = true, a.rotated = rotation::none;
+    a.media = cohere_asr_detail::show, a.read_sound = cohere_asr_detail::read_sound, a.reads.audio = true;
+    a.sound = {.transform = 512, .most = 35 * 16000}, a.rotated = rotation::none;
     a.heads = composite_heads, a.names.attention_type = "SelfAttention", a.keys[0] = no_mlp_bias;
     a.defaults.head = head_kind::conditional_generation, a.defaults.vocab_size = 16384, a.defaults.hidden_size = 1024;
     a.defaults.intermediate_size = 4096, a.defaults.num_hidden_layers = a.defaults.num_attention_heads = 8;
@@ -189,7 +208,9 @@ inline constexpr architecture canary_decoder = [](architecture a) {
 // transformers/models/canary: sines for positions, no projection between both halves
 inline constexpr architecture canary = [](architecture a) {
     a.model_type = "canary", a.prefix = "Canary", a.base = cohere_asr_detail::canary_base;
-    a.read_whole = cohere_asr_detail::check_canary;
+    a.read_whole = cohere_asr_detail::check_canary, a.media = parakeet_detail::show,
+    a.read_sound = parakeet_detail::read_sound;
+    a.sound = {.transform = 512};
     a.text = {.key = "decoder_config", .otherwise = &canary_decoder};
     a.beside[0].otherwise = &cohere_asr_detail::canary_encoder;
     a.defaults.tie_word_embeddings = true;

@@ -27,12 +27,30 @@ inline constexpr own_key adaptor_keys[]{
 /// Every sixth frame of a spectrum with its neighbours, a token each; without a recording one, which declares a tower.
 ///
 /// Source: transformers/models/fun_asr_nano/feature_extraction_fun_asr_nano.py, `_apply_lfr`.
-[[nodiscard]] constexpr std::int64_t frames_of(const workload& load) {
-    return load.audio_milliseconds == 0 ? 1 : (filter_bank_frames(16 * load.audio_milliseconds) + 5) / 6;
+[[nodiscard]] constexpr std::int64_t frames_of(const sound_settings& s, const workload& load) {
+    if (load.audio_milliseconds == 0) return 1;
+    return (filter_bank_frames(s, s.samples_of(load.audio_milliseconds)) + s.step - 1) / s.step;
 }
-constexpr media_shapes show(const model&, const workload& load) {
-    const std::int64_t frames = frames_of(load);
-    return {.audio = {.tokens = frames, .samples = 16 * load.audio_milliseconds, .frames = frames}};
+constexpr media_shapes show(const model& m, const workload& load) {
+    const std::int64_t frames = frames_of(m.sound, load);
+    return {.audio = {.tokens = frames, .samples = m.sound.samples_of(load.audio_milliseconds), .frames = frames}};
+}
+/// Milliseconds as samples, cut off in floating point as torchaudio does (`compliance.kaldi.fbank`).
+constexpr std::int64_t samples_of_frame(config_view told, literal key, std::int64_t otherwise, std::int64_t rate) {
+    const double exact = static_cast<double>(rate * told.positive(key, otherwise)) * 0.001;
+    return static_cast<std::int64_t>(exact);
+}
+constexpr void read_sound(config_view config, model& m) {
+    const own_sizes& audio = m.beside[0].dims.own;
+    const auto told = extractor_told(config);
+    if (!told) return;
+    expect_extractor(*told, "FunAsrNanoFeatureExtractor");
+    expect_bands(*told, {"feature_size"}, audio[mels]);
+    expect_rate(*told, m.sound.rate, sixteen_thousand);
+    expect_number(*told, "num_frames_lfr", audio[stacked], "the num_stacked_frames of the configuration");
+    m.sound.window = samples_of_frame(*told, "frame_length", 25, m.sound.rate);
+    m.sound.hop = samples_of_frame(*told, "frame_shift", 10, m.sound.rate);
+    m.sound.step = told->positive("stride_lfr", m.sound.step);
 }
 
 /// A convolution of each channel over places with sound, beside attention.
@@ -63,7 +81,9 @@ struct memory_attention {
     constexpr value describe(trace& t, const value& x) const {
         const std::int64_t width = here.dims.hidden_size, heads = here.dims.num_attention_heads;
         const linear from{x.dim(-1), width, true};
-        const auto split = [&](const value& v) { return v.view({x.dim(0), x.dim(1), heads, width / heads}).transpose(1, 2); };
+        const auto split = [&](const value& v) {
+            return v.view({x.dim(0), x.dim(1), heads, width / heads}).transpose(1, 2);
+        };
         const value q = split(t.call("q_proj", from, x)), k = split(t.call("k_proj", from, x));
         const value values = t.call("v_proj", from, x);
         const context all{.sequence = x.dim(1), .causal = false};
@@ -88,7 +108,11 @@ struct encoder_layer {
         value h = t.call("input_layernorm", norm<norm_kind::layer>{in}, x);
         h = t.call("self_attn", memory_attention{here, remembers}, h);
         if (in == width) h = t.add(x, h);
-        const mlp<mlp_kind::plain> block{width, here.dims.intermediate_size, here.dims.hidden_act, {"FunAsrNano", "MLP"}, true,
+        const mlp<mlp_kind::plain> block{width,
+                                         here.dims.intermediate_size,
+                                         here.dims.hidden_act,
+                                         {"FunAsrNano", "MLP"},
+                                         true,
                                          {.up = "fc1", .down = "fc2", .act = "activation_fn"}};
         h = t.add(h, t.call("mlp", block, t.call("post_attention_layernorm", normed, h)));
         return normed_last ? t.call("final_layernorm", normed, h) : t.call("final_layernorm", identity{}, h);
@@ -102,13 +126,15 @@ struct sines_of_places {
     static constexpr role what = role::none;
     static constexpr bool leaf = true;
     [[nodiscard]] constexpr class_name type() const { return named; }
-    constexpr value describe(trace&, std::int64_t places, std::int64_t width) const { return trace::buffer({places, width}); }
+    constexpr value describe(trace&, std::int64_t places, std::int64_t width) const {
+        return trace::buffer({places, width});
+    }
 };
 
 /// (batch, frames, stacked mels) -> (batch, frames, width); two of the layers end with a norm.
 constexpr value hear(const site& here, trace& t) {
     const std::int64_t in = here.dims.own[mels] * here.dims.own[stacked], layers = here.dims.num_hidden_layers;
-    const std::int64_t frames = frames_of(t.load()), heard = layers - here.dims.own[timestamp_layers];
+    const std::int64_t frames = frames_of(here.whole.sound, t.load()), heard = layers - here.dims.own[timestamp_layers];
     if (frames > here.dims.max_position_embeddings - 1) report_positions(here.dims.max_position_embeddings - 1, frames);
     const value sound = t.input({t.load().batch, frames, in});
     const value places = t.call("position_embeddings", sines_of_places{here.type("PositionEmbedding")}, frames, in);
@@ -145,9 +171,8 @@ constexpr value project(const site& here, trace& t, const value& x) {
 }
 
 constexpr value base(const site& here, trace& t) {
-    return qwen2_audio_detail::read_heard(here, t, true, true, 1, [&](const qwen2_audio_detail::recording&) {
-        return project(here, t, describe_tower(here, t, 0, "audio_tower", role::audio));
-    });
+    return qwen2_audio_detail::read_heard(
+        here, t, true, true, [&] { return project(here, t, describe_tower(here, t, 0, "audio_tower", role::audio)); });
 }
 
 constexpr void read_encoder(config_view config, sizes& s) {
@@ -204,7 +229,8 @@ inline constexpr architecture fun_asr_nano = [](architecture a) {
     a.text = {.key = "text_config", .otherwise = &fun_asr_nano_text};
     a.beside[0] = {.key = "audio_config", .otherwise = &fun_asr_nano_encoder};
     a.beside[1] = {.key = "adaptor_config", .otherwise = &fun_asr_nano_adaptor, .always = true};
-    a.media = fun_asr_detail::show, a.reads.audio = true;
+    a.media = fun_asr_detail::show, a.read_sound = fun_asr_detail::read_sound, a.reads.audio = true;
+    a.sound.step = 6;
     a.defaults.tie_word_embeddings = true;
     return a;
 }(shared_composite);

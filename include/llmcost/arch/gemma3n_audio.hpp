@@ -7,6 +7,7 @@
 #include <llmcost/layers/linear.hpp>
 #include <llmcost/layers/norm.hpp>
 #include <llmcost/model/media.hpp>
+#include <llmcost/reading/sound_files.hpp>
 
 namespace llmcost::arch {
 
@@ -109,7 +110,8 @@ constexpr value sample(const site& here, trace& t, const value& sound) {
     const module_info outer{.name = "subsample_conv_projection", .type = here.type("AudioSubSampleConvProjection")};
     const auto shorten = [&](literal name, std::size_t i, const value& x) {
         const module_info block{.name = name, .type = here.type("AudioSSCPConvBlock")};
-        const extents kernel{of[kernels + 2 * i], of[kernels + 2 * i + 1]}, stride{of[strides + 2 * i], of[strides + 2 * i + 1]};
+        const extents kernel{of[kernels + 2 * i], of[kernels + 2 * i + 1]},
+            stride{of[strides + 2 * i], of[strides + 2 * i + 1]};
         t.enter(block);
         const value padded = t.pad_images(x, kernel.size[0] - 1, 2);
         value h = t.call("conv", sampling_convolution{x.dim(1), of[channels + i], kernel, stride}, padded);
@@ -189,7 +191,8 @@ private:
     constexpr value compare(trace& t, const value& q, const value& k, std::int64_t distances) const {
         const std::int64_t batch = q.dim(0), chunks = q.dim(1), size = q.dim(2), heads = q.dim(3), d = q.dim(4);
         const std::int64_t reach = k.dim(2), width = here.dims.hidden_size;
-        const module_info relative{.name = "relative_position_embedding", .type = here.type("AudioRelativePositionEmbedding")};
+        const module_info relative{.name = "relative_position_embedding",
+                                   .type = here.type("AudioRelativePositionEmbedding")};
         t.enter(relative);
         const value angles = t.mul(t.constant({1, distances, 1}).expand({1, distances, width / 2}));
         const value waves = t.to(t.cat({t.unary(op::sin, angles), t.unary(op::cos, angles)}, -1), q.type);
@@ -252,20 +255,28 @@ struct audio_layer {
     }
 };
 
-/// Frames of ten milliseconds, of samples filled up to 128 and cut off behind thirty seconds.
+/// Frames of samples that are filled up to 128, and cut off behind so many.
 ///
 /// Source: feature_extraction_gemma3n.py, `_extract_spectrogram`.
-[[nodiscard]] constexpr sound_shape frames_of(std::int64_t milliseconds) {
-    constexpr std::int64_t most = 480000, each = 160, window = 513;
-    const std::int64_t given = milliseconds * 16, samples = given < most ? given : most;
+[[nodiscard]] constexpr sound_shape frames_of(const sound_settings& sound, std::int64_t milliseconds) {
+    const std::int64_t given = sound.samples_of(milliseconds), samples = given < sound.most ? given : sound.most;
     const std::int64_t padded = (samples + 127) / 128 * 128;
-    if (padded < window) report_description("a recording of less than 33 milliseconds");
-    return {.samples = given, .frames = (padded - window) / each + 1};
+    if (padded < sound.window) report_description("the recording is shorter than a frame of its spectrum");
+    return {.samples = samples, .frames = (padded - sound.window) / sound.hop + 1};
+}
+/// A window of 32 milliseconds and a sample, thirty seconds of 16000 at most.
+inline constexpr sound_settings own_sound{.window = 513, .most = 480000};
+
+constexpr void read_frames_by_time(config_view told, sound_settings& s) {
+    s.rate = told.positive("sampling_rate", s.rate);
+    const double each = static_cast<double>(s.rate) / 1000;
+    s.window = rounded_product(told, "frame_length_ms", 32, each) + 1;
+    s.hop = rounded_product(told, "hop_length_ms", 10, each);
 }
 
 constexpr value audio_base(const site& here, trace& t) {
     const std::int64_t milliseconds = t.load().audio_milliseconds;
-    const std::int64_t frames = frames_of(milliseconds > 0 ? milliseconds : 1000).frames;
+    const std::int64_t frames = frames_of(here.whole.sound, milliseconds > 0 ? milliseconds : 1000).frames;
     value x = sample(here, t, t.input({t.load().batch, frames, here.dims.own[features]}));
     for (repetition each = t.repeat(here.dims.num_hidden_layers, x); each.next();)
         x = t.call({"conformer", each.index()}, audio_layer{here}, x);

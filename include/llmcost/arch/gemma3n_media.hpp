@@ -6,6 +6,7 @@
 #include <llmcost/arch/gemma3n_audio.hpp>
 #include <llmcost/arch/gemma3n_vision.hpp>
 #include <llmcost/reading/processor.hpp>
+#include <llmcost/reading/sound_files.hpp>
 #include <llmcost/walks/composite.hpp>
 #include <llmcost/walks/media.hpp>
 
@@ -20,7 +21,7 @@ inline constexpr own_key keys[]{{"vision_soft_tokens_per_image", 256}, {"audio_s
 constexpr media_shapes show(const model& m, const workload& load) {
     media_shapes shown{.image = {.tokens = m.own[image_tokens], .height = image_side, .width = image_side}};
     if (load.audio_milliseconds == 0) return shown;
-    shown.audio = frames_of(load.audio_milliseconds);
+    shown.audio = frames_of(m.sound, load.audio_milliseconds);
     shown.audio.tokens = m.own[sound_tokens];
     return shown;
 }
@@ -35,7 +36,8 @@ struct embedder {
     [[nodiscard]] constexpr class_name type() const { return text.type("MultimodalEmbedder"); }
     constexpr value describe(trace& t, const extents& ids) const {
         const std::int64_t in = tower.hidden_size;
-        const value x = norm_of(text, t, "hard_embedding_norm", in, t.call("embedding", embedding{tower.vocab_size, in}, ids));
+        const value x =
+            norm_of(text, t, "hard_embedding_norm", in, t.call("embedding", embedding{tower.vocab_size, in}, ids));
         {
             const recorder::idle_guard unused{t};
             (void)norm_of(text, t, "soft_embedding_norm", in, x);
@@ -102,6 +104,17 @@ constexpr value base(const site& here, trace& t) {
 
 constexpr void read_processor(config_view told, model&) { expect_resized(told), expect_picture(told, image_side); }
 
+/// Source: transformers/models/gemma3n/feature_extraction_gemma3n.py; processing_gemma3n.py, `audio_seq_length`.
+constexpr void read_sound(config_view config, model& m) {
+    if (const auto whole = config.optional_object("processor_config"))
+        expect_number(*whole, "audio_seq_length", m.own[sound_tokens], "audio_soft_tokens_per_image of the configuration");
+    const auto told = extractor_told(config);
+    if (!told) return;
+    expect_extractor(*told, "Gemma3nAudioFeatureExtractor");
+    expect_bands(*told, {"feature_size"}, m.beside[1].dims.own[features]);
+    read_frames_by_time(*told, m.sound);
+}
+
 /// The text model's cap is the whole's.
 constexpr void read(config_view config, model& m) {
     const auto text = config.optional_object("text_config");
@@ -117,7 +130,8 @@ inline constexpr architecture gemma3n = [](architecture a) {
     a.model_type = "gemma3n", a.prefix = "Gemma3n", a.base = gemma3n_media_detail::base;
     a.read_whole = gemma3n_media_detail::read, a.own = gemma3n_media_detail::keys;
     a.media = gemma3n_media_detail::show, a.read_processor = gemma3n_media_detail::read_processor,
-    a.reads.images = a.reads.audio = true;
+    a.reads.images = a.reads.audio = true, a.read_sound = gemma3n_media_detail::read_sound;
+    a.sound = gemma3n_media_detail::own_sound;
     a.text = {.key = "text_config", .otherwise = &gemma3n_text, .always = true};
     a.beside[0] = {.key = "vision_config", .otherwise = &gemma3n_media_detail::vision, .always = true};
     a.beside[1] = {.key = "audio_config", .otherwise = &gemma3n_media_detail::audio, .always = true};

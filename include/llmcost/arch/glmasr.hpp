@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/walks/idle.hpp>
 #include <llmcost/arch/qwen2_audio.hpp>
+#include <llmcost/walks/idle.hpp>
 
 namespace llmcost::arch {
 
@@ -12,11 +12,17 @@ namespace glmasr_detail {
 enum own : std::uint8_t { mels };
 inline constexpr own_key keys[]{{"num_mel_bins", 128}};
 
-/// Whole windows of 30 seconds, four states of a token; 655 seconds at most.
-inline constexpr std::int64_t most_windows = 21;
-constexpr media_shapes show(const model&, const workload& load) {
-    const qwen2_audio_detail::recording r = qwen2_audio_detail::recording_of(load, most_windows);
-    return qwen2_audio_detail::shown_as(r, r.states() / 4);
+/// Whole windows, of any length where their states can be joined; four of them a token.
+constexpr media_shapes show(const model& m, const workload& load) {
+    const qwen2_audio_detail::recording r = qwen2_audio_detail::recording_of(m.sound, load);
+    return qwen2_audio_detail::shown_as(m, r, r.states() / 4);
+}
+constexpr void read_sound(config_view config, model& m) {
+    const sizes& audio = m.beside[0].dims;
+    const auto told = qwen2_audio_detail::read_extractor(config, m, audio.own[mels]);
+    if (told && (filled_frames(m.sound, m.sound.filled()) + 1) / 2 * audio.hidden_size % audio.intermediate_size != 0)
+        fail_value(*told, first_said(*told, {"chunk_length", "hop_length", "n_fft"}), "windows of whole fours of states");
+    read_most_seconds(config, m.sound);
 }
 
 /// Attention of all states, part of each head turned; keys have no bias.
@@ -40,8 +46,9 @@ struct encoder_layer {
     constexpr value describe(trace& t, const value& x) const {
         const norm<norm_kind::layer> normed{here.dims.hidden_size};
         const value h = t.add(x, t.call("self_attn", attention_module{here}, t.call("input_layernorm", normed, x)));
-        const mlp<mlp_kind::plain> block{here.dims.hidden_size, here.dims.intermediate_size, here.dims.hidden_act,
-                                         here.type("MLP"),      true,                        {.up = "fc1", .down = "fc2"}};
+        const mlp<mlp_kind::plain> block{
+            here.dims.hidden_size,       here.dims.intermediate_size, here.dims.hidden_act, here.type("MLP"), true,
+            {.up = "fc1", .down = "fc2"}};
         return t.add(h, t.call("mlp", block, t.call("post_attention_layernorm", normed, h)));
     }
 };
@@ -49,7 +56,8 @@ struct encoder_layer {
 /// Two convolutions, layers with rotary positions, a norm.
 constexpr value hear(const site& here, trace& t) {
     const std::int64_t width = here.dims.hidden_size, mel_bins = here.dims.own[mels];
-    const value sound = t.input({t.load().batch, mel_bins, qwen2_audio_detail::window_frames});
+    const std::int64_t frames = filled_frames(here.whole.sound, here.whole.sound.filled());
+    const value sound = t.input({t.load().batch, mel_bins, frames});
     value x = t.unary(op::gelu, t.call("conv1", convolution_1d{mel_bins, width, 3, 1, 1}, sound));
     x = t.unary(op::gelu, t.call("conv2", convolution_1d{width, width, 3, 2, 1}, x)).transpose(1, 2);
     workload load = t.load();
@@ -65,7 +73,8 @@ constexpr value hear(const site& here, trace& t) {
 
 constexpr value base(const site& here, trace& t) {
     using namespace qwen2_audio_detail;
-    return read_heard(here, t, true, true, glmasr_detail::most_windows, [&](const recording& r) {
+    return read_heard(here, t, true, true, [&] {
+        const recording r = recording_of(here.whole.sound, t.load());
         const value x = hear_in_tower(here, t, r, [&](const site& tower) { return glmasr_detail::hear(tower, t); });
         const value joined = t.reshape(x, {x.dim(0), -1, here.component(0).dims.intermediate_size});
         return project_twice(here, t, joined, 2 * here.dims.hidden_size, true);
@@ -110,7 +119,8 @@ inline constexpr architecture glmasr = [](architecture a) {
     a.text = {.key = "text_config", .otherwise = &glmasr_text};
     a.beside[0] = {.key = "audio_config", .otherwise = &glmasr_encoder};
     a.own = qwen2_audio_detail::projector_keys, a.read_whole = qwen2_audio_detail::read_projector_act;
-    a.media = glmasr_detail::show, a.reads.audio = true;
+    a.media = glmasr_detail::show, a.read_sound = glmasr_detail::read_sound, a.reads.audio = true;
+    a.sound.most = 655 * 16000;
     a.defaults.tie_word_embeddings = true;
     return a;
 }(shared_composite);

@@ -5,6 +5,7 @@
 #include <llmcost/arch/granite.hpp>
 #include <llmcost/arch/qwen2_audio.hpp>
 #include <llmcost/layers/einsum.hpp>
+#include <llmcost/reading/sound_files.hpp>
 #include <llmcost/walks/encoder.hpp>
 
 namespace llmcost::arch {
@@ -13,9 +14,9 @@ namespace granite_speech_detail {
 
 enum own : std::uint8_t { mels, inner_times, labels, reach, kernel, conv_times, block, joined };
 inline constexpr own_key keys[]{
-    {"input_dim", 160},           {"feedforward_mult", 4},  {"output_dim", 42},
-    {"max_pos_emb", 512},         {"conv_kernel_size", 15}, {"conv_expansion_factor", 2},
-    {"context_size", 200},        {.value = own_value::computed},  // states of layers that are joined with the last ones
+    {"input_dim", 160},    {"feedforward_mult", 4},        {"output_dim", 42},
+    {"max_pos_emb", 512},  {"conv_kernel_size", 15},       {"conv_expansion_factor", 2},
+    {"context_size", 200}, {.value = own_value::computed},  // states of layers that are joined with the last ones
 };
 
 /// The other name of the number of mel bins wins, as `attribute_map` has it.
@@ -118,10 +119,12 @@ struct conformer_block {
     }
 };
 
-/// Two frames of 10 milliseconds are a place, of whose windows of so many a few queries become tokens.
-[[nodiscard]] constexpr std::int64_t places_of(const workload& load) {
-    const std::int64_t length = load.audio_milliseconds, places = length == 0 ? 1 : (length / 10 + 1) / 2;
-    if (places < 1) report_description("the recording is shorter than two frames of 10 milliseconds");
+/// Two frames are a place, of whose windows of so many a few queries become tokens.
+[[nodiscard]] constexpr std::int64_t places_of(const sound_settings& sound, const workload& load) {
+    if (load.audio_milliseconds == 0) return 1;
+    const std::int64_t samples = sound.samples_of(load.audio_milliseconds), places = sound.centred_frames(samples) / 2;
+    if (places < 1 || samples <= sound.transform / 2)
+        report_description("the recording is shorter than what its spectrum is made of");
     return places;
 }
 
@@ -130,7 +133,7 @@ struct conformer_block {
 constexpr value hear(const site& here, trace& t) {
     const own_sizes& own = here.dims.own;
     const std::int64_t width = here.dims.hidden_size, layers = here.dims.num_hidden_layers, middle = layers / 2;
-    const value sound = t.input({t.load().batch, places_of(t.load()), own[mels]});
+    const value sound = t.input({t.load().batch, places_of(here.whole.sound, t.load()), own[mels]});
     value x = t.call("input_linear", linear{own[mels], width, true}, sound);
     const shared_values nothing;
     const auto run = [&](std::int64_t n, std::int64_t first) {
@@ -181,7 +184,8 @@ struct former_attention {
         value q = split("query", x, width);
         const value k = split("key", from, from_width), v = split("value", from, from_width);
         // the same learned queries look at every window
-        if (t.load().implementation == attention_implementation::sdpa) q = q.expand({k.dim(0), heads, x.dim(1), width / heads});
+        if (t.load().implementation == attention_implementation::sdpa)
+            q = q.expand({k.dim(0), heads, x.dim(1), width / heads});
         const context all{.sequence = x.dim(1), .past = from.dim(1) - x.dim(1), .causal = false};
         const value mixed = eager_attention(t, q, k, v, all, {.float_softmax = false});
         const value flat = t.leave(inner, t.reshape(mixed, {mixed.dim(0), x.dim(1), width}));
@@ -218,8 +222,7 @@ constexpr value query(const site& here, trace& t, const value& queries, const va
     value x = dropout(t, "dropout", t.call("layernorm", norm<norm_kind::layer>{here.dims.hidden_size}, queries));
     const module_info encoder{.name = "encoder", .type = here.type("Encoder")};
     t.enter(encoder);
-    for (std::int64_t i = 0; i < here.dims.num_hidden_layers; ++i)
-        x = t.call({"layer", i}, former_layer{here, i, heard}, x);
+    for (std::int64_t i = 0; i < here.dims.num_hidden_layers; ++i) x = t.call({"layer", i}, former_layer{here, i, heard}, x);
     return t.leave(encoder, x);
 }
 /// The same by itself, declared.
@@ -237,13 +240,27 @@ enum whole : std::uint8_t { rate, window };
 inline constexpr own_key whole_keys[]{{"downsample_rate", 5}, {"window_size", 15}};
 
 [[nodiscard]] constexpr std::int64_t windows_of(const model& m, const workload& load) {
-    return (places_of(load) + m.own[window] - 1) / m.own[window];
+    return (places_of(m.sound, load) + m.own[window] - 1) / m.own[window];
 }
 constexpr media_shapes show(const model& m, const workload& load) {
-    const std::int64_t frames = 2 * places_of(load);
     return {.audio = {.tokens = windows_of(m, load) * (m.own[window] / m.own[rate]),
-                      .samples = 16 * load.audio_milliseconds,
-                      .frames = frames}};
+                      .samples = m.sound.samples_of(load.audio_milliseconds),
+                      .frames = places_of(m.sound, load)}};
+}
+/// Source: transformers/models/granite_speech/feature_extraction_granite_speech.py.
+constexpr void read_sound(config_view config, model& m) {
+    const auto told = extractor_told(config);
+    if (!told) return;
+    expect_extractor(*told, "GraniteSpeechFeatureExtractor");
+    const std::int64_t bands = m.beside[0].dims.own[mels];
+    for (const literal key : {"n_mels", "feature_size"})
+        if (told->contains(key) && 2 * told->positive(key) != bands)
+            fail_value(*told, key, "half of the configuration's input_dim: two frames are read as one");
+    expect_number(*told, "projector_window_size", m.own[window], "the window_size of the configuration");
+    expect_number(*told, "projector_downsample_rate", m.own[rate], "the downsample_rate of the configuration");
+    m.sound.rate = told->positive("sampling_rate", m.sound.rate);
+    read_frames(*told, m.sound);
+    if (m.sound.transform % 2 != 0) fail_value(*told, "n_fft", "an even number, of which tokens are counted");
 }
 
 /// Windows of states, of which queries make tokens of the text's width.
@@ -342,7 +359,8 @@ inline constexpr architecture blip_2_qformer_part{
 inline constexpr architecture granite_speech = [](architecture a) {
     a.model_type = "granite_speech", a.prefix = "GraniteSpeech", a.base = granite_speech_detail::base;
     a.own = granite_speech_detail::whole_keys, a.read_whole = granite_speech_detail::check;
-    a.media = granite_speech_detail::show, a.reads.audio = true;
+    a.media = granite_speech_detail::show, a.read_sound = granite_speech_detail::read_sound, a.reads.audio = true;
+    a.sound.transform = 512;
     a.text = {.key = "text_config", .otherwise = &granite};
     a.beside[0] = {.key = "encoder_config", .otherwise = &granite_speech_encoder, .always = true};
     a.beside[1] = {.key = "projector_config", .otherwise = &blip_2_qformer_part};

@@ -5,6 +5,7 @@
 #include <llmcost/layers/heads.hpp>
 #include <llmcost/layers/mlp.hpp>
 #include <llmcost/reading/reader.hpp>
+#include <llmcost/reading/sound_files.hpp>
 #include <llmcost/walks/attention.hpp>
 #include <llmcost/walks/composite.hpp>
 #include <llmcost/walks/sound.hpp>
@@ -25,14 +26,25 @@ inline constexpr own_key keys[]{
 };
 inline constexpr std::int64_t most_layers = 62;
 
-/// Frames of 10 milliseconds, each beside its change, two of them a place; the last is filled up.
-[[nodiscard]] constexpr std::int64_t places_of(const workload& load) {
-    const std::int64_t frames = samples_of(load) / samples_per_frame;
-    if (frames < 1) report_description("the recording is shorter than a frame of 10 milliseconds");
-    return (frames + 1) / 2;
+/// Whole frames, each beside its change, two of them a place; samples are filled up to those of the last.
+[[nodiscard]] constexpr std::int64_t places_of(const sound_settings& sound, const workload& load) {
+    const std::int64_t samples = samples_of(sound, load), places = (samples / sound.hop + 1) / 2;
+    const std::int64_t needed = (2 * places - 1) * sound.hop + 1;
+    if (places < 1 || (samples > needed ? samples : needed) <= sound.transform / 2)
+        report_description("the recording is shorter than what its spectrum is made of");
+    return places;
 }
-constexpr media_shapes show(const model&, const workload& load) {
-    return {.audio = {.samples = samples_of(load), .frames = places_of(load)}};
+constexpr media_shapes show(const model& m, const workload& load) {
+    return {.audio = {.samples = samples_of(m.sound, load), .frames = places_of(m.sound, load)}};
+}
+/// Source: transformers/models/granite_speech5/feature_extraction_granite_speech5.py.
+constexpr void read_sound(config_view config, model& m) {
+    const auto told = extractor_told(config);
+    if (!told) return;
+    expect_extractor(*told, "GraniteSpeech5FeatureExtractor");
+    expect_bands(*told, {"num_mel_bins"}, m.beside[0].kind != nullptr ? m.beside[0].dims.own[mels] : m.dims.own[mels]);
+    m.sound.rate = told->positive("sampling_rate", m.sound.rate);
+    read_frames(*told, m.sound);
 }
 
 /// Attention within blocks of so many places, with learned distances (Shaw); the last block is filled up with zeros, which a
@@ -120,7 +132,7 @@ constexpr value hear(const site& here, trace& t) {
     const own_sizes& own = here.dims.own;
     const std::int64_t width = here.dims.hidden_size, layers = here.dims.num_hidden_layers, labels = here.dims.vocab_size;
     t.owns_buffer(count(8) * count(own[block]) * count(own[block]));  // `attention_dists`
-    const value sound = t.input({t.load().batch, places_of(t.load()), 4 * own[mels]});
+    const value sound = t.input({t.load().batch, places_of(here.whole.sound, t.load()), 4 * own[mels]});
     value x = t.call("input_linear", linear{4 * own[mels], width, true}, sound);
     const shared_values nothing;
     const auto halves = [&](std::int64_t i) { return (own[halving] >> i & 1) != 0; };
@@ -181,9 +193,11 @@ inline constexpr architecture granite_speech5_encoder{
     .describe = describe_bare,
     .base = granite_speech5_detail::hear,
     .read = granite_speech5_detail::read_encoder,
+    .read_sound = granite_speech5_detail::read_sound,
     .own = granite_speech5_detail::keys,
     .media = granite_speech5_detail::show,
     .reads = {.text = false, .audio = true},
+    .sound = {.transform = 512},
     .rotated = rotation::none,
     .heads = {head_kind::none},
     .names = {.model_type = "Encoder"},
@@ -203,6 +217,7 @@ inline constexpr architecture granite_speech5_encoder{
 inline constexpr architecture granite_speech5_ctc = [](architecture a) {
     a.model_type = "granite_speech5_ctc", a.prefix = "GraniteSpeech5", a.describe = granite_speech5_detail::describe;
     a.media = granite_speech5_detail::show, a.reads = {.text = false, .audio = true}, a.rotated = rotation::none;
+    a.read_sound = granite_speech5_detail::read_sound, a.sound = {.transform = 512};
     a.beside[0] = {.key = "encoder_config", .otherwise = &granite_speech5_encoder};
     a.read_whole = granite_speech5_detail::check, a.heads = {head_kind::ctc}, a.defaults.head = head_kind::ctc;
     a.defaults.vocab_size = 16384, a.defaults.hidden_size = 1, a.defaults.num_hidden_layers = 1;

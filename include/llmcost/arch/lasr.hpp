@@ -11,17 +11,18 @@ namespace lasr_detail {
 
 enum own : std::uint8_t { mels, channels, kernel, step_kernel, step, biased };
 inline constexpr own_key keys[]{
-    {"num_mel_bins", 128},
-    {"subsampling_conv_channels", 256},
-    {"conv_kernel_size", 32},
-    {"subsampling_conv_kernel_size", 5},
-    {"subsampling_conv_stride", 2},
-    {"convolution_bias", 0, own_value::boolean},
+    {"num_mel_bins", 128},          {"subsampling_conv_channels", 256},
+    {"conv_kernel_size", 32},       {"subsampling_conv_kernel_size", 5},
+    {"subsampling_conv_stride", 2}, {"convolution_bias", 0, own_value::boolean},
 };
 
-constexpr media_shapes show(const model&, const workload& load) {
-    const std::int64_t samples = samples_of(load);
-    return {.audio = {.samples = samples, .frames = filter_bank_frames(samples)}};
+constexpr media_shapes show(const model& m, const workload& load) {
+    const std::int64_t samples = samples_of(m.sound, load);
+    return {.audio = {.samples = samples, .frames = filter_bank_frames(m.sound, samples)}};
+}
+/// Source: transformers/models/lasr/feature_extraction_lasr.py.
+constexpr void read_sound(config_view config, model& m) {
+    (void)parakeet_detail::read_spectrum(config, m, "LasrFeatureExtractor", parakeet_detail::tower_of(m).own[mels]);
 }
 
 constexpr norm<norm_kind::layer> unbiased_norm(const site& here) {
@@ -97,9 +98,7 @@ struct encoder_block {
     constexpr value describe(trace& t, const value& x) const {
         const auto normed = unbiased_norm(here);
         // each side of these sums is weighed
-        const auto weighed = [&](const value& around, const value& through) {
-            return t.add(t.mul(around), t.mul(through));
-        };
+        const auto weighed = [&](const value& around, const value& through) { return t.add(t.mul(around), t.mul(through)); };
         const auto feed = [&](literal name, literal norm_name, const value& h) {
             return weighed(h, t.call(name, parakeet_detail::feed_forward{here}, t.call(norm_name, normed, h)));
         };
@@ -111,7 +110,7 @@ struct encoder_block {
 };
 
 constexpr value encode(const site& here, trace& t) {
-    const std::int64_t frames = filter_bank_frames(samples_of(t.load()));
+    const std::int64_t frames = show(here.whole, t.load()).audio.frames;
     value x = t.call("subsampler", subsampling{here}, t.input({t.load().batch, frames, here.dims.own[mels]}));
     workload load = t.load();
     load.sequence = x.dim(1), load.past = 0;
@@ -132,6 +131,7 @@ constexpr void read(config_view, sizes&) {}
 inline constexpr architecture lasr_encoder = [](architecture a) {
     a.model_type = "lasr_encoder", a.prefix = "Lasr", a.base = lasr_detail::encode, a.read = lasr_detail::read;
     a.attend = lasr_detail::attend, a.own = lasr_detail::keys, a.media = lasr_detail::show, a.rotated = rotation::half;
+    a.read_sound = lasr_detail::read_sound;
     a.names.attention_type = "EncoderAttention", a.names.rotary_type = "EncoderRotaryEmbedding";
     a.defaults.hidden_size = 512, a.defaults.intermediate_size = 2048, a.defaults.num_hidden_layers = 17;
     a.defaults.max_position_embeddings = 10000, a.defaults.attention_bias = false;
@@ -140,7 +140,8 @@ inline constexpr architecture lasr_encoder = [](architecture a) {
 
 // transformers/models/lasr, LasrCTCConfig
 inline constexpr architecture lasr_ctc = [](architecture a) {
-    a.model_type = "lasr_ctc", a.prefix = "Lasr", a.media = lasr_detail::show, a.beside[0].otherwise = &lasr_encoder;
+    a.model_type = "lasr_ctc", a.prefix = "Lasr", a.media = lasr_detail::show, a.read_sound = lasr_detail::read_sound;
+    a.beside[0].otherwise = &lasr_encoder;
     a.defaults.vocab_size = 512;
     return a;
 }(parakeet_ctc);

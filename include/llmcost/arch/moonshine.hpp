@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/reading/reader.hpp>
+#include <llmcost/reading/sound_files.hpp>
 #include <llmcost/walks/decoder.hpp>
 #include <llmcost/walks/encoder_decoder.hpp>
 #include <llmcost/walks/sound.hpp>
@@ -25,8 +26,8 @@ struct sample_convolution {
 /// Three of them, without padding.
 inline constexpr sample_convolution convolutions[]{{127, 64}, {7, 3}, {3, 2}};
 
-constexpr std::int64_t states_of(const workload& load) {
-    std::int64_t places = samples_of(load);
+constexpr std::int64_t states_of(const sound_settings& sound, const workload& load) {
+    std::int64_t places = samples_of(sound, load);
     for (const sample_convolution& each : convolutions) {
         if (places < each.kernel) report_description("the recording is shorter than a kernel that it meets");
         places = (places - each.kernel) / each.stride + 1;
@@ -134,14 +135,14 @@ struct decoder_layer {
 
 constexpr value heard(const site& here, trace& t) {
     const workload& load = t.load();
-    const std::int64_t width = here.dims.hidden_size, states = states_of(load);
+    const std::int64_t width = here.dims.hidden_size, states = states_of(here.whole.sound, load);
     {
         const recorder::idle_guard done{t, encoder_is_done(load)};
         const module_info encoder{.name = "encoder", .type = here.type("Encoder"), .what = role::encoder};
         t.enter(encoder);
         const auto& [first, second, third] = convolutions;
         const convolution_1d begin{1, width, first.kernel, first.stride, 0, 1, false};
-        value x = t.tanh(t.call("conv1", begin, t.input({load.batch, 1, samples_of(load)})));
+        value x = t.tanh(t.call("conv1", begin, t.input({load.batch, 1, samples_of(here.whole.sound, load)})));
         x = t.call("groupnorm", group_norm_module{width, 1}, x);
         x = t.unary(op::gelu, t.call("conv2", convolution_1d{width, 2 * width, second.kernel, second.stride}, x));
         x = t.unary(op::gelu, t.call("conv3", convolution_1d{2 * width, width, third.kernel, third.stride}, x))
@@ -184,7 +185,9 @@ constexpr value describe(const site& here, trace& t) {
     return t.leave(whole, t.returns(x, describe_word_scores(here, t, x)));
 }
 
-constexpr media_shapes show(const model&, const workload& load) { return {.audio = {.samples = samples_of(load)}}; }
+constexpr media_shapes show(const model& m, const workload& load) {
+    return {.audio = {.samples = samples_of(m.sound, load)}};
+}
 
 constexpr void read(config_view config, sizes& s) {
     s.output_bias = false;
@@ -210,7 +213,7 @@ constexpr void read(config_view config, sizes& s) {
 inline constexpr architecture moonshine = [](architecture a) {
     a.model_type = "moonshine", a.prefix = "Moonshine", a.describe = moonshine_detail::describe;
     a.base = moonshine_detail::base, a.read = moonshine_detail::read, a.own = moonshine_detail::keys;
-    a.media = moonshine_detail::show, a.reads.audio = true, a.joins_rotated = true;
+    a.media = moonshine_detail::show, a.read_sound = read_samples<of_wav2vec2>, a.reads.audio = true, a.joins_rotated = true;
     a.heads = {head_kind::none, head_kind::conditional_generation}, a.names.lm_head = "proj_out";
     a.keys[0] = no_mlp_bias;
     a.keys[1] = {"num_hidden_layers", "decoder_num_hidden_layers", key_rule::standard_first};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/reading/reader.hpp>
+#include <llmcost/reading/sound_files.hpp>
 #include <llmcost/walks/attention.hpp>
 #include <llmcost/walks/conformer.hpp>
 #include <llmcost/walks/tower.hpp>
@@ -24,7 +25,9 @@ inline constexpr own_key keys[]{
 };
 
 /// Frames of a recording, one of which begins behind its end; and those that a mask leaves.
-[[nodiscard]] constexpr std::int64_t frames_of(const workload& load) { return samples_of(load) / samples_per_frame + 1; }
+[[nodiscard]] constexpr std::int64_t frames_of(const sound_settings& sound, const workload& load) {
+    return sound.centred_frames(samples_of(sound, load));
+}
 [[nodiscard]] constexpr std::int64_t steps_of(const sizes& dims) noexcept {
     std::int64_t n = 0;
     for (std::int64_t left = dims.own[factor]; left > 1; left /= 2) ++n;
@@ -36,12 +39,12 @@ inline constexpr own_key keys[]{
     for (std::int64_t i = steps_of(dims); i > 0; --i) frames = (frames + (k - 1) / 2 * 2 - k) / dims.own[step] + 1;
     return frames;
 }
-[[nodiscard]] constexpr std::int64_t states_of(const sizes& dims, const workload& load) {
-    return states_of(dims, frames_of(load));
+[[nodiscard]] constexpr std::int64_t states_of(const sizes& dims, const sound_settings& sound, const workload& load) {
+    return states_of(dims, frames_of(sound, load));
 }
 /// Whether the last states are hidden from who reads them.
-[[nodiscard]] constexpr bool hides_last(const sizes& dims, const workload& load) {
-    const std::int64_t frames = frames_of(load);
+[[nodiscard]] constexpr bool hides_last(const sizes& dims, const sound_settings& sound, const workload& load) {
+    const std::int64_t frames = frames_of(sound, load);
     return states_of(dims, frames - 1) < states_of(dims, frames);
 }
 
@@ -101,8 +104,8 @@ struct feed_forward {
     constexpr value describe(trace& t, const value& x) const {
         const std::int64_t width = here.dims.hidden_size, inner = here.dims.intermediate_size;
         const bool bias = here.dims.attention_bias;
-        const value h = t.call("activation", activation_module{here.dims.hidden_act},
-                               t.call("linear1", linear{width, inner, bias}, x));
+        const value h =
+            t.call("activation", activation_module{here.dims.hidden_act}, t.call("linear1", linear{width, inner, bias}, x));
         return t.call("linear2", linear{inner, width, bias}, drop(t, h, dropout_of::inner));
     }
 };
@@ -171,7 +174,7 @@ struct encoder_block {
 /// (B, frames, mels) -> (B, states, width); the states' number is worked out in floating point for the mask.
 constexpr value encode(const site& here, trace& t) {
     const std::int64_t batch = t.load().batch;
-    const value sound = t.input({batch, frames_of(t.load()), here.dims.own[mels]});
+    const value sound = t.input({batch, frames_of(here.whole.sound, t.load()), here.dims.own[mels]});
     value x = t.mul(t.call("subsampling", subsampling{here}, sound));
     const value table = t.call("encode_positions", distance_table{here}, batch, x.dim(1));
     value lengths = t.constant({batch});
@@ -192,8 +195,26 @@ constexpr void read_encoder(config_view config, sizes& s) {
     if (s.hidden_size % 2 != 0) fail_value(config, "hidden_size", "an even number");
 }
 
-constexpr media_shapes show(const model&, const workload& load) {
-    return {.audio = {.samples = samples_of(load), .frames = frames_of(load)}};
+constexpr media_shapes show(const model& m, const workload& load) {
+    return {.audio = {.samples = samples_of(m.sound, load), .frames = frames_of(m.sound, load)}};
+}
+
+/// Sizes of the tower, which may be a part.
+[[nodiscard]] constexpr const sizes& tower_of(const model& m) noexcept {
+    return m.beside[0].kind != nullptr ? m.beside[0].dims : m.dims;
+}
+constexpr maybe<config_view> read_spectrum(config_view config, model& m, literal named, std::int64_t bands) {
+    const auto told = extractor_told(config);
+    if (!told) return {};
+    expect_extractor(*told, named);
+    expect_bands(*told, {"feature_size"}, bands);
+    expect_rate(*told, m.sound.rate, sixteen_thousand);
+    read_frames(*told, m.sound);
+    return told;
+}
+/// Source: transformers/models/parakeet/feature_extraction_parakeet.py.
+constexpr void read_sound(config_view config, model& m) {
+    (void)read_spectrum(config, m, "ParakeetFeatureExtractor", tower_of(m).own[mels]);
 }
 
 /// Scores of letters by a convolution of one place.
@@ -230,9 +251,11 @@ inline constexpr architecture parakeet_encoder{
     .describe = describe_bare,
     .base = parakeet_detail::encode,
     .read = parakeet_detail::read_encoder,
+    .read_sound = parakeet_detail::read_sound,
     .own = parakeet_detail::keys,
     .media = parakeet_detail::show,
     .reads = {.text = false, .audio = true},
+    .sound = {.transform = 512},
     .rotated = rotation::none,
     .heads = {head_kind::none},
     .names = {.model_type = "Encoder"},
@@ -250,6 +273,7 @@ inline constexpr architecture parakeet_encoder{
 inline constexpr architecture parakeet_ctc = [](architecture a) {
     a.model_type = "parakeet_ctc", a.prefix = "Parakeet", a.describe = parakeet_detail::describe;
     a.media = parakeet_detail::show, a.reads = {.text = false, .audio = true}, a.rotated = rotation::none;
+    a.read_sound = parakeet_detail::read_sound, a.sound = {.transform = 512};
     a.beside[0] = {.key = "encoder_config", .otherwise = &parakeet_encoder};
     a.heads = {head_kind::ctc}, a.defaults.head = head_kind::ctc;
     a.defaults.vocab_size = 1025, a.defaults.hidden_size = 1, a.defaults.num_hidden_layers = 1;

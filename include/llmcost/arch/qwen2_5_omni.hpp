@@ -22,7 +22,9 @@ struct vision_attention {
     constexpr value describe(trace& t, const value& x) const {
         const std::int64_t rows = x.dim(0), width = x.dim(1);
         const linear same{width, width, true};
-        const auto heads = [&](literal name) { return t.call(name, same, x).view({rows, here.dims.num_attention_heads, -1}); };
+        const auto heads = [&](literal name) {
+            return t.call(name, same, x).view({rows, here.dims.num_attention_heads, -1});
+        };
         const auto turned = [&](const value& part) {
             return t.to(rotate(t, rotation::half, t.to(part, dtype::float32), made.cos, made.sin), part.type);
         };
@@ -83,16 +85,18 @@ enum heard : std::uint8_t { mels, places, half_chunk, heard_width };
 inline constexpr own_key heard_keys[]{
     {"num_mel_bins", 128}, {"max_source_positions", 1500}, {"n_window", 100}, {"output_dim", 3584}};
 
-/// Frames of 10 milliseconds that sound fills, of a recording that is cut off behind 30 seconds (`WhisperFeatureExtractor`);
+/// Frames that sound fills, of a recording that is cut off behind so many seconds (`WhisperFeatureExtractor`);
 /// those of one chunk where none is heard and a tower is declared only.
-[[nodiscard]] constexpr std::int64_t frames_of(const workload& load) noexcept {
+[[nodiscard]] constexpr std::int64_t frames_of(const sound_settings& s, const workload& load) noexcept {
     if (load.audio_milliseconds == 0) return 4;
-    return load.audio_milliseconds > 30000 ? 3000 : (load.audio_milliseconds + 9) / 10;
+    const std::int64_t begun = s.begun_frames(s.samples_of(load.audio_milliseconds)), most = s.filled() / s.hop;
+    return begun < most ? begun : most;
 }
 /// States that a convolution makes of two frames each.
 [[nodiscard]] constexpr std::int64_t states_of(std::int64_t frames) noexcept { return (frames + 1) / 2; }
 
-/// A block over all states in one row, without positions: norm, attention within chunks, residual; norm, two layers, residual.
+/// A block over all states in one row, without positions: norm, attention within chunks, residual; norm, two layers,
+/// residual.
 struct audio_layer {
     site here;
     packed_runs runs;
@@ -139,10 +143,10 @@ constexpr void hold_uncalled(const site& here, trace& t) {
 /// Frames of all recordings in one row, (frames, mels), as chunks; layers; pairs of states averaged: (tokens, width).
 constexpr value hear(const site& here, trace& t) {
     const own_sizes& own = here.dims.own;
-    const std::int64_t batch = t.load().batch, frames = frames_of(t.load()), chunk = 2 * own[half_chunk];
+    const std::int64_t batch = t.load().batch, frames = frames_of(here.whole.sound, t.load()), chunk = 2 * own[half_chunk];
     const std::int64_t chunks = (frames + chunk - 1) / chunk, longest = frames < chunk ? frames : chunk;
-    const std::int64_t width = here.dims.hidden_size, states = batch * states_of(chunk) * (frames / chunk) +
-                                                               batch * states_of(frames % chunk);
+    const std::int64_t width = here.dims.hidden_size,
+                       states = batch * states_of(chunk) * (frames / chunk) + batch * states_of(frames % chunk);
     const value lengths = trace::buffer({batch});
     (void)t.unary(op::compare, t.div(lengths));  // chunks of each recording, rounded up
     const value sound = t.gather(trace::buffer({batch * frames, own[mels]}), {batch * chunks, longest, own[mels]});
@@ -175,12 +179,20 @@ inline constexpr own_key bound_keys[]{
 constexpr media_shapes show(const model& m, const workload& load) {
     media_shapes shown = qwen2_vl_detail::show(m, load);
     if (load.audio_milliseconds == 0) return shown;
-    const std::int64_t frames = frames_of(load), tokens = states_of(frames) / 2;
+    const std::int64_t frames = frames_of(m.sound, load), tokens = states_of(frames) / 2;
     if (tokens < 1) report_description("the recording is too short: no token stands for it");
     if (m.beside[1].dims.own[heard_width] != m.dims.hidden_size)
         report_description("what hears gives features of another width than the text's words");
-    shown.audio = {.tokens = tokens, .samples = 16 * load.audio_milliseconds, .frames = frames};
+    shown.audio = {.tokens = tokens, .samples = m.sound.samples_of(load.audio_milliseconds), .frames = frames};
     return shown;
+}
+constexpr void read_sound(config_view config, model& m) {
+    const auto told = extractor_told(config);
+    if (!told) return;
+    expect_extractor(*told, "WhisperFeatureExtractor");
+    expect_bands(*told, {"feature_size"}, m.beside[1].dims.own[mels]);
+    expect_rate(*told, m.sound.rate, sixteen_thousand);
+    read_filled(*told, m.sound);
 }
 
 /// Frames with sound, picked from all of them; features of recordings, then of pictures, in the places of their words.
@@ -189,8 +201,9 @@ constexpr value hear_see_and_read(const site& here, trace& t) {
         {
             const recorder::idle_guard silent{t, !hears(t)};
             const std::int64_t mel = here.component(1).dims.own[mels], batch = t.load().batch;
-            const value spectrum = t.input({batch, mel, 3000});
-            (void)t.gather(spectrum, {batch * frames_of(t.load()), mel});
+            const sound_settings& s = here.whole.sound;
+            const value spectrum = t.input({batch, mel, filled_frames(s, s.filled())});
+            (void)t.gather(spectrum, {batch * frames_of(s, t.load()), mel});
             const value features = describe_tower(here, t, 1, "audio_tower", role::audio);
             if (hears(t)) words = t.masked_scatter(words, features);
         }
@@ -257,7 +270,7 @@ inline constexpr architecture qwen2_5_omni_audio{
 inline constexpr architecture qwen2_5_omni_thinker = [](architecture a) {
     a.model_type = "qwen2_5_omni_thinker", a.prefix = "Qwen2_5OmniThinker", a.base = qwen2_5_omni_detail::hear_see_and_read;
     a.own = qwen2_5_omni_detail::bound_keys, a.media = qwen2_5_omni_detail::show;
-    a.read_processor = qwen2_vl_detail::read_processor;
+    a.read_processor = qwen2_vl_detail::read_processor, a.read_sound = qwen2_5_omni_detail::read_sound;
     a.reads.images = a.reads.videos = a.reads.audio = true;
     a.text = {.key = "text_config", .otherwise = &qwen2_5_omni_text, .always = true};
     a.beside[0] = {.key = "vision_config", .otherwise = &qwen2_5_omni_vision, .always = true};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/arch/qwen2.hpp>
+#include <llmcost/arch/qwen2_audio_windows.hpp>
 #include <llmcost/arch/whisper.hpp>
 #include <llmcost/walks/idle.hpp>
 #include <llmcost/walks/sound.hpp>
@@ -11,11 +12,6 @@
 namespace llmcost::arch {
 
 namespace qwen2_audio_detail {
-
-enum own : std::uint8_t { mels, places };
-inline constexpr own_key keys[]{{"num_mel_bins", 128}, {"max_source_positions", 1500}};
-
-inline constexpr std::int64_t most_music_windows = 40;
 
 /// `nn.AvgPool1d(2, stride=2)`.
 struct state_pool {
@@ -39,44 +35,6 @@ constexpr void describe_layer(const site& here, idle_modules& held, literal atte
     held.layer_norm("final_layer_norm", in);
 }
 
-// ---- recordings: windows of 30 seconds, the last one filled up with silence
-
-/// What a processor makes of one: windows, and frames that sound fills.
-struct recording {
-    std::int64_t windows = 1;
-    std::int64_t frames = 0;
-
-    /// States of two frames each that an encoder makes of the frames with sound.
-    [[nodiscard]] constexpr std::int64_t states() const noexcept { return (frames + 1) / 2; }
-};
-inline constexpr std::int64_t window_milliseconds = 30000, window_frames = 3000;
-
-/// The recording of a workload, of at most so many windows; without one a whole window, which declares a tower.
-constexpr recording recording_of(const workload& load, std::int64_t most_windows) {
-    const std::int64_t length = load.audio_milliseconds;
-    if (length == 0) return {1, window_frames};
-    const std::int64_t windows = (length + window_milliseconds - 1) / window_milliseconds;
-    if (windows > most_windows) return {most_windows, most_windows * window_frames};
-    return {windows, (length + 9) / 10};
-}
-[[nodiscard]] constexpr media_shapes shown_as(const recording& r, std::int64_t tokens) {
-    if (tokens < 1) report_description("the recording is too short: no token stands for it");
-    const std::int64_t frames = r.windows * window_frames;
-    return {.audio = {.tokens = tokens, .samples = frames * samples_per_frame, .frames = frames}};
-}
-/// Two states are pooled to a token.
-template <std::int64_t MostWindows>
-constexpr media_shapes show_pooled(const model&, const workload& load) {
-    const recording r = recording_of(load, MostWindows);
-    return shown_as(r, r.states() / 2);
-}
-/// Voxtral: silence is heard, too; a window has 375 tokens.
-constexpr media_shapes show_windows(const model& m, const workload& load) {
-    const recording r = recording_of(load, largest_input);
-    const sizes& audio = m.beside[0].dims;
-    return shown_as(r, r.windows * window_frames / 2 * audio.hidden_size / audio.intermediate_size);
-}
-
 // ---- a tower
 
 /// Whisper's encoder over windows, whose states of silence a mask may hide; perhaps pools pairs of states.
@@ -84,8 +42,6 @@ constexpr media_shapes show_windows(const model& m, const workload& load) {
 /// (windows, mels, 3000) -> (windows, 1500 or 750, width); `masked` says where silence is hidden.
 constexpr value hear_windows(const site& here, trace& t, const value* mask, bool pools) {
     const std::int64_t width = here.dims.hidden_size, states = here.dims.own[places];
-    if (hears(t) && states != window_frames / 2)
-        report_description("audio_config.max_source_positions: no row describes windows of another length than 30 seconds");
     const value sound = t.input({t.load().batch, here.dims.own[mels], 2 * states});
     value x = t.unary(op::gelu, t.call("conv1", convolution_1d{here.dims.own[mels], width, 3, 1, 1}, sound));
     x = t.unary(op::gelu, t.call("conv2", convolution_1d{width, width, 3, 2, 1}, x)).permute({0, 2, 1});
@@ -94,8 +50,8 @@ constexpr value hear_windows(const site& here, trace& t, const value* mask, bool
     const value positions = t.frozen("weight", {states, width});
     t.leave(table);
     x = t.add(x, positions);
-    const stack_sizes s{width, here.dims.num_attention_heads, here.dims.intermediate_size, here.dims.hidden_act,
-                        here.row.prefix, false};
+    const stack_sizes s{
+        width, here.dims.num_attention_heads, here.dims.intermediate_size, here.dims.hidden_act, here.row.prefix, false};
     const context all{.sequence = states, .causal = false};
     const shared_values nothing;
     for (repetition each = t.repeat(here.dims.num_hidden_layers, x); each.next();) {
@@ -139,13 +95,12 @@ constexpr value put_into(trace& t, const value& words, const value& features, st
     return t.masked_scatter(words, kept);
 }
 
-/// A text model behind what is heard, `hear(recording)` of which gives features.
+/// A text model behind what is heard, `hear()` of which gives features.
 template <class Hear>
-constexpr value read_heard(const site& here, trace& t, bool picks, bool asks, std::int64_t most_windows, const Hear& hear) {
+constexpr value read_heard(const site& here, trace& t, bool picks, bool asks, const Hear& hear) {
     return describe_text_after(here, t, "language_model", [&](const value& words) {
         const recorder::idle_guard silent{t, !hears(t)};
-        const recording r = recording_of(t.load(), most_windows);
-        const value features = hear(r);
+        const value features = hear();
         if (!hears(t)) return words;
         return put_into(t, words, features, here.row.media(here.whole, t.load()).audio.tokens, picks, asks);
     });
@@ -164,13 +119,13 @@ constexpr value hear(const site& here, trace& t) { return hear_windows(here, t, 
 ///
 /// The mask is made in front of the tower, of a column of zeros as long as its states.
 constexpr value base(const site& here, trace& t) {
-    return read_heard(here, t, true, false, 1, [&](const recording& r) {
+    return read_heard(here, t, true, false, [&] {
+        const recording r = recording_of(here.whole.sound, t.load());
         const std::int64_t states = here.component(0).dims.own[places];
         (void)t.constant({t.load().batch, states, 1}, t.activation_type());
         const value mask = silence_mask(t, r, states);
-        const value x = hear_in_tower(here, t, r, [&](const site& tower) {
-            return hear_windows(tower, t, mask.rank > 0 ? &mask : nullptr, true);
-        });
+        const value x = hear_in_tower(
+            here, t, r, [&](const site& tower) { return hear_windows(tower, t, mask.rank > 0 ? &mask : nullptr, true); });
         const module_info projection{
             .name = "multi_modal_projector", .type = here.type("MultiModalProjector"), .what = role::projector};
         t.enter(projection);
@@ -212,7 +167,11 @@ constexpr void describe_projector(const site& here, trace& t, std::int64_t in, s
 
 /// Two projections and an activation between them: x (..., in) -> (..., width of the text).
 constexpr value project_twice(const site& here, trace& t, const value& x, std::int64_t inner, bool bias) {
-    const projector both{here.type("MultiModalProjector"), x.dim(-1), inner, here.dims.hidden_size, bias,
+    const projector both{here.type("MultiModalProjector"),
+                         x.dim(-1),
+                         inner,
+                         here.dims.hidden_size,
+                         bias,
                          static_cast<activation>(here.whole.own[act])};
     return t.call("multi_modal_projector", both, x);
 }
@@ -220,21 +179,23 @@ constexpr value project_twice(const site& here, trace& t, const value& x, std::i
 /// Voxtral: several frames as one, as many as make the width of a feed-forward block.
 constexpr value voxtral_hear(const site& here, trace& t) { return hear_windows(here, t, nullptr, false); }
 constexpr value voxtral_base(const site& here, trace& t) {
-    return read_heard(here, t, false, true, largest_input, [&](const recording& r) {
+    return read_heard(here, t, false, true, [&] {
+        const recording r = filled_recording_of(here.whole.sound, t.load());
         const value x = hear_in_tower(here, t, r, [&](const site& tower) { return voxtral_hear(tower, t); });
         const value joined = t.reshape(x, {-1, here.component(0).dims.intermediate_size});
         return project_twice(here, t, joined, here.dims.hidden_size, false);
     });
 }
-constexpr value flamingo_tower(const site& here, trace& t, const recording& r) {
+constexpr value flamingo_tower(const site& here, trace& t) {
+    const recording r = recording_of(here.whole.sound, t.load());
     return hear_in_tower(here, t, r, [&](const site& tower) {
         const value mask = silence_mask(t, r, tower.dims.own[places]);
         return hear_windows(tower, t, mask.rank > 0 ? &mask : nullptr, true);
     });
 }
 constexpr value flamingo_base(const site& here, trace& t) {
-    return read_heard(here, t, true, true, 20, [&](const recording& r) {
-        return project_twice(here, t, flamingo_tower(here, t, r), here.dims.hidden_size, here.whole.own[biased] != 0);
+    return read_heard(here, t, true, true, [&] {
+        return project_twice(here, t, flamingo_tower(here, t), here.dims.hidden_size, here.whole.own[biased] != 0);
     });
 }
 
@@ -282,8 +243,8 @@ constexpr value rotate_by_time(const site& here, trace& t, const value& x) {
     return t.to(t.cat({rotated, t.slice(wide, -1, x.dim(-1) - turned)}, -1), x.type);
 }
 constexpr value music_base(const site& here, trace& t) {
-    return read_heard(here, t, true, true, most_music_windows, [&](const recording& r) {
-        const value x = rotate_by_time(here, t, flamingo_tower(here, t, r));
+    return read_heard(here, t, true, true, [&] {
+        const value x = rotate_by_time(here, t, flamingo_tower(here, t));
         return project_twice(here, t, x, here.dims.hidden_size, here.whole.own[biased] != 0);
     });
 }
@@ -298,8 +259,7 @@ constexpr void read_music(config_view config, model& m) {
 
 /// Windows have a fixed number of places, and heads share the width.
 constexpr void read_encoder(config_view config, sizes& s) {
-    if (s.hidden_size % s.num_attention_heads != 0)
-        fail_value(config, "encoder_attention_heads", "a divisor of d_model");
+    if (s.hidden_size % s.num_attention_heads != 0) fail_value(config, "encoder_attention_heads", "a divisor of d_model");
 }
 
 }  // namespace qwen2_audio_detail
@@ -333,7 +293,8 @@ inline constexpr architecture qwen2_audio = [](architecture a) {
     a.text = {.key = "text_config", .otherwise = &qwen2};
     a.beside[0] = {.key = "audio_config", .otherwise = &qwen2_audio_encoder};
     a.read_whole = qwen2_audio_detail::tie_nothing;
-    a.media = qwen2_audio_detail::show_pooled<1>, a.reads.audio = true;
+    a.media = qwen2_audio_detail::show_pooled, a.read_sound = qwen2_audio_detail::read_sound, a.reads.audio = true;
+    a.sound.most = 30 * 16000;
     return a;
 }(shared_composite);
 
@@ -358,7 +319,7 @@ inline constexpr architecture voxtral = [](architecture a) {
     a.model_type = "voxtral", a.prefix = "Voxtral", a.base = qwen2_audio_detail::voxtral_base;
     a.own = qwen2_audio_detail::projector_keys, a.read_whole = qwen2_audio_detail::read_projector;
     a.text.otherwise = &voxtral_text, a.beside[0].otherwise = &voxtral_encoder;
-    a.media = qwen2_audio_detail::show_windows;
+    a.media = qwen2_audio_detail::show_windows, a.read_sound = qwen2_audio_detail::read_filled_windows;
     return a;
 }(qwen2_audio);
 
@@ -370,7 +331,8 @@ inline constexpr architecture audioflamingo3_encoder = [](architecture a) {
 inline constexpr architecture audioflamingo3 = [](architecture a) {
     a.model_type = "audioflamingo3", a.prefix = "AudioFlamingo3", a.base = qwen2_audio_detail::flamingo_base;
     a.text.otherwise = &qwen2, a.beside[0].otherwise = &audioflamingo3_encoder;
-    a.media = qwen2_audio_detail::show_pooled<20>;
+    a.media = qwen2_audio_detail::show_pooled, a.read_sound = qwen2_audio_detail::read_windows;
+    a.sound.most = 600 * 16000;
     return a;
 }(voxtral);
 
@@ -378,7 +340,7 @@ inline constexpr architecture audioflamingo3 = [](architecture a) {
 inline constexpr architecture musicflamingo = [](architecture a) {
     a.model_type = "musicflamingo", a.prefix = "MusicFlamingo", a.base = qwen2_audio_detail::music_base;
     a.read_whole = qwen2_audio_detail::read_music;
-    a.media = qwen2_audio_detail::show_pooled<qwen2_audio_detail::most_music_windows>;
+    a.sound.most = 1200 * 16000;
     return a;
 }(audioflamingo3);
 

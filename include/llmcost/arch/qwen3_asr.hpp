@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/walks/idle.hpp>
 #include <llmcost/arch/qwen2_audio.hpp>
 #include <llmcost/arch/qwen3.hpp>
+#include <llmcost/walks/idle.hpp>
 
 namespace llmcost::arch {
 
@@ -20,27 +20,42 @@ inline constexpr own_key keys[]{
     return frames;
 }
 
-/// A recording in chunks, filled up with silence to 30 seconds, or to a whole chunk where it is longer.
+/// A recording in chunks, filled up with silence to so many seconds, and to a whole chunk.
+///
+/// Source: transformers/models/qwen3_asr/feature_extraction_qwen3_asr.py.
 struct chunks {
     std::int64_t each;    ///< frames of a chunk
     std::int64_t n;       ///< all of them, silence included
     std::int64_t tokens;  ///< of chunks with sound
     std::int64_t window;  ///< tokens that see each other
 
-    constexpr chunks(const sizes& audio, const workload& load) : each(2 * audio.own[half_chunk]) {
-        const std::int64_t length = load.audio_milliseconds, heard = length == 0 ? 3000 : (length + 9) / 10;
-        const std::int64_t frames = heard < 50 ? 50 : heard;  // half a second at least (`min_length`)
-        const std::int64_t filled = frames < 3000 ? 3000 : frames;
-        n = (filled + each - 1) / each;
+    constexpr chunks(const sizes& audio, const sound_settings& s, const workload& load) : each(2 * audio.own[half_chunk]) {
+        const std::int64_t given = load.audio_milliseconds == 0 ? s.filled() : s.samples_of(load.audio_milliseconds);
+        const std::int64_t heard = given < s.least ? s.least : given, filled = heard < s.filled() ? s.filled() : heard;
+        const std::int64_t begun = s.begun_frames(heard), whole = filled / s.hop, frames = begun < whole ? begun : whole;
+        n = (filled_frames(s, filled) + each - 1) / each;
         tokens = frames / each * eighth(each) + eighth(frames % each);
         window = eighth(frames < each ? frames : each) * (audio.own[qwen3_asr_detail::window] / each);
     }
 };
 
 constexpr media_shapes show(const model& m, const workload& load) {
-    const chunks of(m.beside[0].dims, load);
+    const chunks of(m.beside[0].dims, m.sound, load);
     const std::int64_t frames = of.n * of.each;
-    return {.audio = {.tokens = of.tokens, .samples = frames * samples_per_frame, .frames = frames}};
+    return {.audio = {.tokens = of.tokens, .samples = frames * m.sound.hop, .frames = frames}};
+}
+/// Whisper's extractor, which other repositories name, hands on the same of what fits into `chunk_length`.
+constexpr void read_sound(config_view config, model& m) {
+    const sizes& audio = m.beside[0].dims;
+    const auto told = extractor_told(config);
+    if (!told) return;
+    if (told->string("feature_extractor_type", "") != string_ref("WhisperFeatureExtractor"))
+        expect_extractor(*told, "Qwen3ASRFeatureExtractor");
+    expect_bands(*told, {"feature_size"}, audio.own[mels]);
+    expect_rate(*told, m.sound.rate, sixteen_thousand);
+    expect_number(*told, "n_window", audio.own[half_chunk], "the n_window of the configuration");
+    read_filled(*told, m.sound);
+    m.sound.least = told->non_negative("min_length", m.sound.least);
 }
 
 /// Attention of tokens to those of their window, one window after the other: (tokens, width) -> the same.
@@ -92,7 +107,7 @@ struct encoder_layer {
 /// (batch, mels, frames) -> (tokens of the whole batch, width).
 constexpr value hear(const site& here, trace& t) {
     const own_sizes& own = here.dims.own;
-    const chunks of(here.dims, t.load());
+    const chunks of(here.dims, here.whole.sound, t.load());
     const std::int64_t width = here.dims.hidden_size, p = own[planes], batch = t.load().batch;
     const module_info places{.name = "positional_embedding", .type = {"", "SinusoidsPositionEmbedding"}, .leaf = true};
     t.enter(places), t.leave(places);  // its table is read beside it
@@ -105,8 +120,8 @@ constexpr value hear(const site& here, trace& t) {
     x = t.call("conv_out", linear{joined.dim(-1), width}, joined);
     t.in_place(op::add, x, trace::buffer({x.dim(1), width}));
     x = t.gather(x, {batch * of.tokens, width});
-    const stack_sizes s{width, here.dims.num_attention_heads, here.dims.intermediate_size, here.dims.hidden_act,
-                        here.row.prefix, false};
+    const stack_sizes s{
+        width, here.dims.num_attention_heads, here.dims.intermediate_size, here.dims.hidden_act, here.row.prefix, false};
     const shared_values nothing;
     for (repetition each = t.repeat(here.dims.num_hidden_layers, x); each.next();)
         x = t.call({"layers", each.index()}, encoder_layer{{here.at(each, nothing), batch, of}, s}, x);
@@ -115,18 +130,21 @@ constexpr value hear(const site& here, trace& t) {
 
 constexpr value base(const site& here, trace& t) {
     using namespace qwen2_audio_detail;
-    return read_heard(here, t, false, true, 1, [&](const recording&) {
+    return read_heard(here, t, false, true, [&] {
         const value x = describe_tower(here, t, 0, "audio_tower", role::audio);
         const sizes& audio = here.component(0).dims;
-        const projector both{here.type("MultiModalProjector"), audio.hidden_size, audio.hidden_size,
-                             audio.own[out_width],             true,              audio.hidden_act};
+        const projector both{here.type("MultiModalProjector"),
+                             audio.hidden_size,
+                             audio.hidden_size,
+                             audio.own[out_width],
+                             true,
+                             audio.hidden_act};
         return t.call("multi_modal_projector", both, x);
     });
 }
 
 constexpr void read(config_view config, sizes& s) {
-    if (s.hidden_size % s.num_attention_heads != 0)
-        fail_value(config, "encoder_attention_heads", "a divisor of d_model");
+    if (s.hidden_size % s.num_attention_heads != 0) fail_value(config, "encoder_attention_heads", "a divisor of d_model");
     if (s.own[window] < 2 * s.own[half_chunk]) fail_value(config, "n_window_infer", "at least twice n_window");
 }
 
@@ -134,7 +152,8 @@ constexpr void read(config_view config, sizes& s) {
 
 // transformers/models/qwen3_asr, Qwen3ASREncoderConfig
 inline constexpr architecture qwen3_asr_encoder = [](architecture a) {
-    a.model_type = "qwen3_asr_encoder", a.prefix = "Qwen3ASR", a.base = qwen3_asr_detail::hear, a.read = qwen3_asr_detail::read;
+    a.model_type = "qwen3_asr_encoder", a.prefix = "Qwen3ASR", a.base = qwen3_asr_detail::hear,
+    a.read = qwen3_asr_detail::read;
     a.own = qwen3_asr_detail::keys;
     a.defaults.hidden_size = 1024, a.defaults.intermediate_size = 4096, a.defaults.num_hidden_layers = 24;
     a.defaults.num_attention_heads = 16;
@@ -154,7 +173,8 @@ inline constexpr architecture qwen3_asr = [](architecture a) {
     a.model_type = "qwen3_asr", a.prefix = "Qwen3ASR", a.base = qwen3_asr_detail::base;
     a.text = {.key = "text_config", .otherwise = &qwen3, .missing = &qwen3_asr_text};
     a.beside[0] = {.key = "audio_config", .otherwise = &qwen3_asr_encoder};
-    a.media = qwen3_asr_detail::show, a.reads.audio = true;
+    a.media = qwen3_asr_detail::show, a.read_sound = qwen3_asr_detail::read_sound, a.reads.audio = true;
+    a.sound.least = 8000;
     a.defaults.tie_word_embeddings = true;
     return a;
 }(shared_composite);

@@ -60,7 +60,7 @@ constexpr value see(const site& here, trace& t) { return see_deep(here, t).last;
 // ---- what hears: chunks of a second through three convolutions, attended to by windows
 
 enum heard : std::uint8_t { mels, positions, half_chunk, window, planes, heard_width };
-inline constexpr own_key heard_keys[]{{"num_mel_bins", 128},    {"max_source_positions", 1500},   {"n_window", 50},
+inline constexpr own_key heard_keys[]{{"num_mel_bins", 128},   {"max_source_positions", 1500},  {"n_window", 50},
                                       {"n_window_infer", 800}, {"downsample_hidden_size", 480}, {"output_dim", 3584}};
 
 /// Places that three convolutions of stride two leave.
@@ -68,9 +68,11 @@ inline constexpr own_key heard_keys[]{{"num_mel_bins", 128},    {"max_source_pos
     for (int i = 0; i < 3; ++i) frames = (frames + 1) / 2;
     return frames;
 }
-/// Frames of 10 milliseconds of a recording of any length; a few where none is heard and a tower is declared only.
-[[nodiscard]] constexpr std::int64_t frames_of(const workload& load) noexcept {
-    return load.audio_milliseconds == 0 ? 8 : load.audio_milliseconds / 10;
+/// Whole frames of a recording of any length; a few where none is heard and a tower is declared only.
+///
+/// Source: transformers/models/qwen3_omni_moe/processing_qwen3_omni_moe.py, `audio_kwargs`.
+[[nodiscard]] constexpr std::int64_t frames_of(const sound_settings& s, const workload& load) noexcept {
+    return load.audio_milliseconds == 0 ? 8 : s.samples_of(load.audio_milliseconds) / s.hop;
 }
 [[nodiscard]] constexpr std::int64_t tokens_of(const own_sizes& own, std::int64_t frames) noexcept {
     const std::int64_t chunk = 2 * own[half_chunk];
@@ -80,7 +82,7 @@ inline constexpr own_key heard_keys[]{{"num_mel_bins", 128},    {"max_source_pos
 /// Frames of all recordings in one row as chunks; layers; two projections: (tokens of the whole batch, width).
 constexpr value hear(const site& here, trace& t) {
     const own_sizes& own = here.dims.own;
-    const std::int64_t batch = t.load().batch, frames = frames_of(t.load()), chunk = 2 * own[half_chunk];
+    const std::int64_t batch = t.load().batch, frames = frames_of(here.whole.sound, t.load()), chunk = 2 * own[half_chunk];
     const std::int64_t chunks = (frames + chunk - 1) / chunk, longest = frames < chunk ? frames : chunk;
     const std::int64_t width = here.dims.hidden_size, p = own[planes], tokens = tokens_of(own, frames);
     const module_info table{.name = "positional_embedding", .type = {"", "SinusoidsPositionEmbedding"}, .leaf = true};
@@ -147,11 +149,11 @@ inline constexpr own_key bound_keys[]{
 constexpr media_shapes show(const model& m, const workload& load) {
     media_shapes shown = qwen2_vl_detail::show(m, load);
     if (load.audio_milliseconds == 0) return shown;
-    const std::int64_t frames = frames_of(load), tokens = tokens_of(m.beside[1].dims.own, frames);
+    const std::int64_t frames = frames_of(m.sound, load), tokens = tokens_of(m.beside[1].dims.own, frames);
     if (tokens < 1) report_description("the recording is too short: no token stands for it");
     if (m.beside[1].dims.own[heard_width] != m.dims.hidden_size)
         report_description("what hears gives features of another width than the text's words");
-    shown.audio = {.tokens = tokens, .samples = 16 * load.audio_milliseconds, .frames = frames};
+    shown.audio = {.tokens = tokens, .samples = m.sound.samples_of(load.audio_milliseconds), .frames = frames};
     return shown;
 }
 
@@ -161,7 +163,8 @@ constexpr value hear_see_and_read(const site& here, trace& t) {
     return describe_text_with(here, t, "language_model", [&](shared_values& placed) {
         {
             const recorder::idle_guard silent{t, !hears(t)};
-            const std::int64_t mel = here.component(1).dims.own[mels], batch = t.load().batch, frames = frames_of(t.load());
+            const std::int64_t mel = here.component(1).dims.own[mels], batch = t.load().batch;
+            const std::int64_t frames = frames_of(here.whole.sound, t.load());
             (void)t.gather(t.input({batch, mel, frames}), {batch * frames, mel});
             const value features = describe_tower(here, t, 1, "audio_tower", role::audio);
             if (hears(t)) placed.own[0] = t.masked_scatter(placed.own[0], features);
@@ -221,7 +224,7 @@ inline constexpr architecture qwen3_omni_moe_audio = [](architecture a) {
 inline constexpr architecture qwen3_omni_moe_thinker = [](architecture a) {
     a.model_type = "qwen3_omni_moe_thinker", a.prefix = "Qwen3OmniMoeThinker";
     a.base = qwen3_omni_moe_detail::hear_see_and_read, a.media = qwen3_omni_moe_detail::show;
-    a.own = qwen3_omni_moe_detail::bound_keys, a.reads.audio = true;
+    a.own = qwen3_omni_moe_detail::bound_keys, a.reads.audio = true, a.read_sound = qwen2_5_omni_detail::read_sound;
     a.text.otherwise = &qwen3_omni_moe_text, a.beside[0].otherwise = &qwen3_omni_moe_vision;
     a.beside[1] = {.key = "audio_config", .otherwise = &qwen3_omni_moe_audio, .always = true};
     return a;

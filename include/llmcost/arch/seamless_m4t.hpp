@@ -206,7 +206,7 @@ constexpr value describe_source(const site& here, trace& t) {
         if (heard) source = x;
     }
     const sizes& speech = here.whole.beside[0].dims;
-    return heard && done ? t.input({load.batch, states_of(speech, load), here.dims.hidden_size}) : source;
+    return heard && done ? t.input({load.batch, states_of(speech, here.whole.sound, load), here.dims.hidden_size}) : source;
 }
 
 /// The model that translates whatever it is given, or the classes for texts or recordings alone.
@@ -214,7 +214,7 @@ constexpr value describe(const site& here, trace& t) {
     const bool all = here.dims.head == head_kind::none, listens = here.dims.head == head_kind::conditional_generation;
     const literal name = all ? here.row.names.model_type : here.row.names.causal_lm_type;
     const module_info whole{.type = here.type(listens ? literal{"ForSpeechToText"} : name)};
-    if (listens) (void)samples_of(t.load());
+    if (listens) (void)samples_of(here.whole.sound, t.load());
     t.enter(whole);
     {
         const recorder::idle_guard unread{t, !here.dims.tie_word_embeddings};
@@ -237,8 +237,10 @@ constexpr value describe(const site& here, trace& t) {
 constexpr media_shapes show(const model& m, const workload& load) {
     if (load.audio_milliseconds == 0) return {};
     if (m.dims.head == head_kind::causal_lm) report_description("this class reads texts alone");
-    const std::int64_t samples = samples_of(load);
-    return {.audio = {.samples = samples, .frames = filter_bank_frames(samples)}};
+    return {.audio = {.samples = samples_of(m.sound, load), .frames = places_of(m.sound, load)}};
+}
+constexpr void read_sound(config_view config, model& m) {
+    read_stacked_filter_banks(config, m, m.beside[0].dims.own[features]);
 }
 
 constexpr void read(config_view config, sizes& s) {
@@ -268,7 +270,8 @@ inline constexpr architecture seamless_m4t = [](architecture a) {
     a.model_type = "seamless_m4t", a.prefix = "SeamlessM4T", a.describe = seamless_m4t_detail::describe;
     a.read = seamless_m4t_detail::read, a.read_whole = seamless_m4t_detail::read_whole, a.own = seamless_m4t_detail::keys;
     a.rotated = rotation::none, a.heads = language_heads, a.names.causal_lm_type = "ForTextToText";
-    a.media = seamless_m4t_detail::show, a.reads.audio = true;
+    a.media = seamless_m4t_detail::show, a.read_sound = seamless_m4t_detail::read_sound, a.reads.audio = true;
+    a.sound.joined = 2;
     a.keys[0] = {"num_hidden_layers", "decoder_layers", key_rule::standard_first};
     a.keys[1] = {"num_attention_heads", "decoder_attention_heads", key_rule::standard_first};
     a.keys[2] = {"intermediate_size", "decoder_ffn_dim", key_rule::written_only};

@@ -37,12 +37,12 @@ inline constexpr own_key speech_keys[]{
 };
 
 /// Two frames of a recording at a time; without one as many as ten seconds have, which declares a tower.
-[[nodiscard]] constexpr std::int64_t places_of(const workload& load) {
-    return load.audio_milliseconds == 0 ? 499 : (filter_bank_frames(samples_of(load)) + 1) / 2;
+[[nodiscard]] constexpr std::int64_t places_of(const sound_settings& sound, const workload& load) {
+    return load.audio_milliseconds == 0 ? 499 : stacked_frames(sound, samples_of(sound, load));
 }
 /// What adapters leave of them.
-[[nodiscard]] constexpr std::int64_t states_of(const sizes& speech, const workload& load) {
-    std::int64_t n = places_of(load);
+[[nodiscard]] constexpr std::int64_t states_of(const sizes& speech, const sound_settings& sound, const workload& load) {
+    std::int64_t n = places_of(sound, load);
     const std::int64_t k = speech.own[adapter_kernel], stride = speech.own[adapter_stride];
     for (std::int64_t i = 0; i < speech.own[adapter_layers]; ++i) {
         if (n + stride / 2 * 2 < k) report_description("the recording is shorter than an adapter's kernel");
@@ -82,7 +82,8 @@ constexpr value speech_base(const site& here, trace& t) {
     const norm<norm_kind::layer> normed{width};
     const module_info projection{.name = "feature_projection", .type = here.type("ConformerFeatureProjection")};
     t.enter(projection);
-    value x = t.call("layer_norm", norm<norm_kind::layer>{in}, t.input({t.load().batch, places_of(t.load()), in}));
+    value x = t.call("layer_norm", norm<norm_kind::layer>{in},
+                     t.input({t.load().batch, places_of(here.whole.sound, t.load()), in}));
     x = t.leave(projection, dropout(t, "dropout", t.call("projection", linear{in, width, true}, x)));
     const module_info encoder{.name = "encoder", .type = here.type("ConformerEncoder")};
     t.enter(encoder);

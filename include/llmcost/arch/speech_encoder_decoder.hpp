@@ -14,8 +14,8 @@ namespace speech_encoder_decoder_detail {
 namespace heard = wav2vec2_detail;
 
 /// Places that the encoder hands out, behind its adapters.
-constexpr std::int64_t states_of(const sizes& dims, const workload& load) {
-    std::int64_t n = heard::places_of(dims, load);
+constexpr std::int64_t states_of(const sizes& dims, const sound_settings& sound, const workload& load) {
+    std::int64_t n = heard::places_of(dims, sound, load);
     const std::int64_t k = dims.own[heard::adapter_kernel], stride = dims.own[heard::adapter_stride];
     for (std::int64_t i = 0; i < dims.own[heard::adapter_layers]; ++i) {
         if (n + 2 < k) report_description("the recording is shorter than an adapter's kernel");
@@ -50,7 +50,7 @@ constexpr value describe(const site& here, trace& t) {
         states = describe_tower(here, t, 0, "encoder", role::encoder);
     }
     if (encoder_is_done(load)) {
-        const std::int64_t n = states_of(audio, load);
+        const std::int64_t n = states_of(audio, here.whole.sound, load);
         // laid out as the encoder has left them: adapters hand out places behind channels
         states = audio.own[heard::adapter_layers] > 0 ? t.input({load.batch, from, n}).transpose(1, 2)
                                                       : t.input({load.batch, n, from});
@@ -87,7 +87,7 @@ inline constexpr architecture speech_encoder_decoder = [](architecture a) {
     a.heads = {head_kind::none}, a.defaults.head = head_kind::none;
     a.text = {.key = "decoder", .otherwise = &speech_encoder_decoder_detail::written};
     a.beside[0] = {.key = "encoder", .otherwise = &wav2vec2};
-    a.media = wav2vec2_detail::show, a.reads.audio = true;
+    a.media = wav2vec2_detail::show, a.read_sound = read_samples<of_wav2vec2>, a.reads.audio = true;
     return a;
 }(shared_composite);
 

@@ -4,6 +4,7 @@
 
 #include <llmcost/arch/bart.hpp>
 #include <llmcost/arch/xglm.hpp>
+#include <llmcost/reading/sound_files.hpp>
 #include <llmcost/walks/sound.hpp>
 
 // Filter banks through gated convolutions, and the stacks of BART.
@@ -37,9 +38,18 @@ inline constexpr own_key keys[]{
     return dims.own[static_cast<std::size_t>(first_kernel + i)];
 }
 
-constexpr media_shapes show(const model&, const workload& load) {
-    const std::int64_t samples = samples_of(load);
-    return {.audio = {.samples = samples, .frames = filter_bank_frames(samples)}};
+constexpr media_shapes show(const model& m, const workload& load) {
+    const std::int64_t samples = samples_of(m.sound, load);
+    return {.audio = {.samples = samples, .frames = filter_bank_frames(m.sound, samples)}};
+}
+
+/// Source: transformers/models/speech_to_text/feature_extraction_speech_to_text.py.
+constexpr void read_sound(config_view config, model& m) {
+    const auto told = extractor_told(config);
+    if (!told) return;
+    expect_extractor(*told, "Speech2TextFeatureExtractor");
+    expect_bands(*told, {"num_mel_bins"}, m.dims.own[mels] * m.dims.own[groups_of_mels]);
+    expect_rate(*told, 16000, "16000: at other rates frames are as many as whether torchaudio is installed makes of them");
 }
 
 /// States that the encoder makes of a recording: each convolution leaves about every second.
@@ -134,7 +144,7 @@ constexpr void read(config_view config, sizes& s) {
 inline constexpr architecture speech_to_text = [](architecture a) {
     a.drops = {}, a.model_type = "speech_to_text", a.prefix = "Speech2Text", a.describe = speech_to_text_detail::describe;
     a.read = speech_to_text_detail::read, a.own = speech_to_text_detail::keys;
-    a.media = speech_to_text_detail::show, a.reads.audio = true;
+    a.media = speech_to_text_detail::show, a.read_sound = speech_to_text_detail::read_sound, a.reads.audio = true;
     a.heads = {head_kind::none, head_kind::conditional_generation};
     a.defaults.vocab_size = 10000, a.defaults.hidden_size = 256, a.defaults.num_hidden_layers = 12;
     a.defaults.num_attention_heads = 4, a.defaults.hidden_act = activation::relu, a.defaults.num_labels = 2;

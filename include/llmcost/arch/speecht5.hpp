@@ -35,6 +35,7 @@ struct own_table {
     }
 };
 inline constexpr own_table table{};
+inline constexpr literal extractor = "SpeechT5FeatureExtractor";
 
 /// Scaled queries over keys of all heads in one batch, with a bias that queries and distances make, added in place.
 struct speech_attention {
@@ -191,7 +192,7 @@ constexpr value describe(const site& here, trace& t) {
     const workload& load = t.load();
     const module_info whole{.type = here.type("ForSpeechToText")}, base{.name = "speecht5", .type = here.type("Model")};
     const module_info postnet{.name = "text_decoder_postnet", .type = here.type("TextDecoderPostnet")};
-    const std::int64_t places = places_of(here.dims, load);
+    const std::int64_t places = places_of(here.dims, here.whole.sound, load);
     t.enter(whole), t.enter(base);
     value source;
     {
@@ -224,6 +225,7 @@ constexpr void read(config_view config, sizes& s) {
 inline constexpr architecture speecht5 = [](architecture a) {
     a.model_type = "speecht5", a.prefix = "SpeechT5", a.describe = speecht5_detail::describe;
     a.read = speecht5_detail::read, a.own = speecht5_detail::table.keys, a.reads = {.text = true, .audio = true};
+    a.read_sound = read_samples<speecht5_detail::extractor>;
     a.base = nullptr, a.layer = nullptr, a.attend = nullptr, a.heads = {head_kind::conditional_generation};
     a.keys[6] = {"num_hidden_layers", "encoder_layers", key_rule::standard_first};
     a.keys[7] = {"num_attention_heads", "encoder_attention_heads", key_rule::standard_first};

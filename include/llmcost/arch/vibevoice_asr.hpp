@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <llmcost/walks/idle.hpp>
 #include <llmcost/arch/qwen2_audio.hpp>
+#include <llmcost/walks/idle.hpp>
 
 namespace llmcost::arch {
 
@@ -95,7 +95,8 @@ struct feed_forward {
     constexpr value describe(trace& t, const value& x) const {
         const std::int64_t inner = here.dims.own[expansion] * width;
         const value h = t.call("linear1", linear{width, inner, true}, x);
-        return t.call("linear2", linear{inner, width, true}, t.call("activation", activation_module{here.dims.hidden_act}, h));
+        return t.call("linear2", linear{inner, width, true},
+                      t.call("activation", activation_module{here.dims.hidden_act}, h));
     }
 };
 
@@ -154,15 +155,24 @@ constexpr value hear_in(const site& here, trace& t, std::size_t which, literal n
     return t.leave(m, hear_part({tower, first}, t, t.input({t.load().batch, tower.dims.own[channels], samples})));
 }
 
-/// Samples at 24 kHz, filled up to whole states; without a recording those of one state, which declare the towers.
-[[nodiscard]] constexpr std::int64_t states_of(const sizes& encoder, const workload& load) {
+/// Samples filled up to whole states; without a recording those of one state, which declare the towers.
+[[nodiscard]] constexpr std::int64_t states_of(const sizes& encoder, const sound_settings& sound, const workload& load) {
     const std::int64_t each = samples_of_state(encoder);
-    return load.audio_milliseconds == 0 ? 1 : (24 * load.audio_milliseconds + each - 1) / each;
+    return load.audio_milliseconds == 0 ? 1 : (sound.samples_of(load.audio_milliseconds) + each - 1) / each;
 }
 constexpr media_shapes show(const model& m, const workload& load) {
     const sizes& encoder = m.beside[0].dims;
-    const std::int64_t states = states_of(encoder, load);
+    const std::int64_t states = states_of(encoder, m.sound, load);
     return {.audio = {.tokens = states, .samples = states * samples_of_state(encoder)}};
+}
+/// How many samples are a token says the Processor class, whatever its extractor is told (`pad_to_multiple_of`).
+///
+/// Source: transformers/models/vibevoice_asr/processing_vibevoice_asr.py, `audio_kwargs`.
+constexpr void read_sound(config_view config, model& m) {
+    const auto told = extractor_told(config);
+    if (!told) return;
+    expect_extractor(*told, "VibeVoiceAcousticTokenizerFeatureExtractor");
+    expect_rate(*told, m.sound.rate, "24000, which this type's Processor class asks for");
 }
 
 /// What both encoders hear, part by part, with noise on the first one's; two projections of each, added.
@@ -171,7 +181,7 @@ constexpr media_shapes show(const model& m, const workload& load) {
 constexpr value hear(const site& here, trace& t) {
     const sizes &sounds = here.component(0).dims, &meanings = here.component(1).dims;
     const std::int64_t batch = t.load().batch, out = here.dims.hidden_size;
-    const std::int64_t each = samples_of_state(sounds), states = states_of(sounds, t.load());
+    const std::int64_t each = samples_of_state(sounds), states = states_of(sounds, here.whole.sound, t.load());
     value acoustic, semantic;
     {
         const recorder::no_grad_guard constants{t};
@@ -194,14 +204,14 @@ constexpr value hear(const site& here, trace& t) {
     t.enter(both);
     value a = t.call("acoustic_norm", normed, t.call("acoustic_linear_1", linear{sounds.hidden_size, out, true}, acoustic));
     a = t.call("acoustic_linear_2", linear{out, out, true}, a);
-    value b = t.call("semantic_norm", normed, t.call("semantic_linear_1", linear{meanings.hidden_size, out, true}, semantic));
+    value b =
+        t.call("semantic_norm", normed, t.call("semantic_linear_1", linear{meanings.hidden_size, out, true}, semantic));
     b = t.call("semantic_linear_2", linear{out, out, true}, b);
     return t.leave(both, t.add(a, b));
 }
 
 constexpr value base(const site& here, trace& t) {
-    return qwen2_audio_detail::read_heard(here, t, true, false, largest_input,
-                                          [&](const qwen2_audio_detail::recording&) { return hear(here, t); });
+    return qwen2_audio_detail::read_heard(here, t, true, false, [&] { return hear(here, t); });
 }
 constexpr value hear_alone(const site& here, trace& t) { return hear_part({here, true}, t, t.input({1, 1, 1})); }
 
@@ -240,7 +250,8 @@ inline constexpr architecture vibevoice_asr = [](architecture a) {
                    .otherwise = &vibevoice_acoustic_tokenizer_encoder,
                    .missing = &vibevoice_semantic_tokenizer_encoder};
     a.read_whole = vibevoice_detail::read_whole, a.own = vibevoice_detail::whole_keys;
-    a.media = vibevoice_detail::show, a.reads.audio = true;
+    a.media = vibevoice_detail::show, a.read_sound = vibevoice_detail::read_sound, a.reads.audio = true;
+    a.sound.rate = 24000;
     return a;
 }(shared_composite);
 

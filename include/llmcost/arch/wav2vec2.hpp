@@ -34,8 +34,8 @@ struct feed_forward {
 
 constexpr value attend(const site& here, trace& t, const value& x) {
     const std::int64_t width = here.dims.hidden_size;
-    const value mixed = attend_within(t, x, width, here.dims.num_attention_heads, true, {"q_proj", "k_proj", "v_proj"}, false,
-                                      all_positions(x.dim(1)));
+    const value mixed = attend_within(t, x, width, here.dims.num_attention_heads, true, {"q_proj", "k_proj", "v_proj"},
+                                      false, all_positions(x.dim(1)));
     return t.call("out_proj", linear{width, width, true}, mixed);
 }
 
@@ -236,14 +236,19 @@ inline constexpr architecture wav2vec2{
     .layer = wav2vec2_detail::encode,
     .attend = wav2vec2_detail::attend,
     .read = wav2vec2_detail::read,
+    .read_sound = read_samples<of_wav2vec2>,
     .own = wav2vec2_detail::keys,
     .media = wav2vec2_detail::show,
     .reads = {.text = false, .audio = true},
     .rotated = rotation::none,
     .heads = {head_kind::none, head_kind::ctc, head_kind::sequence_classification},
     .names = {.base = "wav2vec2"},
-    .keys = {no_key_value_heads, {"head_dim", "", key_rule::absent}, no_attention_bias, no_mlp_bias,
-             {"sliding_window", "", key_rule::absent}, {"tie_word_embeddings", "", key_rule::absent},
+    .keys = {no_key_value_heads,
+             {"head_dim", "", key_rule::absent},
+             no_attention_bias,
+             no_mlp_bias,
+             {"sliding_window", "", key_rule::absent},
+             {"tie_word_embeddings", "", key_rule::absent},
              {"max_position_embeddings", "", key_rule::absent}},
     .defaults = {.vocab_size = 32,
                  .hidden_size = 768,

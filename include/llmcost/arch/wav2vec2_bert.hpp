@@ -43,10 +43,11 @@ inline constexpr own_key keys[]{
     {"use_intermediate_ffn_before_adapter", 0, own_value::boolean},
 };
 
-constexpr media_shapes show(const model&, const workload& load) {
-    const std::int64_t samples = samples_of(load), frames = (filter_bank_frames(samples) + 1) / 2;
-    return {.audio = {.samples = samples, .frames = frames}};
+constexpr media_shapes show(const model& m, const workload& load) {
+    const std::int64_t samples = samples_of(m.sound, load);
+    return {.audio = {.samples = samples, .frames = stacked_frames(m.sound, samples)}};
 }
+constexpr void read_sound(config_view config, model& m) { read_stacked_filter_banks(config, m, m.dims.own[frame_width]); }
 
 [[nodiscard]] constexpr conformer_sizes sizes_of(const site& here) {
     const own_sizes& own = here.dims.own;
@@ -144,6 +145,7 @@ inline constexpr architecture wav2vec2_bert = [](architecture a) {
     a.model_type = "wav2vec2-bert", a.prefix = "Wav2Vec2Bert", a.names.base = "wav2vec2_bert";
     a.describe = wav2vec2_bert_detail::describe, a.base = wav2vec2_bert_detail::base, a.layer = nullptr, a.attend = nullptr;
     a.read = wav2vec2_bert_detail::read, a.own = wav2vec2_bert_detail::keys, a.media = wav2vec2_bert_detail::show;
+    a.read_sound = wav2vec2_bert_detail::read_sound, a.sound.joined = 2;
     a.defaults.hidden_size = 1024, a.defaults.intermediate_size = 4096, a.defaults.num_hidden_layers = 24;
     a.defaults.num_attention_heads = 16, a.defaults.hidden_act = activation::swish;
     return a;

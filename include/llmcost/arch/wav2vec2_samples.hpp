@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/reading/reader.hpp>
+#include <llmcost/reading/sound_files.hpp>
 #include <llmcost/walks/sound.hpp>
 
 // What encoders of raw samples begin with: convolutions that shorten them, and positions that one hears.
@@ -27,22 +28,30 @@ enum own : std::uint8_t {
     adapter_width
 };
 enum : std::int64_t {
-    groups_norm = 1,         ///< one norm of channels behind the first convolution; else norms behind all
-    biased = 2,              ///< convolutions
-    stable = 4,              ///< norms in front of blocks, not behind their sums
-    masks = 8,               ///< a state takes the place of others in training
-    weighs_layers = 16,      ///< the labels' states are those of all layers
-    norms_features = 32,     ///< in front of their projection
-    always_norms = 64,       ///< behind all convolutions, whatever a configuration says
-    relative = 128,          ///< of conformers: scores of distances
+    groups_norm = 1,          ///< one norm of channels behind the first convolution; else norms behind all
+    biased = 2,               ///< convolutions
+    stable = 4,               ///< norms in front of blocks, not behind their sums
+    masks = 8,                ///< a state takes the place of others in training
+    weighs_layers = 16,       ///< the labels' states are those of all layers
+    norms_features = 32,      ///< in front of their projection
+    always_norms = 64,        ///< behind all convolutions, whatever a configuration says
+    relative = 128,           ///< of conformers: scores of distances
     attention_adapters = 256  ///< a bottleneck behind each layer
 };
 inline constexpr own_key keys[]{
     {.otherwise = 7, .value = own_value::computed},
-    {.value = own_value::computed}, {.value = own_value::computed}, {.value = own_value::computed},
-    {.value = own_value::computed}, {.value = own_value::computed}, {.value = own_value::computed},
-    {.value = own_value::computed}, {.value = own_value::computed}, {.value = own_value::computed},
-    {.value = own_value::computed}, {.value = own_value::computed}, {.value = own_value::computed},
+    {.value = own_value::computed},
+    {.value = own_value::computed},
+    {.value = own_value::computed},
+    {.value = own_value::computed},
+    {.value = own_value::computed},
+    {.value = own_value::computed},
+    {.value = own_value::computed},
+    {.value = own_value::computed},
+    {.value = own_value::computed},
+    {.value = own_value::computed},
+    {.value = own_value::computed},
+    {.value = own_value::computed},
     {.value = own_value::computed},
     {.value = own_value::computed},
     {.otherwise = static_cast<std::int64_t>(activation::gelu), .value = own_value::computed},
@@ -77,8 +86,8 @@ struct sample_step {
 }
 
 /// Places that convolutions leave of a recording.
-constexpr std::int64_t places_of(const sizes& dims, const workload& load) {
-    std::int64_t frames = samples_of(load);
+constexpr std::int64_t places_of(const sizes& dims, const sound_settings& sound, const workload& load) {
+    std::int64_t frames = samples_of(sound, load);
     for (std::int64_t i = 0; i < dims.own[convolutions]; ++i) {
         const sample_step step = sample_step::of(dims, i);
         if (frames < step.kernel) report_description("the recording is shorter than a kernel that it meets");
@@ -88,7 +97,7 @@ constexpr std::int64_t places_of(const sizes& dims, const workload& load) {
 }
 constexpr media_shapes show(const model& m, const workload& load) {
     const sizes& dims = is_empty(m.kind->text.key) ? m.dims : m.beside[0].dims;
-    return {.audio = {.samples = samples_of(load), .frames = places_of(dims, load)}};
+    return {.audio = {.samples = samples_of(m.sound, load), .frames = places_of(dims, m.sound, load)}};
 }
 
 // ---- in front of layers
@@ -119,7 +128,7 @@ struct sample_convolution {
 /// (B, samples) -> (B, places, width).
 constexpr value extract(const site& here, trace& t, literal name = "feature_extractor") {
     const module_info extractor{.name = name, .type = here.type("FeatureEncoder")};
-    value x = t.input({t.load().batch, samples_of(t.load())}).unsqueeze(1);
+    value x = t.input({t.load().batch, samples_of(here.whole.sound, t.load())}).unsqueeze(1);
     t.enter(extractor);
     for (std::int64_t i = 0; i < here.dims.own[convolutions]; ++i)
         x = t.call({"conv_layers", i}, sample_convolution{here, i}, x);
@@ -143,9 +152,7 @@ struct same_places {
     static constexpr role what = role::none;
     static constexpr bool leaf = true;
     [[nodiscard]] constexpr class_name type() const { return named; }
-    constexpr value describe(trace& t, const value& x) const {
-        return kernel % 2 == 0 ? t.slice(x, 2, x.dim(2) - 1) : x;
-    }
+    constexpr value describe(trace& t, const value& x) const { return kernel % 2 == 0 ? t.slice(x, 2, x.dim(2) - 1) : x; }
 };
 
 /// Positions that a wide convolution hears: (B, width, places) -> the same, or every `stride`-th of them.

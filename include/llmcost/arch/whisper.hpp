@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/arch/bart.hpp>
+#include <llmcost/reading/sound_files.hpp>
 #include <llmcost/walks/sound.hpp>
 
 namespace llmcost::arch {
@@ -10,8 +11,9 @@ namespace llmcost::arch {
 namespace whisper_detail {
 
 enum own : std::uint8_t { mels = stack_own::count, source_positions, summary_width, weighs_layers };
-inline constexpr own_key keys[]{{"decoder_layers", 4},     {"decoder_attention_heads", 6}, {"decoder_ffn_dim", 1536},
-                                {"encoder_ffn_dim", 1536}, {"num_mel_bins", 80},           {"max_source_positions", 1500},
+inline constexpr own_key keys[]{{"decoder_layers", 4},         {"decoder_attention_heads", 6},
+                                {"decoder_ffn_dim", 1536},     {"encoder_ffn_dim", 1536},
+                                {"num_mel_bins", 80},          {"max_source_positions", 1500},
                                 {"classifier_proj_size", 256}, {"use_weighted_layer_sum", 0, own_value::boolean}};
 
 /// Queries scaled and copied, keys without a bias.
@@ -71,7 +73,15 @@ constexpr value frozen_table(trace& t, std::int64_t length, std::int64_t width) 
 /// Source: transformers/models/whisper/feature_extraction_whisper.py.
 constexpr media_shapes show(const model& m, const workload&) {
     const std::int64_t frames = 2 * m.dims.own[source_positions];
-    return {.audio = {.samples = frames * samples_per_frame, .frames = frames}};
+    return {.audio = {.samples = frames * m.sound.hop, .frames = frames}};
+}
+constexpr void read_sound(config_view config, model& m) {
+    const auto told = extractor_told(config);
+    if (!told) return;
+    expect_extractor(*told, "WhisperFeatureExtractor");
+    expect_bands(*told, {"feature_size"}, m.dims.own[mels]);
+    read_filled(*told, m.sound);
+    expect_window(*told, m.sound, m.dims.own[source_positions]);
 }
 
 /// Two convolutions over 30 seconds of a spectrogram, whatever the decoder's length, and layers.
@@ -100,10 +110,12 @@ constexpr value encoder(const site& here, trace& t) {
 constexpr value classify(const site& here, trace& t) {
     const module_info whole{.type = {here.row.prefix, name_of(here.dims.head)}};
     t.enter(whole);
-    const value weights = here.dims.own[weighs_layers] != 0 ? layer_weights(t, here.dims.encoder.num_hidden_layers) : value{};
+    const value weights =
+        here.dims.own[weighs_layers] != 0 ? layer_weights(t, here.dims.encoder.num_hidden_layers) : value{};
     const value x = encoder(here, t);
     const recorder::idle_guard unused{t, t.load().head == logits::none};
-    return t.leave(whole, t.returns(x, classify_states(here, t, weighed_layers(t, x, weights), here.dims.own[summary_width])));
+    return t.leave(whole,
+                   t.returns(x, classify_states(here, t, weighed_layers(t, x, weights), here.dims.own[summary_width])));
 }
 
 constexpr value both(const site& here, trace& t) {
@@ -147,7 +159,7 @@ inline constexpr architecture whisper = [](architecture a) {
     a.model_type = "whisper", a.prefix = "Whisper", a.describe = describe_whisper, a.read = read_whisper;
     a.own = whisper_detail::keys;
     a.heads = {head_kind::none, head_kind::causal_lm, head_kind::conditional_generation, head_kind::audio_classification};
-    a.media = whisper_detail::show, a.reads.audio = true;
+    a.media = whisper_detail::show, a.read_sound = whisper_detail::read_sound, a.reads.audio = true;
     a.defaults.vocab_size = 51865, a.defaults.hidden_size = 384, a.defaults.num_hidden_layers = 4;
     a.defaults.num_attention_heads = 6, a.defaults.num_labels = 2;
     return a;

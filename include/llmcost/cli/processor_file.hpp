@@ -12,48 +12,62 @@
 #include <llmcost/json.hpp>
 #include <llmcost/reading/known_models.hpp>
 
-// How images and sound are made ready is said in a file beside a configuration: it is read as its `preprocessor_config`.
+// How images and sound are made ready is said in files beside a configuration: they are read as parts of it.
 namespace llmcost::cli {
 
 namespace detail {
 
-/// The names that such a file has, the older one first, which says it without a word around it.
-inline constexpr const char* processor_files[]{"preprocessor_config.json", "processor_config.json"};
+/// A file beside a configuration, and the key under which it is read.
+struct processor_file {
+    const char* key;
+    const char* name;
+};
+/// The newer one has a word around what each processor is told, and says what is handed to them.
+inline constexpr processor_file processor_files[]{{"preprocessor_config", "preprocessor_config.json"},
+                                                  {"processor_config", "processor_config.json"}};
 
-/// Whether a configuration is of a model that such a file concerns, and does not hold one yet.
-inline bool wants_processor(const config_document& document, const known_models& models) {
+/// Whether a configuration is of a model that such files concern.
+inline bool wants_processors(const config_document& document, const known_models& models) {
     return document.read_with([&](config_view root) {
-        if (!root.is_object() || root.contains("preprocessor_config")) return false;
+        if (!root.is_object()) return false;
         const auto type = root.find("model_type");
         if (!type || !type->is_string()) return false;
         const architecture* const row = models.find(type->as_string());
-        return row != nullptr && row->read_processor != nullptr;
+        return row != nullptr && (row->read_processor != nullptr || row->read_sound != nullptr);
     });
 }
 
-inline void put_processor(config_document& document, const std::filesystem::path& file) {
+/// Whether it holds one already.
+inline bool holds(const config_document& document, const char* key) {
+    return document.read_with([&](config_view root) { return root.contains(key); });
+}
+
+inline void put_processor(config_document& document, const char* key, const std::filesystem::path& file) {
     std::ifstream in(file, std::ios::binary);
     const std::string text{std::istreambuf_iterator<char>(in), {}};
     if (!in && text.empty()) return;
     (void)parse_config(text, file.string());  // what is wrong with it is said of the file
-    document.set("preprocessor_config", text);
+    document.set(key, text);
 }
 
-/// Takes what a file beside a configuration says, where there is one.
-inline void add_processor_beside(config_document& document, const std::filesystem::path& folder, const known_models& models) {
-    if (!wants_processor(document, models)) return;
+/// Takes what files beside a configuration say, where there are any.
+inline void add_processors_beside(config_document& document, const std::filesystem::path& folder,
+                                  const known_models& models) {
+    if (!wants_processors(document, models)) return;
     std::error_code none;
-    for (const char* name : processor_files)
-        if (std::filesystem::is_regular_file(folder / name, none)) return put_processor(document, folder / name);
+    for (const auto& [key, name] : processor_files)
+        if (!holds(document, key) && std::filesystem::is_regular_file(folder / name, none))
+            put_processor(document, key, folder / name);
 }
 
 /// The same of a repository: from the cache, or from the hub where it may be asked; a repository need not have one.
-inline void add_processor_of(config_document& document, const repo_id& id, const hub_options& options,
-                             const known_models& models) {
-    if (!wants_processor(document, models)) return;
-    for (const char* name : processor_files) {
+inline void add_processors_of(config_document& document, const repo_id& id, const hub_options& options,
+                              const known_models& models) {
+    if (!wants_processors(document, models)) return;
+    for (const auto& [key, name] : processor_files) {
+        if (holds(document, key)) continue;
         try {
-            return put_processor(document, fetch(id, name, options).path);
+            put_processor(document, key, fetch(id, name, options).path);
         } catch (const error& e) {
             if (e.code() != errc::not_found && e.code() != errc::network) throw;
         }

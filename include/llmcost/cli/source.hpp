@@ -41,7 +41,7 @@ inline found_config from_file(const std::string& path, std::string_view name, co
     config_document document = read_config_file(path);
     const std::filesystem::path place(path);
     std::error_code none;
-    add_processor_beside(document, std::filesystem::is_directory(place, none) ? place : place.parent_path(), models);
+    add_processors_beside(document, std::filesystem::is_directory(place, none) ? place : place.parent_path(), models);
     std::string source = "configuration file " + printable(document.name());
     return {std::move(document), {printable(name), std::move(source)}, false};
 }
@@ -112,7 +112,7 @@ inline found_config from_name(std::string_view name, const arguments& args, cons
     const std::string shown = printable(name);
     const auto with_processor = [&, repository = id.name](const hub_file& file) {
         config_document document = read_config_file(file.path.string());
-        add_processor_of(document, {repository, file.commit}, options, io.models);
+        add_processors_of(document, {repository, file.commit}, options, io.models);
         return document;
     };
     for (const char* const file : llmcost::detail::config_files)

@@ -171,18 +171,20 @@ struct architecture {
     layer_part finish = nullptr;       ///< what happens to logits; none: nothing
     further_part predict = nullptr;    ///< modules that predict further tokens; none: it is not known what they are
     // a configuration
-    void (*read)(config_view, sizes&) = nullptr;        ///< keys that the shared reader does not know
-    void (*read_whole)(config_view, model&) = nullptr;  ///< of a model that holds others: what it says of itself
+    void (*read)(config_view, sizes&) = nullptr;            ///< keys that the shared reader does not know
+    void (*read_whole)(config_view, model&) = nullptr;      ///< of a model that holds others: what it says of itself
     void (*read_processor)(config_view, model&) = nullptr;  ///< of what a file beside the configuration says of images
-    own_keys own{};                                     ///< sizes that only this family has
-    dropout_keys drops{};                               ///< rates of dropout; none: the walk does not say where it drops
-    component_row text{};                               ///< the text model of one that holds others; else it is one itself
-    component_row beside[most_components]{};            ///< what else it holds
-    media_part media = nullptr;                         ///< what it sees and hears beside a text; none: nothing
-    senses reads{};                                     ///< which of them
-    bool shows_encoder = false;                         ///< what stands for it is read by the text's encoder, where it has one
-    std::uint8_t tokens_ahead = 0;                      ///< of a tower's states: in front of patches, as a class token is
-    understood_kinds kinds{};                           ///< of layers, which the walk tells apart
+    void (*read_sound)(config_view, model&) = nullptr;      ///< the whole, of what such files in it say of sound
+    own_keys own{};                                         ///< sizes that only this family has
+    dropout_keys drops{};                                   ///< rates of dropout; none: the walk does not say where it drops
+    component_row text{};                     ///< the text model of one that holds others; else it is one itself
+    component_row beside[most_components]{};  ///< what else it holds
+    media_part media = nullptr;               ///< what it sees and hears beside a text; none: nothing
+    senses reads{};                           ///< which of them
+    sound_settings sound{};                   ///< how a recording is made ready where no file says so
+    bool shows_encoder = false;               ///< what stands for it is read by the text's encoder, where it has one
+    std::uint8_t tokens_ahead = 0;            ///< of a tower's states: in front of patches, as a class token is
+    understood_kinds kinds{};                 ///< of layers, which the walk tells apart
     // choices that many families share
     norm_kind norm = norm_kind::rms;
     qk_norm_kind qk_norm = qk_norm_kind::none;
@@ -194,8 +196,8 @@ struct architecture {
     expert_kind expert = expert_kind::gated;
     shared_expert_kind shared_experts = shared_expert_kind::none;
     bool rotary_per_mixer = false;  ///< tables of their own for full and sliding layers
-    bool as_written = false;       ///< its walk is a file's, which other sizes do not change
-    bool any_image = false;        ///< its walk takes images of any size
+    bool as_written = false;        ///< its walk is a file's, which other sizes do not change
+    bool any_image = false;         ///< its walk takes images of any size
     bool joins_rotated = false;     ///< a part of each head is rotated, and joined with the rest even where none is left
     head_set heads{head_kind::none, head_kind::causal_lm};
     decoder_names names{};
@@ -225,6 +227,7 @@ struct model {
     const architecture* text = nullptr;  ///< whose sizes `dims` are, where that is another row than `kind`
     own_sizes own{};                     ///< by the table of `kind`, where `text` is another row
     components beside{};                 ///< in the order of the row's
+    sound_settings sound{};              ///< how recordings are made ready
     leaf_policy* policy = nullptr;       ///< what is changed at its leaves; it outlives the model
 
     /// The row whose sizes `dims` are.

@@ -12,6 +12,22 @@
 // What the file beside a configuration says of how images are made ready.
 namespace llmcost {
 
+/// What an image processor or a feature extractor is told: the newer file has it under a word of its own, the older one
+/// bare, and where both are there the newer one holds.
+///
+/// Source: transformers/image_processing_base.py, `get_image_processor_dict`; feature_extraction_utils.py,
+/// `get_feature_extractor_dict`.
+constexpr maybe<config_view> told_beside(config_view config, std::initializer_list<literal> words) {
+    if (const auto newer = config.optional_object("processor_config"))
+        for (const literal word : words)
+            if (const auto told = newer->optional_object(word)) return told;
+    const auto older = config.optional_object("preprocessor_config");
+    if (!older) return {};
+    for (const literal word : words)
+        if (const auto told = older->optional_object(word)) return told;
+    return older;
+}
+
 /// More tiles of an image are refused, of which grids are tried one by one.
 inline constexpr std::int64_t most_tiles_of_image = 1024;
 

@@ -43,14 +43,12 @@ inline void check_images(config_view config, const model& m) {
     }
 }
 
-/// What a processor is told, which stands in the configuration or was put there from a file beside it; newer files have a
-/// word around it.
+/// What processors are told, which stands in the configuration or was put there from files beside it.
 constexpr void read_processor(const architecture& row, config_view config, model& m) {
+    m.sound = row.sound;
+    if (row.read_sound != nullptr) row.read_sound(config, m);
     if (row.read_processor == nullptr) return;
-    const auto told = config.optional_object("preprocessor_config");
-    if (!told) return;
-    const auto of_images = told->optional_object("image_processor");
-    row.read_processor(of_images ? *of_images : *told, m);
+    if (const auto told = told_beside(config, {"image_processor"})) row.read_processor(*told, m);
 }
 
 /// A model that is a text model itself, with or without towers beside it.

@@ -12,19 +12,23 @@
 // What models of sound are made of: recordings, gated and normed convolutions, labels of a whole recording.
 namespace llmcost {
 
-/// Samples that a frame of a spectrum lies behind the one before, 10 milliseconds of them (`hop_length`).
-inline constexpr std::int64_t samples_per_frame = 160;
-
-/// Samples of a workload's recording at 16 kHz; who reads nothing but sound has no pass without one.
-constexpr std::int64_t samples_of(const workload& load) {
+/// Samples of a workload's recording; who reads nothing but sound has no pass without one.
+constexpr std::int64_t samples_of(const sound_settings& s, const workload& load) {
     if (load.audio_milliseconds == 0) report_description("this model reads sound: say how much by --audio SECONDS");
-    return 16 * load.audio_milliseconds;
+    return s.samples_of(load.audio_milliseconds);
 }
 
-/// Frames of 25 milliseconds that begin every 10 and end with the recording or before (Kaldi's filter banks).
-constexpr std::int64_t filter_bank_frames(std::int64_t samples) {
-    if (samples < 400) report_description("the recording is shorter than a frame of 25 milliseconds");
-    return (samples - 400) / samples_per_frame + 1;
+/// Frames that begin every so many samples and end with the recording or before (Kaldi's filter banks).
+constexpr std::int64_t filter_bank_frames(const sound_settings& s, std::int64_t samples) {
+    if (samples < s.window) report_description("the recording is shorter than a frame of its spectrum");
+    return (samples - s.window) / s.hop + 1;
+}
+
+/// The same of which several are read as one, filled up to an even number.
+constexpr std::int64_t stacked_frames(const sound_settings& s, std::int64_t samples) {
+    const std::int64_t rows = (filter_bank_frames(s, samples) + 1) / 2 * 2 / s.joined;
+    if (rows < 1) report_description("the recording is shorter than the frames that are read as one");
+    return rows;
 }
 
 /// `nn.GLU` over channels, (B, 2 · channels, length) -> (B, channels, length).
@@ -87,7 +91,8 @@ struct normed_convolution_1d {
         const module_info all{.name = "parametrizations", .type = {"", "ModuleDict"}};
         const module_info one{.name = "weight", .type = {"", "ParametrizationList"}};
         t.enter(all), t.enter(one);
-        const value length = t.param("original0", {1, 1, kernel}), direction = t.param("original1", {out, in / groups, kernel});
+        const value length = t.param("original0", {1, 1, kernel}),
+                    direction = t.param("original1", {out, in / groups, kernel});
         const value weight = t.call("0", normed_weight{}, direction, length);
         (void)t.leave(one, weight), (void)t.leave(all, weight);
         t.beside(bias);
@@ -125,7 +130,8 @@ constexpr value describe_heard(const site& here, trace& t, bool weighs_layers, s
     const value weights = !letters && weighs_layers ? layer_weights(t, here.dims.num_hidden_layers) : value{};
     const value x = describe_within({.name = n.base, .type = type}, here.row.base, here, t);
     const recorder::idle_guard unused{t, t.load().head == logits::none};
-    if (!letters) return t.leave(whole, t.returns(x, classify_states(here, t, weighed_layers(t, x, weights), summary_width)));
+    if (!letters)
+        return t.leave(whole, t.returns(x, classify_states(here, t, weighed_layers(t, x, weights), summary_width)));
     const value kept = dropout(t, "dropout", x, dropout_of::classifier);
     return t.leave(whole, t.returns(x, t.call(n.lm_head, head_linear{{x.dim(-1), here.dims.vocab_size, true}}, kept)));
 }

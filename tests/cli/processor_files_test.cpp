@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#include "../hub/hub_fixture.hpp"
+#include "program.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace llmcost::testing;
+
+namespace {
+
+constexpr const char* tiny_whisper =
+    R"({"model_type": "whisper", "d_model": 8, "encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 2,)"
+    R"( "decoder_attention_heads": 2, "encoder_ffn_dim": 8, "decoder_ffn_dim": 8, "vocab_size": 97,)"
+    R"( "max_source_positions": 750})";
+constexpr const char* tiny_glmasr =
+    R"({"model_type": "glmasr", "audio_config": {"num_hidden_layers": 1}, "text_config": {"num_hidden_layers": 1}})";
+
+/// A folder with a configuration, and what a test puts beside it.
+struct model_folder : temporary_folder {
+    explicit model_folder(const char* config) { write_file(path() / "config.json", config); }
+    void beside(const char* name, const std::string& text) const { write_file(path() / name, text); }
+    [[nodiscard]] std::string line(const std::string& rest) const { return "--config " + path().string() + " " + rest; }
+};
+
+}  // namespace
+
+TEST_CASE("how sound is made ready is read from the files beside a configuration") {
+    const model_folder folder(tiny_glmasr);
+    const std::string ask = folder.line("--audio 50 --sequence 4 --format json");
+    CHECK(has(printed(ask), "\"audio_tokens\": 625"));
+    CHECK(has(printed(ask), "\"frames\": 6000"));
+    // an older file has what the extractor is told bare
+    folder.beside("preprocessor_config.json",
+                  R"({"feature_extractor_type": "WhisperFeatureExtractor", "chunk_length": 20})");
+    CHECK(has(printed(ask), "\"frames\": 6000"));
+    CHECK(has(printed(folder.line("--audio 10 --sequence 4")), "10 s of sound, read as 2,000 frames: 125 tokens"));
+    // a newer one that says nothing of it leaves that standing, and cuts recordings off
+    folder.beside("processor_config.json", R"({"processor_class": "GlmAsrProcessor", "max_audio_len": 40})");
+    CHECK(has(printed(ask), "\"frames\": 4000"));
+    CHECK(has(printed(ask), "\"audio_tokens\": 500"));
+    // one that does holds
+    folder.beside("processor_config.json", R"({"feature_extractor": {"chunk_length": 30}, "max_audio_len": 30})");
+    CHECK(has(printed(ask), "\"frames\": 3000"));
+    // as does what the line says
+    CHECK(has(printed(folder.line("--set processor_config.max_audio_len=60 --audio 50 --sequence 4 --format json")),
+              "\"frames\": 6000"));
+}
+
+TEST_CASE("what files beside a configuration say that cannot be is an error of theirs") {
+    const model_folder folder(tiny_whisper);
+    const std::string ask = folder.line("--audio 5 --sequence 4 --format csv flops");
+    folder.beside("preprocessor_config.json", R"({"chunk_length": 30})");
+    CHECK(has(refused(ask, {}, 3), "/preprocessor_config/chunk_length: expected chunk_length times sampling_rate over hop_length"));
+    folder.beside("preprocessor_config.json", R"({"chunk_length": 15)");
+    CHECK(has(refused(ask, {}, 3), "preprocessor_config.json"));
+    folder.beside("preprocessor_config.json", R"({"chunk_length": 15})");
+    CHECK(has(printed(ask), "all,"));
+    folder.beside("processor_config.json", R"({"feature_extractor": {"sampling_rate": 0}})");
+    CHECK(has(refused(ask, {}, 3), "/processor_config/feature_extractor/sampling_rate: expected a positive integer, found 0"));
+}
