@@ -251,6 +251,8 @@ def none(out, images):
 TEXT = {"model_type": "llama"}
 SECTIONS = {"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 0.5, "mrope_section": [8, 12, 12]}
 GLM = {"text_config": {"rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [16, 24, 24]}}}
+GLM_HALF = {"text_config": {"head_dim": 128, "rope_parameters": SECTIONS}}
+GLM_WHOLE = {"text_config": GLM["text_config"] | {"head_dim": 128}}
 CLIP = {
     "model_type": "clip_vision_model",
     "hidden_size": 1024,
@@ -673,6 +675,64 @@ FAMILIES = (
         few=True,
         agrees={"size": {"height": 224, "width": 224}, "image_seq_length": 256},
     ),
+    # whose sizes are drawn last
+    Family(
+        "glm4v_moe",
+        GLM_HALF,
+        {"size": {"shortest_edge": 12544, "longest_edge": 9633792}},
+        {"size": {"shortest_edge": 200704, "longest_edge": 602112}},
+        folder="glm4v",
+        image_processor="Glm4vImageProcessor",
+    ),
+    Family(
+        "glm_ocr",
+        GLM_WHOLE,
+        {"size": {"shortest_edge": 12544, "longest_edge": 9633792}},
+        {"size": {"shortest_edge": 200704, "longest_edge": 602112}},
+        folder="glm46v",
+        image_processor="Glm46VImageProcessor",
+    ),
+    Family(
+        "vipllava",
+        {"vision_config": CLIP, "text_config": TEXT},
+        {"size": {"shortest_edge": 336}, "crop_size": {"height": 336, "width": 336}},
+        few=True,
+        folder="llava",
+        arguments={"patch_size": 14, "vision_feature_select_strategy": "default", "num_additional_image_tokens": 1},
+        agrees={"size": {"shortest_edge": 336}, "crop_size": {"height": 336, "width": 336}},
+    ),
+    Family(
+        "video_llava",
+        {"vision_config": CLIP | {"image_size": 224}, "text_config": TEXT},
+        {"size": {"shortest_edge": 224}, "crop_size": {"height": 224, "width": 224}},
+        few=True,
+        arguments={"patch_size": 14, "vision_feature_select_strategy": "default", "num_additional_image_tokens": 1},
+        agrees={"size": {"shortest_edge": 224}, "crop_size": {"height": 224, "width": 224}},
+    ),
+    Family(
+        "fast_vlm",
+        {},
+        {"size": {"shortest_edge": 1024}, "crop_size": {"height": 1024, "width": 1024}},
+        few=True,
+        folder="llava",
+        image_processor="CLIPImageProcessor",
+        arguments={"patch_size": 64, "vision_feature_select_strategy": "full", "num_additional_image_tokens": 0},
+        agrees={"size": {"shortest_edge": 1024}, "crop_size": {"height": 1024, "width": 1024}},
+    ),
+    Family(
+        "cohere_compass",
+        {
+            "text_config": {
+                "layer_types": ["full_attention"],
+                "num_hidden_layers": 1,
+                "rope_parameters": {"full_attention": SECTIONS},
+            }
+        },
+        *QWEN3,
+        {"size": {"shortest_edge": 65536, "longest_edge": 1048576}},
+        agrees={"patch_size": 16},
+    ),
+    Family("cosmos3_omni", {}, *QWEN3, folder="qwen3_vl", agrees={"patch_size": 16}),
 )
 
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <llmcost/arch/llava.hpp>
 #include <llmcost/arch/qwen2.hpp>
 #include <llmcost/arch/timm.hpp>
 #include <llmcost/reading/image.hpp>
@@ -239,7 +240,8 @@ constexpr void read_whole(config_view config, model& m) {
 // transformers/models/fast_vlm: timm's FastViT in front of Qwen2
 inline constexpr architecture fast_vlm = [](architecture a) {
     a.model_type = "fast_vlm", a.prefix = "FastVlm", a.base = fast_vlm_detail::base, a.own = fast_vlm_detail::keys;
-    a.read_whole = fast_vlm_detail::read_whole, a.media = fast_vlm_detail::show, a.reads.images = true;
+    a.read_whole = fast_vlm_detail::read_whole, a.media = fast_vlm_detail::show;
+    a.read_processor = llava_detail::read_processor, a.reads.images = true;
     a.text = {.key = "text_config", .otherwise = &qwen2, .missing = &fast_vlm_detail::text, .ties = true};
     a.beside[0] = {.key = "vision_config", .otherwise = &fast_vlm_detail::tower, .missing = &fast_vlm_detail::missing_tower};
     return a;
