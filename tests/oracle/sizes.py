@@ -733,6 +733,20 @@ FAMILIES = (
         agrees={"patch_size": 16},
     ),
     Family("cosmos3_omni", {}, *QWEN3, folder="qwen3_vl", agrees={"patch_size": 16}),
+    Family(
+        "llava",
+        {
+            "vision_config": {"model_type": "pixtral", "image_size": 1024, "patch_size": 16},
+            "text_config": {"model_type": "mistral"},
+            "vision_feature_select_strategy": "full",
+        },
+        {"size": {"longest_edge": 448}},
+        {"size": {"longest_edge": 1540}, "patch_size": 14},
+        folder="pixtral",
+        image_processor="PixtralImageProcessor",
+        arguments={"patch_size": 16},
+        pictures=False,
+    ),
 )
 
 

@@ -5,6 +5,7 @@
 #include <llmcost/arch/idefics3.hpp>
 #include <llmcost/arch/mistral.hpp>
 #include <llmcost/reading/processor.hpp>
+#include <llmcost/walks/pairs.hpp>
 
 namespace llmcost::arch {
 
@@ -21,6 +22,7 @@ inline constexpr own_key resampler_keys[]{{"resampler_n_latents", 64}};
 /// Latents attend to an image's states and to themselves: (images, latents, width) -> the same.
 struct perceiver_attention {
     const site& here;
+    const value& mask;
 
     static constexpr role what = role::attn;
     static constexpr bool leaf = false;
@@ -34,13 +36,15 @@ struct perceiver_attention {
         };
         const value q = split("q_proj", heads, x), k = split("k_proj", few, all), v = split("v_proj", few, all);
         const context where{.sequence = x.dim(1), .past = states.dim(1), .causal = false};
-        const value mixed = eager_attention(t, q, k, v, where, {}).view({x.dim(0), x.dim(1), heads * d});
+        const value* const hidden = mask.rank > 0 ? &mask : nullptr;
+        const value mixed = eager_attention(t, q, k, v, where, {.mask = hidden}).view({x.dim(0), x.dim(1), heads * d});
         return t.call("o_proj", linear{heads * d, width}, mixed);
     }
 };
 
 struct perceiver_layer {
     const site& here;
+    const value& mask;
 
     static constexpr role what = role::none;
     static constexpr bool leaf = false;
@@ -50,23 +54,25 @@ struct perceiver_layer {
         const norm<norm_kind::rms> rms_norm{width, {"Idefics2", "RMSNorm"}};
         const value queries = t.call("input_latents_norm", rms_norm, x);
         const value keys = t.call("input_context_norm", rms_norm, states);
-        const value middle = t.add(x, t.call("self_attn", perceiver_attention{here}, queries, keys));
+        const value middle = t.add(x, t.call("self_attn", perceiver_attention{here, mask}, queries, keys));
         const value normed = t.call("post_attention_layernorm", rms_norm, middle);
         return t.add(middle, t.call("mlp", gated_block(width, 4 * width, here.dims.hidden_act), normed));
     }
 };
 
-/// Learned latents read an image's states in some layers.
-constexpr value resample(const site& here, trace& t, const value& states) {
+/// Learned latents read an image's states in some layers; a mask hides those of padding.
+constexpr value resample(const site& here, trace& t, const value& states, bool padded) {
     const std::int64_t width = here.dims.hidden_size, n = here.dims.own[latents];
+    value mask;
+    if (padded) mask = eager_mask(t, {.sequence = n, .past = states.dim(1), .causal = false}, states.dim(0));
     value x = t.param("latents", {n, width}).unsqueeze(0).expand({states.dim(0), n, width});
     for (repetition each = t.repeat(here.dims.num_hidden_layers, x); each.next();)
-        x = t.call({"layers", each.index()}, perceiver_layer{here}, x, states);
+        x = t.call({"layers", each.index()}, perceiver_layer{here, mask}, x, states);
     return t.call("norm", norm<norm_kind::rms>{width, {"Idefics2", "RMSNorm"}}, x);
 }
 
 /// States brought to the width of the text, then resampled.
-constexpr value connect(const site& here, trace& t, const value& states) {
+constexpr value connect(const site& here, trace& t, const value& states, bool padded) {
     const module_info connector{.name = "connector", .type = here.type("Connector"), .what = role::projector};
     const module_info resampler{.name = "perceiver_resampler", .type = here.type("PerceiverResampler")};
     const sizes& text = here.whole.dims;
@@ -78,7 +84,7 @@ constexpr value connect(const site& here, trace& t, const value& states) {
     const value up = t.mul(gate, t.call("up_proj", linear{in, inner}, states));
     const value wide = t.leave(block, t.call("down_proj", linear{inner, text.hidden_size}, up));
     t.enter(resampler);
-    return t.leave(connector, t.leave(resampler, resample(here.component(1), t, wide)));
+    return t.leave(connector, t.leave(resampler, resample(here.component(1), t, wide, padded)));
 }
 
 enum own : std::uint8_t { shortest_side, longest_side, quarters };
@@ -101,20 +107,54 @@ inline constexpr own_key keys[]{
     return {height < least ? least : height, width < least ? least : width};
 }
 
-/// An image, or its quarters and itself, all padded to the largest of them (`split_images`, `pad`).
+/// An image, or its quarters and itself.
+struct parts {
+    image_sides each[5]{};
+    int n = 1;
+
+    constexpr parts(const model& m, const workload& load) {
+        const image_sides given = sides_of_images(load, m.beside[0].dims.vision);
+        each[0] = resized(m.own, given.height, given.width);
+        if (m.own[quarters] == 0) return;
+        if (given.height < 2 || given.width < 2) report_description("an image of these sides has no quarters");
+        for (const std::int64_t high : {given.height / 2, given.height - given.height / 2})
+            for (const std::int64_t wide : {given.width / 2, given.width - given.width / 2})
+                each[n++] = resized(m.own, high, wide);
+    }
+    /// The sides that all are padded to.
+    [[nodiscard]] constexpr image_sides largest() const noexcept {
+        image_sides to = each[0];
+        for (int i = 1; i < n; ++i)
+            to = {each[i].height > to.height ? each[i].height : to.height,
+                  each[i].width > to.width ? each[i].width : to.width};
+        return to;
+    }
+    /// Whether some have fewer whole patches than others, which a mask hides.
+    [[nodiscard]] constexpr bool padded(std::int64_t patch) const noexcept {
+        const image_sides to = largest();
+        for (int i = 0; i < n; ++i)
+            if (each[i].height / patch < to.height / patch || each[i].width / patch < to.width / patch) return true;
+        return false;
+    }
+};
+
+/// All parts are padded to the largest of them (`split_images`, `pad`).
 constexpr media_shapes show(const model& m, const workload& load) {
-    const image_sides given = sides_of_images(load, m.beside[0].dims.vision);
-    image_sides to = resized(m.own, given.height, given.width);
+    const parts shown(m, load);
+    const image_sides to = shown.largest();
     const std::int64_t latent = m.beside[1].dims.own[latents];
-    if (m.own[quarters] == 0) return {.image = {.tokens = latent, .height = to.height, .width = to.width}};
-    if (given.height < 2 || given.width < 2) report_description("an image of these sides has no quarters");
-    for (const std::int64_t high : {given.height / 2, given.height - given.height / 2})
-        for (const std::int64_t wide : {given.width / 2, given.width - given.width / 2}) {
-            const image_sides part = resized(m.own, high, wide);
-            to = {part.height > to.height ? part.height : to.height, part.width > to.width ? part.width : to.width};
-        }
-    return {.image = {.tokens = 5 * latent, .tiles = 5, .height = to.height, .width = to.width}};
+    return {.image = {.tokens = shown.n * latent, .tiles = shown.n, .height = to.height, .width = to.width}};
 }
+
+/// Embedded patches, layers, a norm; a mask hides padding (transformers/masking_utils.py, `create_bidirectional_mask`).
+constexpr value see(const site& here, trace& t, bool padded) {
+    value x = idefics3_detail::embed(here, t, images_of(here, t));
+    shared_values made{.where = all_positions(x.dim(1)).where};
+    if (padded) made.mask = eager_mask(t, made.where, x.dim(0));
+    x = encode(here, t, x, "Encoder", made);
+    return t.call("post_layernorm", norm<norm_kind::layer>{here.dims.hidden_size}, x);
+}
+constexpr value see_alone(const site& here, trace& t) { return see(here, t, false); }
 
 constexpr void read_processor(config_view told, model& m) {
     expect_resized(told);
@@ -128,19 +168,25 @@ constexpr void read_processor(config_view told, model& m) {
 constexpr value base(const site& here, trace& t) {
     return describe_text_after(here, t, "text_model", [&](const value& words) {
         const recorder::idle_guard no_pixels{t, !sees_images(t)};
-        const media_shape shape = show(here.whole, t.load()).image;
-        if (shape.tiles > 1 && sees_images(t))
-            report_description("do_image_splitting: no row describes quarters behind a mask");
-        const extents pixels{images_in(t), here.whole.beside[0].dims.vision.num_channels, shape.height, shape.width};
+        const parts shown(here.whole, t.load());
+        const image_sides shape = shown.largest();
+        const site tower = here.component(0);
+        const bool padded = shown.padded(tower.dims.vision.patch_size);
+        const std::int64_t images = images_in(t) * shown.n;
+        const extents pixels{images, tower.dims.vision.num_channels, shape.height, shape.width};
         (void)t.gather(t.input(pixels), pixels);  // `pixel_values[real_images_inds]`
-        const recorder::workload_guard shown{t, pictures(t.load(), images_in(t), shape.height, shape.width)};
-        const value features = connect(here, t, describe_tower(here, t, 0, "vision_model", role::vision));
+        const recorder::workload_guard pictured{t, pictures(t.load(), images, shape.height, shape.width)};
+        const module_info m{.name = "vision_model", .type = tower.type(tower.row.names.model_type), .what = role::vision};
+        t.enter(m);
+        const value states = t.leave(m, see(tower, t, padded));
+        const value features = connect(here, t, states, padded);
         return t.masked_scatter(words, t.cat({features.view({-1, here.dims.hidden_size})}, 0));
     });
 }
 
 inline constexpr architecture tower = [](architecture a) {
     a.prefix = "Idefics2", a.defaults.hidden_size = 768, a.defaults.num_attention_heads = 12;
+    a.base = idefics2_detail::see_alone, a.attend = attend_words;
     return a;
 }(idefics3_detail::tower);
 

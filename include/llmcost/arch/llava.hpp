@@ -13,12 +13,13 @@ namespace llmcost::arch {
 
 namespace llava_detail {
 
-enum own : std::uint8_t { projector_bias, projector_act, feature_layers, all_states };
+enum own : std::uint8_t { projector_bias, projector_act, feature_layers, all_states, longest_side };
 inline constexpr own_key keys[]{
     {"multimodal_projector_bias", 1, own_value::boolean},
     {.otherwise = static_cast<std::int64_t>(activation::gelu), .value = own_value::computed},
     {.otherwise = 1, .value = own_value::computed},  // layers of the tower whose states are read side by side
     {.value = own_value::computed},                  // of a tower: its class token's among them
+    {.value = own_value::computed},                  // of an image in front of Pixtral; 0: as long as the tower's own
 };
 
 constexpr void read(config_view config, model& m) {
@@ -30,10 +31,13 @@ constexpr void read(config_view config, model& m) {
     m.own[all_states] = strategy == "full" ? 1 : 0;
 }
 
+/// Whether what sees is Pixtral, which takes images of any shape as its own processor hands them on.
+[[nodiscard]] constexpr bool sees_any_shape(const model& m) noexcept { return m.beside[0].kind == &pixtral; }
+
 /// States of a layer, in front of the tower's last norm: without a class token they lie as the convolution of patches wrote
-/// them, channel by channel, since sums keep the layout of their first operand.
+/// them, channel by channel, since sums keep the layout of their first operand. Pixtral has joined them to one row.
 constexpr value of_layer(const site& here, value states) {
-    if (here.whole.beside[0].kind->tokens_ahead > 0) return states;
+    if (here.whole.beside[0].kind->tokens_ahead > 0 || sees_any_shape(here.whole)) return states;
     states.stride[1] = 1, states.stride[2] = states.size[1];
     return states;
 }
@@ -61,28 +65,39 @@ constexpr value project(const site& here, trace& t, const value& states) {
     return t.call("multi_modal_projector", both, states);
 }
 
-/// Every image is made as large as the tower's own.
-constexpr media_shapes show(const model& m, const workload& load) {
+/// Images in front of Pixtral, in whole patches (transformers/models/pixtral/processing_pixtral.py).
+constexpr media_shapes show_any_shape(const model& m, const workload& load) {
     const vision_sizes& image = m.beside[0].dims.vision;
-    if (m.beside[0].kind == &pixtral && load.images > 0) {
-        const image_sides to = pixtral_detail::resized(sides_of_images(load, image), image.image_height, image.patch_size);
-        if (to.height != image.image_height || to.width != image.image_width)
-            report_description("in front of Pixtral's tower images of its own size alone are described");
-    }
+    if (m.own[all_states] == 0 && load.images > 0)
+        report_description(
+            "vision_feature_select_strategy leaves out a patch, which the features of images are not cut without");
+    const std::int64_t longest = m.own[longest_side] != 0 ? m.own[longest_side] : image.image_height;
+    const image_sides to = pixtral_detail::resized(sides_of_images(load, image), longest, image.patch_size);
+    const std::int64_t tokens = (to.height / image.patch_size) * (to.width / image.patch_size);
+    return {.image = {.tokens = tokens, .height = to.height, .width = to.width}};
+}
+
+/// Every image is made as large as the tower's own, but in front of Pixtral.
+constexpr media_shapes show(const model& m, const workload& load) {
+    if (sees_any_shape(m)) return show_any_shape(m, load);
+    const vision_sizes& image = m.beside[0].dims.vision;
     const std::int64_t tokens = patches_of(image) + m.beside[0].kind->tokens_ahead - (m.own[all_states] != 0 ? 0 : 1);
     return {.image = {.tokens = tokens, .height = image.image_height, .width = image.image_width}};
 }
 
 constexpr void read_processor(config_view told, model& m) {
-    expect_resized(told), expect_picture(told, m.beside[0].dims.vision.image_height);
+    expect_resized(told);
+    if (!sees_any_shape(m)) return expect_picture(told, m.beside[0].dims.vision.image_height);
+    if (const auto size = told.optional_object("size")) m.own[longest_side] = size->positive("longest_edge");
 }
 
 /// A tower, a projector, a text model; a text alone runs neither of the first two.
 constexpr value base(const site& here, trace& t) {
     return describe_text_after(here, t, "language_model", [&](const value& words) {
         const recorder::idle_guard no_pixels{t, !sees_images(t)};
-        const workload& load = t.load();
-        const recorder::workload_guard shown{t, pictures(load, images_in(t), 0, 0)};
+        const bool any_shape = sees_any_shape(here.whole) && sees_images(t);
+        const media_shape each = any_shape ? show(here.whole, t.load()).image : media_shape{};
+        const recorder::workload_guard shown{t, pictures(t.load(), images_in(t), each.height, each.width)};
         const value states = describe_tower(here, t, 0, "vision_tower", role::vision);
         const value some = side_by_side(here, t, states, here.whole.own[all_states] != 0);
         return t.masked_scatter(words, t.cat({project(here, t, some)}, 0));
