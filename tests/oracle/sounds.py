@@ -344,6 +344,12 @@ FAMILIES = (
         told=qwen3_asr,
     ),
     Family(
+        "qwen3_asr",
+        ({}, old(feature_extractor_type="WhisperFeatureExtractor", **windows(30))),
+        extractor="WhisperFeatureExtractor",
+        told=qwen3_asr,
+    ),
+    Family(
         "qwen3_omni_moe_thinker",
         (OMNI3, None, MEL128),
         (OMNI3, old(**windows(300))),

@@ -30,8 +30,9 @@ struct chunks {
     std::int64_t window;  ///< tokens that see each other
 
     constexpr chunks(const sizes& audio, const sound_settings& s, const workload& load) : each(2 * audio.own[half_chunk]) {
-        const std::int64_t given = load.audio_milliseconds == 0 ? s.filled() : s.samples_of(load.audio_milliseconds);
-        const std::int64_t heard = given < s.least ? s.least : given, filled = heard < s.filled() ? s.filled() : heard;
+        const std::int64_t all = load.audio_milliseconds == 0 ? s.filled() : s.samples_of(load.audio_milliseconds);
+        const std::int64_t given = s.most > 0 && all > s.most ? s.most : all, heard = given < s.least ? s.least : given;
+        const std::int64_t filled = heard < s.filled() ? s.filled() : heard;
         const std::int64_t begun = s.begun_frames(heard), whole = filled / s.hop, frames = begun < whole ? begun : whole;
         n = (filled_frames(s, filled) + each - 1) / each;
         tokens = frames / each * eighth(each) + eighth(frames % each);
@@ -44,18 +45,19 @@ constexpr media_shapes show(const model& m, const workload& load) {
     const std::int64_t frames = of.n * of.each;
     return {.audio = {.tokens = of.tokens, .samples = frames * m.sound.hop, .frames = frames}};
 }
-/// Whisper's extractor, which other repositories name, hands on the same of what fits into `chunk_length`.
+/// Whisper's extractor, which other repositories name, cuts off what does not fit into `chunk_length`.
 constexpr void read_sound(config_view config, model& m) {
     const sizes& audio = m.beside[0].dims;
     const auto told = extractor_told(config);
     if (!told) return;
-    if (told->string("feature_extractor_type", "") != string_ref("WhisperFeatureExtractor"))
-        expect_extractor(*told, "Qwen3ASRFeatureExtractor");
+    const bool cuts = told->string("feature_extractor_type", "") == string_ref("WhisperFeatureExtractor");
+    if (!cuts) expect_extractor(*told, "Qwen3ASRFeatureExtractor");
     expect_bands(*told, {"feature_size"}, audio.own[mels]);
     expect_rate(*told, m.sound.rate, sixteen_thousand);
     expect_number(*told, "n_window", audio.own[half_chunk], "the n_window of the configuration");
     read_filled(*told, m.sound);
-    m.sound.least = told->non_negative("min_length", m.sound.least);
+    m.sound.least = cuts ? 0 : told->non_negative("min_length", m.sound.least);
+    m.sound.most = cuts ? m.sound.filled() : 0;
 }
 
 /// Attention of tokens to those of their window, one window after the other: (tokens, width) -> the same.
