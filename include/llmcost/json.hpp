@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <fstream>
 #include <istream>
 #include <memory>
@@ -43,7 +44,18 @@ namespace llmcost {
 }
 
 /// What a JSON object is expected to configure.
-enum class config_subject : bool { model, adapter };
+enum class config_subject : std::uint8_t { model, adapter, processor };
+
+namespace detail {
+
+/// What is said to be expected of a file that is something else; of a model's each kind of file says so itself.
+[[nodiscard]] constexpr std::string_view expected_of(config_subject subject) noexcept {
+    return subject == config_subject::adapter     ? "expected the adapter_config.json of an adapter (PEFT)"
+           : subject == config_subject::processor ? "expected the settings of a processor"
+                                                  : std::string_view{};
+}
+
+}  // namespace detail
 
 /// A configuration that was read, with the characters that its nodes look at. Copies share the characters.
 ///
@@ -124,8 +136,7 @@ private:
 /// settings, is told by its first bytes or its keys: the error says what it is and what is expected.
 [[nodiscard]] inline config_document parse_config(std::string_view text, std::string name, const config_limits& limits = {},
                                                   config_subject subject = config_subject::model) {
-    const bool of_model = subject == config_subject::model;
-    detail::refuse_foreign(detail::foreign_file(text), name, of_model);
+    detail::refuse_foreign(detail::foreign_file(text), name, detail::expected_of(subject));
     detail::parsed_json parsed = detail::parse_json(text, name, limits);
     const config_view root{parsed.nodes, 0};
     if (!root.is_object()) {
@@ -135,7 +146,9 @@ private:
             throw_error(problem, name);
         }
     }
-    detail::refuse_foreign(of_model ? detail::foreign_object(root) : detail::foreign_adapter(root), name, of_model);
+    if (subject == config_subject::model) detail::refuse_foreign(detail::foreign_object(root), name, {});
+    if (subject == config_subject::adapter)
+        detail::refuse_foreign(detail::foreign_adapter(root), name, detail::expected_of(subject));
     return {std::move(name), limits, std::move(parsed)};
 }
 
@@ -150,7 +163,7 @@ private:
         const bool first = text.empty();
         text.append(here.get(), static_cast<std::size_t>(in.gcount()));
         // no more is read of weights
-        if (first) detail::refuse_foreign(detail::foreign_file(text), name, subject == config_subject::model);
+        if (first) detail::refuse_foreign(detail::foreign_file(text), name, detail::expected_of(subject));
     }
     if (in.bad()) throw error(errc::io, std::move(name), "cannot be read");
     return parse_config(text, std::move(name), limits, subject);

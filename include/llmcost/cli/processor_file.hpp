@@ -46,7 +46,7 @@ inline void put_processor(config_document& document, const char* key, const std:
     std::ifstream in(file, std::ios::binary);
     const std::string text{std::istreambuf_iterator<char>(in), {}};
     if (!in && text.empty()) return;
-    (void)parse_config(text, file.string());  // what is wrong with it is said of the file
+    (void)parse_config(text, file.string(), {}, config_subject::processor);  // what is wrong with it is said of the file
     document.set(key, text);
 }
 

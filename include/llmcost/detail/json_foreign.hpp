@@ -148,13 +148,11 @@ inline std::optional<foreign_kind> foreign_adapter(config_view root) {
     return foreign_object(root);
 }
 
-/// Throws what a file is and what is expected, where it is a known kind of another; `of_model`: the configuration of a
-/// model is, else that of an adapter.
-inline void refuse_foreign(const std::optional<foreign_kind>& kind, std::string_view name, bool of_model) {
+/// Throws what a file is and what is expected, where it is a known kind of another: these words, or the kind's own.
+inline void refuse_foreign(const std::optional<foreign_kind>& kind, std::string_view name, std::string_view expected) {
     if (kind)
         throw error(errc::bad_value, std::string(name),
-                    "this is " + std::string(kind->what) + "; " +
-                        (of_model ? std::string(kind->instead) : "expected the adapter_config.json of an adapter (PEFT)"));
+                    "this is " + std::string(kind->what) + "; " + std::string(expected.empty() ? kind->instead : expected));
 }
 
 /// Says that a folder has no config.json, and names what it has.
