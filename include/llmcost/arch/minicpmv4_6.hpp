@@ -97,7 +97,8 @@ struct pictures_of {
     pictures_of all{{1, whole.rows / patch, whole.columns / patch}, {}};
     if (grid.rows == 0) return all;
     const double high = static_cast<double>(divided(static_cast<double>(height), grid.rows)) / static_cast<double>(grid.rows);
-    const double wide = static_cast<double>(divided(static_cast<double>(width), grid.columns)) / static_cast<double>(grid.columns);
+    const double wide =
+        static_cast<double>(divided(static_cast<double>(width), grid.columns)) / static_cast<double>(grid.columns);
     const tile_grid slice = resized(high, wide, side, unit, true);
     all.slices = {grid.tiles(), slice.rows / patch, slice.columns / patch};
     return all;

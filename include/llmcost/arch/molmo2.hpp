@@ -67,7 +67,8 @@ constexpr value tower_base(const site& here, trace& t) {
     const vision_sizes& image = here.dims.vision;
     const std::int64_t width = here.dims.hidden_size, n = patches_of(image);
     const std::int64_t values = image.patch_size * image.patch_size * image.num_channels;
-    const value pixels = t.input({t.load().batch, n, values}), learned = t.param("positional_embedding", {here.dims.own[places], width});
+    const value pixels = t.input({t.load().batch, n, values}),
+                learned = t.param("positional_embedding", {here.dims.own[places], width});
     if (here.dims.own[places] != n && !t.idle()) report_description("vision_config has not as many positions as patches");
     value x = t.call("patch_embedding", linear{values, width, true}, pixels);
     if (here.dims.own[places] == n) x = t.add(x, learned.unsqueeze(0));
@@ -108,7 +109,9 @@ inline constexpr architecture tower = [](architecture a) {
 enum adapter_own : std::uint8_t { text_width, layers_read };
 inline constexpr own_key adapter_keys[]{{"text_hidden_size", 3584}, {.otherwise = 2, .value = own_value::computed}};
 
-constexpr literal layers_key(config_view adapter) { return adapter.contains("vit_layers") ? "vit_layers" : "vision_feature_layer"; }
+constexpr literal layers_key(config_view adapter) {
+    return adapter.contains("vit_layers") ? "vit_layers" : "vision_feature_layer";
+}
 
 inline constexpr architecture adapter = [](architecture a) {
     a.model_type = "molmo2_adapter", a.prefix = "Molmo2", a.own = adapter_keys, a.heads = {}, a.rotated = rotation::none;

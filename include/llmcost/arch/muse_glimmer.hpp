@@ -291,7 +291,8 @@ constexpr void read(config_view config, model& m) {
 
 // transformers/models/muse_glimmer: norms around blocks, gated attention, positions in layers with windows alone
 inline constexpr architecture muse_glimmer_text = [](architecture a) {
-    a.drops = {}, a.model_type = "muse_glimmer_text", a.prefix = "MuseGlimmer", a.read = muse_glimmer_detail::read_text, a.heads = {};
+    a.drops = {}, a.model_type = "muse_glimmer_text", a.prefix = "MuseGlimmer", a.read = muse_glimmer_detail::read_text,
+    a.heads = {};
     a.base = muse_glimmer_detail::text_base, a.embed = muse_glimmer_detail::embed, a.layer = layer_normed_around;
     a.attend = muse_glimmer_detail::attend, a.norm = norm_kind::rms_plus_one, a.masks = mask_rule::full_and_sliding;
     a.kinds.own = muse_glimmer_detail::unturned, a.finish = multiply_logits;

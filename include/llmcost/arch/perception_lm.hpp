@@ -79,7 +79,8 @@ constexpr void each_grid(const Look& look) {
         const bool beside = scale >= 1 ? ratio <= scale : ratio > scale;
         if (largest && beside && (closest.rows == 0 || far < nearest)) closest = grid, nearest = far;
         if (grid.columns * side < width || grid.rows * side < height) return;
-        const double by_width = static_cast<double>(grid.columns * side) / w, by_height = static_cast<double>(grid.rows * side) / h;
+        const double by_width = static_cast<double>(grid.columns * side) / w,
+                     by_height = static_cast<double>(grid.rows * side) / h;
         const double factor = by_width < by_height ? by_width : by_height;
         const double shorter = scale > 1 ? whole(factor * w / scale) : scale < 1 ? whole(factor * h * scale) : factor * h;
         if (best.rows == 0 || shorter >= longest) best = grid, longest = shorter;
@@ -118,7 +119,8 @@ constexpr value base(const site& here, trace& t) {
 
 constexpr void read(config_view config, model& m) {
     const vision_sizes& image = m.beside[0].dims.vision;
-    if (image.image_height != image.image_width) fail_unsupported(config, "vision_config", "no row describes tiles that are no squares");
+    if (image.image_height != image.image_width)
+        fail_unsupported(config, "vision_config", "no row describes tiles that are no squares");
     if (states_of(m) < 1) fail_value(config, "vision_use_cls_token", "false, where a tile is one patch");
     if (m.own[pooled] == 1) return;
     const std::int64_t side = side_of(m);

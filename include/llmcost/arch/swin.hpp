@@ -222,7 +222,8 @@ constexpr value describe_swin(const site& here, trace& t) {
 
 // transformers/models/swin: configuration_swin.py, modeling_swin.py
 inline constexpr architecture swin = [](architecture a) {
-    a.drops = {}, a.model_type = "swin", a.prefix = "Swin", a.describe = describe_swin, a.base = swin_detail::base, a.names.base = "swin";
+    a.drops = {}, a.model_type = "swin", a.prefix = "Swin", a.describe = describe_swin, a.base = swin_detail::base,
+    a.names.base = "swin";
     a.read = read_swin;
     return a;
 }(swinv2);

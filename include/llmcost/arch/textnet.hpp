@@ -160,9 +160,9 @@ constexpr void read_textnet(config_view config, sizes& s) {
             if (of.size() == 0 || of.size() != by.size()) fail_value(config, "conv_layer_strides", "one for each kernel");
             for (std::size_t n = 0; n < of.size(); ++n) {
                 if (of[n].as_array().size() != 2) fail_value(config, "conv_layer_kernel_sizes", "pairs of sides");
-                add(static_cast<std::int64_t>(i),
-                    {byte_sized(config, "conv_layer_kernel_sizes", of[n][0]), byte_sized(config, "conv_layer_kernel_sizes", of[n][1]),
-                     byte_sized(config, "conv_layer_strides", by[n])});
+                add(static_cast<std::int64_t>(i), {byte_sized(config, "conv_layer_kernel_sizes", of[n][0]),
+                                                   byte_sized(config, "conv_layer_kernel_sizes", of[n][1]),
+                                                   byte_sized(config, "conv_layer_strides", by[n])});
             }
         }
     }

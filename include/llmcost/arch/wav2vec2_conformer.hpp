@@ -50,7 +50,8 @@ constexpr void read(config_view config, sizes& s) {
     const auto kind = config.find("position_embeddings_type");
     if (kind && kind->is_null()) return;
     const string_ref name = kind ? kind->as_string() : string_ref("relative");
-    if (name == "rotary") fail_unsupported(config, "position_embeddings_type", "no row describes conformers with rotary positions");
+    if (name == "rotary")
+        fail_unsupported(config, "position_embeddings_type", "no row describes conformers with rotary positions");
     put(s, relative, name == "relative");
 }
 
