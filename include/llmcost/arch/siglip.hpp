@@ -20,6 +20,7 @@ inline constexpr own_key keys[]{
 /// A learned query attends to all patches (`SiglipMultiheadAttentionPoolingHead`).
 struct pooling_head {
     site here;
+    bool hides = false;  ///< patches behind a mask of truth values
 
     static constexpr role what = role::none;
     static constexpr bool leaf = false;
@@ -28,7 +29,7 @@ struct pooling_head {
         const std::int64_t width = here.dims.hidden_size;
         const value probe = t.param("probe", {1, 1, width});
         const value queries = t.copy(probe.expand({x.dim(0), 1, width}));
-        const multihead_attention over{width, here.dims.num_attention_heads};
+        const multihead_attention over{.width = width, .heads = here.dims.num_attention_heads, .hides = hides};
         const value h = t.call("attention", over, queries, x, mask);
         const value normed = t.call("layernorm", norm<norm_kind::layer>{width}, h);
         return t.select(t.add(h, t.call("mlp", tower_layer::feed_forward_of(here), normed)), 1);

@@ -16,6 +16,7 @@ struct multihead_attention {
     std::int64_t width;
     std::int64_t heads;
     bool weights = true;  ///< `need_weights`: the scores' mean over the heads is handed out, too
+    bool hides = false;   ///< keys stand behind a mask of truth values (`key_padding_mask`)
 
     static constexpr role what = role::attn;
     static constexpr bool leaf = false;
@@ -23,6 +24,12 @@ struct multihead_attention {
     /// `mask` (batch · heads, L, S) is added to the scores where there is one.
     constexpr value describe(trace& t, const value& queries, const value& keys, const value* mask = nullptr) const {
         const std::int64_t batch = queries.dim(0), others = keys.dim(1);
+        value of_keys;
+        if (hides) {
+            const value each = t.constant({batch, others}, queries.type).view({batch, 1, 1, others});
+            of_keys = t.copy(each.expand({batch, heads, 1, others})).view({batch * heads, 1, others});
+            mask = &of_keys;
+        }
         const value weight = t.param("in_proj_weight", {3 * width, width}), bias = t.param("in_proj_bias", {3 * width});
         const value bias_q = t.slice(bias, 0, width), bias_kv = t.slice(bias, 0, 2 * width);
         const value q = t.linear(queries.transpose(0, 1), t.slice(weight, 0, width), &bias_q);

@@ -103,6 +103,7 @@ private:
         const bool input_saved = book.is_saved(input_), output_saved = book.is_saved(x_.storage);
         if (r_.active_ && input_saved) {
             if (saved_before_) r_.sums_.saved_bytes -= recorder::bytes_of(entry_) * times_;
+            book.set_saved(entry_.storage, true);  // as the first one's input, whoever reads it behind the loop
             if (output_saved && x_.storage != input_)
                 r_.sums_.saved_bytes -= recorder::bytes_of(x_) * times_ * count(together_ - 1);
         }

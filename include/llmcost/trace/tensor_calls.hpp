@@ -285,11 +285,11 @@ public:
         note(op::where, {}, {}, out, a);
         return out;
     }
-    /// `Tensor.masked_scatter`: rows of a source in the place of those that a mask names, in a new tensor.
+    /// `Tensor.masked_scatter`, `Tensor.index_put`: rows of a source in the place of those that a mask names, in a new tensor.
     constexpr value masked_scatter(const value& a, const value& source) {
         value out = contiguous_like(a);
         const value* const in[2] = {&a, &source};
-        record(op::where, count(out.elements), {}, out, in, 2);
+        record(op::scatter, count(out.elements), {}, out, in, 2);
         keep_encoded(source);
         return out;
     }
