@@ -321,7 +321,7 @@ inline constexpr verified_type verified_types[]{
     {"persimmon", "small variants", "decode, extend, prefill", "saved bytes, FLOPs, backward's primitives, bfloat16", "", ""},
     {"phi", "microsoft/phi-2, small variants", "decode, extend, prefill", "saved bytes, FLOPs, backward's primitives, bfloat16", "", ""},
     {"phi3", "microsoft/Phi-3-mini-4k-instruct, small variants", "decode, extend, prefill", "saved bytes, FLOPs, backward's primitives, bfloat16", "", ""},
-    {"phi4_multimodal", "its defaults, small variants", "decode, extend, prefill", "saved bytes, FLOPs, backward's primitives, bfloat16", "", ""},
+    {"phi4_multimodal", "its defaults, small variants", "decode, extend, prefill", "saved bytes, FLOPs, backward's primitives, bfloat16", "", "images, sound"},
     {"phimoe", "microsoft/Phi-mini-MoE-instruct, small variants", "decode, extend, prefill", "saved bytes, FLOPs, backward's primitives, bfloat16", "", ""},
     {"pi0", "its defaults", "prefill", "no", "decode: the reference cannot run it", "images"},
     {"pix2struct", "its defaults", "decode, prefill", "no", "", "images"},
