@@ -40,7 +40,7 @@ FREE = frozenset("""
     requires_grad set split split_with_sizes unsafe_split chunk unsafe_chunk unbind unfold
     clone copy _to_copy to contiguous cat stack expand_copy view_copy diagonal_copy lift_fresh_copy tile repeat
     repeat_interleave roll flip rot90 im2col pixel_shuffle pixel_unshuffle meshgrid cartesian_prod
-    index gather embedding index_select masked_select scatter masked_scatter slice_scatter
+    index gather embedding index_select masked_select scatter masked_scatter masked_scatter_backward slice_scatter
     select_scatter masked_fill where tril triu topk sort unique unique_consecutive _unique2 _local_scalar_dense
     zeros ones empty full arange linspace eye scalar_tensor zeros_like ones_like empty_like full_like new_zeros new_ones
     new_empty new_full empty_strided new_empty_strided empty_permuted resize fill zero one_hot affine_grid_generator

@@ -11,12 +11,15 @@ namespace llmcost::arch {
 
 namespace aya_vision_detail {
 
-enum own : std::uint8_t { downsample, inner_width, fewest_tiles, most_tiles };
+// the layers of the tower that are read stand where LLaVA has them
+enum own : std::uint8_t { downsample, inner_width, fewest_tiles, most_tiles, layers_read };
+static_assert(static_cast<int>(layers_read) == static_cast<int>(llava_detail::layers_read));
 inline constexpr own_key keys[]{
     {"downsample_factor", 2},
     {.value = own_value::computed},                  // `alignment_intermediate_size`
     {.otherwise = 1, .value = own_value::computed},  // that an image becomes, beside the whole
     {.otherwise = 12, .value = own_value::computed},
+    {.value = own_value::computed},
 };
 
 /// Squares of patches through a gated block (`Cohere2VisionMultiModalProjector`), normed first in Aya Vision.
@@ -44,7 +47,8 @@ struct square_projector {
 constexpr media_shapes shapes_of(const model& m, const tile_grid& grid) {
     const vision_sizes& image = m.beside[0].dims.vision;
     const std::int64_t tiles = with_whole(grid), by = m.own[downsample];
-    const std::int64_t rows = image.image_height / image.patch_size / by, columns = image.image_width / image.patch_size / by;
+    const std::int64_t rows = image.image_height / image.patch_size / by,
+                       columns = image.image_width / image.patch_size / by;
     return {.image = {.tokens = tiles * rows * columns,
                       .tiles = tiles,
                       .height = image.image_height,
@@ -70,8 +74,8 @@ constexpr value see(const site& here, trace& t, const value& words, bool of_laye
     const recorder::idle_guard no_pixels{t, !sees_images(t)};
     const media_shape shape = here.whole.kind->media(here.whole, t.load()).image;
     const recorder::workload_guard shown{t, pictures(t.load(), images_in(t) * shape.tiles, 0, 0)};
-    value states = describe_tower(here, t, 0, "vision_tower", role::vision);
-    if (of_layer) states = llava_detail::of_layer(here, states);
+    const value states = of_layer ? llava_detail::look(here, t, "vision_tower").states[0]
+                                  : describe_tower(here, t, 0, "vision_tower", role::vision);
     return t.masked_scatter(words, t.call("multi_modal_projector", square_projector{here, norms}, states));
 }
 
@@ -88,6 +92,7 @@ constexpr void read(config_view config, model& m) {
         fail_value(config, "vision_feature_select_strategy", "\"default\" or \"full\"");
     if (count_layers(config, "vision_feature_layer") != 1)
         fail_unsupported(config, "vision_feature_layer", "no row describes several layers side by side here");
+    m.own[layers_read] = picked_layers(config, "vision_feature_layer", m.beside[0].dims.num_hidden_layers, {-1});
 }
 
 inline constexpr architecture siglip_of_aya = llava_detail::siglip_of(14);

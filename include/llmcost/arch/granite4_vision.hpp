@@ -10,12 +10,18 @@ namespace llmcost::arch {
 
 namespace granite4_vision_detail {
 
-// behind LLaVA-NeXT's strategy and grids: sides of windows, projectors of layers, corners that are read
-enum own : std::uint8_t { query_side = 16, window_side, of_layers, of_corners };
-inline constexpr own_key computed{.value = own_value::computed};
-inline constexpr own_key keys[]{computed, computed, computed, computed, computed, computed, computed,
-                                computed, computed, computed, computed, computed, computed, computed,
-                                computed, computed, computed, computed, computed, {.otherwise = 4, .value = own_value::computed}};
+// behind LLaVA-NeXT's strategy and grids: sides of windows, projectors of layers, corners that are read, whether each
+// projector has a layer of its own
+enum own : std::uint8_t { query_side = 17, window_side, of_layers, of_corners, apart };
+struct key_table {
+    own_key of[apart + 1]{};
+};
+inline constexpr key_table keys = [] {
+    key_table all;
+    for (own_key& key : all.of) key.value = own_value::computed;
+    all.of[of_corners].otherwise = 4, all.of[apart].otherwise = 1;
+    return all;
+}();
 inline constexpr std::int64_t corners = 4, most_layers = 32;
 
 /// Squares of a square of states, one behind the other: (B, side², width) -> (B · squares, by², width).
@@ -37,7 +43,8 @@ struct window_former {
         const site former = here.component(1);
         const std::int64_t width = x.dim(2), tiles = x.dim(0), side = llava_next_detail::patches_along(here.whole);
         const std::int64_t by = here.whole.own[window_side], asks = here.whole.own[query_side], n = side / by;
-        const value query = t.param("query", {1, asks * asks, width}), places = t.param("image_positions", {1, by * by, width});
+        const value query = t.param("query", {1, asks * asks, width}),
+                    places = t.param("image_positions", {1, by * by, width});
         const value states = t.call("norm", norm<norm_kind::layer>{width}, x);
         const value windows = cut_windows(t, states, side, by);
         const value asked = t.add(query, cut_windows(t, fewer(t, states, side, n * asks), n * asks, asks));
@@ -73,7 +80,9 @@ constexpr void see(const site& here, trace& t, const value& newline, all_feature
     const bool all = own[llava_detail::all_states] != 0;
     const std::int64_t patches = llava_next_detail::patches_along(here.whole);
     const std::int64_t side = patches * own[query_side] / own[window_side];
-    const value states = llava_next_detail::states_of_tiles(here, t);
+    const states_read states = llava_next_detail::states_of_tiles(here, t);
+    if (t.training() && !t.idle() && own[apart] == 0)
+        report_description("deepstack_layer_map: a step back through a layer that several projectors read is not described");
     value some;
     const auto look = [&](module_place projector, bool corner) {
         if (some.dim(1) != patches * patches) {
@@ -82,11 +91,14 @@ constexpr void see(const site& here, trace& t, const value& newline, all_feature
         }
         return llava_next_detail::pack(here, t, t.call(projector, window_former{here, corner}, some), newline, side);
     };
+    const auto read = [&](std::int64_t i) {
+        return llava_detail::side_by_side(here, t, {.states = {states.states[i < states.count ? i : 0]}, .count = 1}, all);
+    };
     for (std::int64_t i = 0; i < own[of_layers]; ++i) {
-        some = llava_detail::side_by_side(here, t, states, all);
+        some = read(i);
         out.of[i] = look({"layerwise_projectors", i}, false);
     }
-    some = llava_detail::side_by_side(here, t, states, all);
+    some = read(states.count - 1);
     for (std::int64_t i = 0; i < corners; ++i) {
         const recorder::idle_guard unread{t, i >= own[of_corners]};
         out.of[own[of_layers] + i] = look({"spatial_projectors", i}, true);
@@ -125,7 +137,8 @@ constexpr value base(const site& here, trace& t) {
 }
 
 constexpr media_shapes show(const model& m, const workload& load) {
-    return llava_next_detail::show_grid(m, load, llava_next_detail::patches_along(m) * m.own[query_side] / m.own[window_side]);
+    return llava_next_detail::show_grid(m, load,
+                                        llava_next_detail::patches_along(m) * m.own[query_side] / m.own[window_side]);
 }
 
 /// `downsample_rate`: "4/8", sides of a window's queries and of its states.
@@ -141,7 +154,8 @@ constexpr void read_rate(config_view config, own_sizes& own) {
             fail_value(config, "downsample_rate", "two numbers with a slash between them");
     }
     if (n == 0 || parts[1] == 0) fail_value(config, "downsample_rate", "two numbers with a slash between them");
-    if (2 * parts[0] != parts[1]) fail_unsupported(config, "downsample_rate", "corners of squares halve the sides: one half");
+    if (2 * parts[0] != parts[1])
+        fail_unsupported(config, "downsample_rate", "corners of squares halve the sides: one half");
     own[query_side] = parts[0], own[window_side] = parts[1];
 }
 
@@ -181,16 +195,23 @@ constexpr void read(config_view config, model& m) {
     const auto layer_of_tower = [&](config_view at) {
         const std::int64_t i = at.as_integer(), n = tower.num_hidden_layers;
         if (i < -n - 1 || i > n) fail_value(at, "a layer of vision_config, 0 for what it embeds");
+        return std::int64_t{1} << (i < 0 ? i + n + 1 : i);
     };
+    std::int64_t& picked = m.own[llava_detail::layers_read];
+    if (tower.num_hidden_layers > 62) fail_unsupported(config, "vision_config", "no row describes so many layers");
     feature_plan plan;
     const config_view pairs = config.array("deepstack_layer_map");
     if (pairs.size() > static_cast<std::size_t>(most_layers)) fail_value(config, "deepstack_layer_map", "at most 32 pairs");
     for (const config_view pair : pairs) {
         if (!pair.is_array() || pair.size() != 2) fail_value(pair, "a layer of vision_config and one of text_config");
-        layer_of_tower(pair[0]);
+        const std::int64_t layer = layer_of_tower(pair[0]);
+        if ((picked & layer) != 0) m.own[apart] = 0;
+        picked |= layer;
         plan.add(pair[1].as_integer(), ++m.own[of_layers]);
     }
-    if (const auto last = config.find("spatial_vision_layer"); last && !last->is_null()) layer_of_tower(*last);
+    const auto last = config.find("spatial_vision_layer");
+    const std::int64_t of_all =
+        last && !last->is_null() ? layer_of_tower(*last) : std::int64_t{1} << tower.num_hidden_layers;
     if (const auto listed = config.optional_array("spatial_target_layers")) {
         if (listed->size() > static_cast<std::size_t>(corners))
             fail_value(config, "spatial_target_layers", "at most four layers");
@@ -203,6 +224,7 @@ constexpr void read(config_view config, model& m) {
         for (std::int64_t i = 0; i < corners; ++i) plan.add(12 + 3 * i, m.own[of_layers] + i + 1);
     }
     plan.mark(config, m);
+    if (m.own[of_corners] > 0) picked |= of_all;
     sizes& former = m.beside[1].dims;
     if (tower.hidden_size % 64 != 0) fail_value(config, "vision_config", "a hidden_size of multiples of 64");
     former.hidden_size = tower.hidden_size, former.num_attention_heads = tower.hidden_size / 64;
@@ -229,7 +251,7 @@ inline constexpr architecture former_of_windows = [](architecture a) {
 // transformers/models/granite4_vision: LLaVA-NeXT's tiles through queries in windows, which layers of Granite add
 inline constexpr architecture granite4_vision = [](architecture a) {
     a.model_type = "granite4_vision", a.prefix = "Granite4Vision", a.base = granite4_vision_detail::base;
-    a.read_whole = granite4_vision_detail::read, a.own = granite4_vision_detail::keys, a.finish = divide_logits;
+    a.read_whole = granite4_vision_detail::read, a.own = granite4_vision_detail::keys.of, a.finish = divide_logits;
     a.media = granite4_vision_detail::show, a.reads.images = true;
     a.text = {.key = "text_config", .otherwise = &granite4_vision_detail::text, .always = true};
     a.beside[0] = {.key = "vision_config", .otherwise = &clip_vision_model};

@@ -13,12 +13,13 @@ namespace llmcost::arch {
 
 namespace llava_detail {
 
-enum own : std::uint8_t { projector_bias, projector_act, feature_layers, all_states, longest_side };
+enum own : std::uint8_t { projector_bias, projector_act, feature_layers, all_states, layers_read, longest_side };
 inline constexpr own_key keys[]{
     {"multimodal_projector_bias", 1, own_value::boolean},
     {.otherwise = static_cast<std::int64_t>(activation::gelu), .value = own_value::computed},
     {.otherwise = 1, .value = own_value::computed},  // layers of the tower whose states are read side by side
     {.value = own_value::computed},                  // of a tower: its class token's among them
+    {.value = own_value::computed},                  // a bit for each number of layers in front of them
     {.value = own_value::computed},                  // of an image in front of Pixtral; 0: as long as the tower's own
 };
 
@@ -26,6 +27,7 @@ constexpr void read(config_view config, model& m) {
     if (const auto name = config.optional_string("projector_hidden_act"))
         m.own[projector_act] = static_cast<std::int64_t>(activation_named(config, "projector_hidden_act", *name));
     m.own[feature_layers] = count_layers(config, "vision_feature_layer");
+    m.own[layers_read] = picked_layers(config, "vision_feature_layer", m.beside[0].dims.num_hidden_layers, {-2});
     const string_ref strategy = config.string("vision_feature_select_strategy", "default");
     if (strategy != "default" && strategy != "full") fail_value(config, "vision_feature_select_strategy", "default or full");
     m.own[all_states] = strategy == "full" ? 1 : 0;
@@ -34,23 +36,34 @@ constexpr void read(config_view config, model& m) {
 /// Whether what sees is Pixtral, which takes images of any shape as its own processor hands them on.
 [[nodiscard]] constexpr bool sees_any_shape(const model& m) noexcept { return m.beside[0].kind == &pixtral; }
 
-/// States of a layer, in front of the tower's last norm: without a class token they lie as the convolution of patches wrote
-/// them, channel by channel, since sums keep the layout of their first operand. Pixtral has joined them to one row.
-constexpr value of_layer(const site& here, value states) {
-    if (here.whole.beside[0].kind->tokens_ahead > 0 || sees_any_shape(here.whole)) return states;
-    states.stride[1] = 1, states.stride[2] = states.size[1];
-    return states;
+/// A tower of this name, of which the states behind some layers are read; of one that does not tell them apart, the last.
+constexpr states_read look(const site& here, trace& t, literal name) {
+    const std::int64_t layers = here.whole.own[layers_read];
+    states_read read{.behind = static_cast<std::uint64_t>(layers)};
+    shared_values asked;
+    asked.read = &read;
+    site tower = here.component(0);
+    tower.shared = &asked;
+    const module_info m{.name = name, .type = tower.type(tower.row.names.model_type), .what = role::vision};
+    const value last = describe_within(m, tower.row.base, tower, t);
+    if (read.count > 0) return read;
+    if (!t.idle() && layers == 0)
+        report_description("vision_feature_layer: not a layer of the tower, or one more than once");
+    if (!t.idle() && t.training() && layers != std::int64_t{1} << tower.dims.num_hidden_layers)
+        report_description("vision_feature_layer: which layers of this tower reach a loss is not described");
+    read.states[read.count++] = last;
+    return read;
 }
 
-/// A tower's states of some layers side by side, without those in front of patches where they are left out.
-constexpr value side_by_side(const site& here, trace& t, const value& last, bool all) {
-    const std::int64_t layers = here.whole.own[feature_layers];
-    const value states = of_layer(here, last);
-    const value some = all ? states : t.slice(states, 1, states.dim(1) - 1);
-    if (layers == 1) return some;
+/// States of some layers side by side, without those in front of patches where they are left out.
+constexpr value side_by_side(const site& here, trace& t, const states_read& read, bool all) {
     value each[trace::most_joined];
-    for (std::int64_t i = 0; i < layers; ++i) each[i] = some;
-    return t.cat(each, static_cast<int>(layers), -1);
+    const std::int64_t layers = here.whole.own[feature_layers];
+    for (std::int64_t i = 0; i < layers; ++i) {
+        const value& states = read.states[i < read.count ? i : read.count - 1];
+        each[i] = all ? states : t.slice(states, 1, states.dim(1) - 1);
+    }
+    return layers == 1 ? each[0] : t.cat(each, static_cast<int>(layers), -1);
 }
 
 /// The same, brought to the width of the text.
@@ -98,8 +111,7 @@ constexpr value base(const site& here, trace& t) {
         const bool any_shape = sees_any_shape(here.whole) && sees_images(t);
         const media_shape each = any_shape ? show(here.whole, t.load()).image : media_shape{};
         const recorder::workload_guard shown{t, pictures(t.load(), images_in(t), each.height, each.width)};
-        const value states = describe_tower(here, t, 0, "vision_tower", role::vision);
-        const value some = side_by_side(here, t, states, here.whole.own[all_states] != 0);
+        const value some = side_by_side(here, t, look(here, t, "vision_tower"), here.whole.own[all_states] != 0);
         return t.masked_scatter(words, t.cat({project(here, t, some)}, 0));
     });
 }
@@ -123,8 +135,7 @@ constexpr value base_of_layers(const site& here, trace& t) {
     return describe_text_after(here, t, "language_model", [&](const value& words) {
         const recorder::idle_guard no_pixels{t, !sees_images(t)};
         const recorder::workload_guard shown{t, pictures(t.load(), images_in(t), 0, 0)};
-        const value states = describe_tower(here, t, 0, "vision_tower", role::vision);
-        const value some = side_by_side(here, t, states, false);
+        const value some = side_by_side(here, t, look(here, t, "vision_tower"), false);
         return t.masked_scatter(words, t.call("multi_modal_projector", normed_projector{here}, some));
     });
 }
@@ -135,6 +146,7 @@ constexpr void read_layers(config_view config, model& m) {
         m.own[projector_act] = static_cast<std::int64_t>(activation_named(config, "projector_hidden_act", *name));
     const literal key = config.contains("vision_feature_layer") ? "vision_feature_layer" : "vision_feature_layers";
     m.own[feature_layers] = config.contains(key) ? count_layers(config, key) : 5;
+    m.own[layers_read] = picked_layers(config, key, m.beside[0].dims.num_hidden_layers, {-2, -5, -8, -11, 6});
     if (m.own[feature_layers] > trace::most_joined) fail_value(config, key, "at most 64 layers");
 }
 
@@ -155,13 +167,13 @@ constexpr value base_video(const site& here, trace& t) {
         {
             const recorder::idle_guard no_pixels{t, !has_images};
             const recorder::workload_guard shown{t, pictures(load, images_in(t), 0, 0)};
-            const value states = describe_tower(here, t, 0, "image_tower", role::vision);
-            x = t.masked_scatter(x, project(here, t, side_by_side(here, t, states, here.whole.own[all_states] != 0)));
+            const states_read read = look(here, t, "image_tower");
+            x = t.masked_scatter(x, project(here, t, side_by_side(here, t, read, here.whole.own[all_states] != 0)));
         }
         const recorder::idle_guard no_frames{t, !has_videos};
         const std::int64_t frames = has_videos ? load.batch * load.videos * load.video_frames : load.batch;
         const recorder::workload_guard shown{t, pictures(load, frames, 0, 0)};
-        const value states = side_by_side(here, t, describe_tower(here, t, 0, "video_tower", role::vision), true);
+        const value states = side_by_side(here, t, look(here, t, "video_tower"), true);
         const recorder::called_again_guard twice{t};
         const value features = t.masked_scatter(x, project(here, t, states));
         return has_videos ? features : x;

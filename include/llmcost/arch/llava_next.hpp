@@ -13,25 +13,15 @@ namespace llava_next_detail {
 /// Grids are packed, eight in each number, four bits for rows and four for columns.
 inline constexpr std::size_t most_grids = 64, grids_in_one = 8;
 
-// the first four are LLaVA's
-enum own : std::uint8_t { grids = 4, most_tiles = grids + most_grids / grids_in_one, pool_mode, pool_stride, pool_channels };
+// the first five are LLaVA's
+enum own : std::uint8_t { grids = 5, most_tiles = grids + most_grids / grids_in_one, pool_mode, pool_stride, pool_channels };
 inline constexpr own_key keys[]{
-    llava_detail::keys[0],
-    llava_detail::keys[1],
-    llava_detail::keys[2],
-    llava_detail::keys[3],
-    {.value = own_value::computed},
-    {.value = own_value::computed},
-    {.value = own_value::computed},
-    {.value = own_value::computed},
-    {.value = own_value::computed},
-    {.value = own_value::computed},
-    {.value = own_value::computed},
-    {.value = own_value::computed},
-    {.value = own_value::computed},  // of a grid as it is read; 0: all
-    {.value = own_value::computed},
-    {"spatial_pool_stride", 2},
-    {.value = own_value::computed},
+    llava_detail::keys[0],          llava_detail::keys[1],          llava_detail::keys[2],
+    llava_detail::keys[3],          llava_detail::keys[4],          {.value = own_value::computed},
+    {.value = own_value::computed}, {.value = own_value::computed}, {.value = own_value::computed},
+    {.value = own_value::computed}, {.value = own_value::computed}, {.value = own_value::computed},
+    {.value = own_value::computed}, {.value = own_value::computed},  // of a grid as it is read; 0: all
+    {.value = own_value::computed}, {"spatial_pool_stride", 2},     {.value = own_value::computed},
 };
 
 constexpr void add_grid(own_sizes& own, std::size_t i, std::int64_t rows, std::int64_t columns) {
@@ -47,7 +37,8 @@ constexpr void read_grids(config_view config, own_sizes& own, std::int64_t side,
         if (listed->size() < 1 || listed->size() > most_grids)
             fail_value(config, "image_grid_pinpoints", "one to 64 pairs of a height and a width");
         for (const config_view size : *listed) {
-            if (!size.is_array() || size.size() != 2) fail_value(config, "image_grid_pinpoints", "pairs of a height and a width");
+            if (!size.is_array() || size.size() != 2)
+                fail_value(config, "image_grid_pinpoints", "pairs of a height and a width");
             const std::int64_t height = size[0].as_positive(), width = size[1].as_positive();
             if (height % side != 0 || width % side != 0 || height / side > 15 || width / side > 15)
                 fail_value(config, "image_grid_pinpoints", "sides of one to 15 times the tower's image_size");
@@ -94,8 +85,8 @@ struct grid {
         const std::int64_t fits = static_cast<std::int64_t>(exact + 0.5e-7);  // int(round(exact, 7))
         return whole - 2 * ((whole - fits) / 2);
     };
-    const bool wide = static_cast<double>(width) / static_cast<double>(height) >
-                      static_cast<double>(columns) / static_cast<double>(rows);
+    const bool wide =
+        static_cast<double>(width) / static_cast<double>(height) > static_cast<double>(columns) / static_cast<double>(rows);
     return wide ? grid{cut(rows, height, columns, width), columns} : grid{rows, cut(columns, width, rows, height)};
 }
 
@@ -112,7 +103,8 @@ struct grid {
 /// More patches than so many tiles hold are made fewer (`anyres_max_9`); none: not.
 [[nodiscard]] constexpr grid shrunk(grid of, std::int64_t side, std::int64_t tiles) {
     if (tiles == 0) return of;
-    const double ratio = __builtin_sqrt(static_cast<double>(of.rows * of.columns) / static_cast<double>(tiles * side * side));
+    const double ratio =
+        __builtin_sqrt(static_cast<double>(of.rows * of.columns) / static_cast<double>(tiles * side * side));
     return ratio > 1.1 ? grid{floored(of.rows, ratio), floored(of.columns, ratio)} : of;
 }
 
@@ -165,19 +157,19 @@ constexpr value pack(const site& here, trace& t, const value& features, const va
     return t.cat({x.view({-1, width})}, 0);
 }
 
-/// Tiles of all images through the tower: (tiles, states, width).
-constexpr value states_of_tiles(const site& here, trace& t) {
+/// Tiles of all images through the tower, of which some states are read: (tiles, states, width).
+constexpr states_read states_of_tiles(const site& here, trace& t) {
     const media_shape shape = here.whole.kind->media(here.whole, t.load()).image;
     const vision_sizes& image = here.whole.beside[0].dims.vision;
     const std::int64_t tiles = images_in(t) * shape.tiles;
     (void)t.cat({t.input({tiles, image.num_channels, shape.height, shape.width})}, 0);  // `torch.cat(_pixel_values_list)`
     const recorder::workload_guard shown{t, pictures(t.load(), tiles, 0, 0)};
-    return describe_tower(here, t, 0, "vision_tower", role::vision);
+    return llava_detail::look(here, t, "vision_tower");
 }
 
 /// The same through the projector, one sequence for all.
 constexpr value features_of_images(const site& here, trace& t, const value& newline) {
-    const value states = states_of_tiles(here, t);
+    const states_read states = states_of_tiles(here, t);
     const value some = llava_detail::side_by_side(here, t, states, here.whole.own[llava_detail::all_states] != 0);
     return pack(here, t, llava_detail::project(here, t, some), newline, patches_along(here.whole));
 }
@@ -187,7 +179,7 @@ constexpr value states_of_frames(const site& here, trace& t) {
     const workload& load = t.load();
     const std::int64_t frames = load.videos > 0 ? load.videos * load.video_frames : 1;
     const recorder::workload_guard shown{t, pictures(load, load.batch * frames, 0, 0)};
-    const value states = describe_tower(here, t, 0, "vision_tower", role::vision);
+    const states_read states = llava_detail::look(here, t, "vision_tower");
     return llava_detail::side_by_side(here, t, states, here.whole.own[llava_detail::all_states] != 0);
 }
 
@@ -252,7 +244,9 @@ struct pooler {
         switch (static_cast<pooling>(own[pool_mode])) {
             case average: out = t.call("pool", average_pool_2d{stride, stride}, frames); break;
             case maximum: out = t.call("pool", max_pool_2d{stride, stride}, frames); break;
-            case convolved: out = t.call("pool", convolution_2d{x.dim(2), own[pool_channels], stride, stride}, frames); break;
+            case convolved:
+                out = t.call("pool", convolution_2d{x.dim(2), own[pool_channels], stride, stride}, frames);
+                break;
         }
         if (frames.is_channels_last()) out.make_channels_last_strides();  // as ATen's pools do
         return t.contiguous(as_tokens(out));
@@ -311,7 +305,8 @@ constexpr value base_halved(const site& here, trace& t) {
         const recorder::called_again_guard twice{t};
         const workload& load = t.load();
         const vision_sizes& image = here.whole.beside[0].dims.vision;
-        const std::int64_t side = image.image_height / image.patch_size, half = (side + 1) / 2, width = here.dims.hidden_size;
+        const std::int64_t side = image.image_height / image.patch_size, half = (side + 1) / 2,
+                           width = here.dims.hidden_size;
         const std::int64_t videos = load.batch * (load.videos > 0 ? load.videos : 1);
         const value seen = llava_detail::project(here, t, states_of_frames(here, t));
         const value grids = t.copy(seen.view({seen.dim(0), side, side, width}).permute({0, 3, 1, 2}));
@@ -324,6 +319,8 @@ constexpr value base_halved(const site& here, trace& t) {
 
 constexpr void read_halved(config_view config, model& m) {
     llava_detail::read(config, m);
+    m.own[llava_detail::layers_read] =
+        picked_layers(config, "vision_feature_layer", m.beside[0].dims.num_hidden_layers, {-1});
     m.own[llava_detail::all_states] = config.string("vision_feature_select_strategy", "full") == "full" ? 1 : 0;
     read_grids(config, m.own, m.beside[0].dims.vision.image_height, 6);
     const string_ref ratio = config.string("vision_aspect_ratio", "anyres_max_9");

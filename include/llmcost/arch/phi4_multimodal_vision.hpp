@@ -83,6 +83,7 @@ constexpr void read_vision(config_view config, sizes& s) {
     share_among_heads(config, s, {"num_attention_heads"});
     const std::int64_t layer = config.integer("feature_layer", -2), states = s.num_hidden_layers + 1;
     s.own[feature] = layer < 0 ? layer + states : layer;
+    if (s.num_hidden_layers > 63) fail_unsupported(config, "num_hidden_layers", "no row describes so many layers");
     if (s.own[feature] < 0 || s.own[feature] >= states)
         fail_value(config, "feature_layer", "the number of a layer's states");
 }
@@ -91,27 +92,21 @@ constexpr void read_vision(config_view config, sizes& s) {
 /// patches is told by `own[0]`, booleans (images, patches).
 constexpr value see(const site& here, trace& t) {
     const value embedded = idefics3_detail::embed(here, t, images_of(here, t));
-    const std::int64_t read = here.dims.own[feature];
     const bool hides = here.shared != nullptr && here.shared->own[0].rank > 0;
     shared_values made{.where = all_positions(embedded.dim(1)).where};
     if (hides) made.mask = eager_mask(t, made.where, embedded.dim(0));
-    value x = embedded;
-    const auto run = [&](std::int64_t n, std::int64_t first) {
-        for (repetition each = t.repeat(n, x, first); each.next();)
-            x = t.call({"layers", each.index()}, tower_layer{here.at(each, made)}, x);
-    };
-    const module_info encoder{.name = "encoder", .type = here.type("VisionEncoder")};
+    states_read read{.behind = std::uint64_t{1} << here.dims.own[feature]};
+    shared_values asked;
+    asked.read = &read;
+    site there = here;
+    there.shared = &asked;
+    value x = encode(there, t, embedded, "VisionEncoder", made);
     const module_info head{.name = "head", .type = here.type("VisionMultiheadAttentionPoolingHead")};
-    t.enter(encoder);
-    run(read, 0);
-    const value states = x;
     const recorder::off_loss_guard unread{t};
-    run(here.dims.num_hidden_layers - read, read);
-    t.leave(encoder);
     x = t.call("post_layernorm", norm<norm_kind::layer>{here.dims.hidden_size}, x);
     t.enter(head);
     (void)t.leave(head, siglip_detail::pooling_head{here, true}.describe(t, x, nullptr));
-    return states;
+    return read.states[0];
 }
 
 // ---- what becomes of its states

@@ -42,6 +42,7 @@ constexpr two_values finish(const site& here, trace& t, const value& embedded, b
     shared_values made{.where = all_positions(n).where};
     if (padded) made.mask = eager_mask(t, made.where, batch);
     value x = encode(here, t, embedded, "Encoder", made);
+    const recorder::off_loss_guard unread_norm{t, reads_layers(here)};
     x = t.call("post_layernorm", norm<norm_kind::layer>{here.dims.hidden_size}, x);
     if (here.dims.own[uses_head] == 0) return {x, {}};
     const recorder::off_loss_guard unread{t, !reads_pool};

@@ -242,13 +242,17 @@ struct model {
     constexpr void describe(trace& t) const;
 };
 
+/// States that are read behind some of a tower's layers.
+struct states_read;
+
 /// What layers read that is made once in front of them.
 struct shared_values {
     context where{};
     value mask{};
     value cos{};
     value sin{};
-    value own[4]{};  ///< what only this family shares
+    value own[4]{};               ///< what only this family shares
+    states_read* read = nullptr;  ///< of a tower: where it puts them
 };
 
 /// What each kind of attention reads.

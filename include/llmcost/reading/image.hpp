@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 
 #include <llmcost/model/sizes.hpp>
 #include <llmcost/reading/keys.hpp>
@@ -31,6 +32,27 @@ constexpr std::int64_t count_layers(config_view config, literal key) {
     if (!found || found->is_null() || !found->is_array()) return 1;
     if (found->size() == 0) fail_value(config, key, "a layer or a list of some");
     return static_cast<std::int64_t>(found->size());
+}
+
+/// The same by the number of layers in front of what is read, a bit for each; a negative number counts from behind. None
+/// where the tower has no such layer, or one is read twice, or more than 40 are.
+constexpr std::int64_t picked_layers(config_view config, literal key, std::int64_t layers,
+                                     std::initializer_list<std::int64_t> otherwise) {
+    std::int64_t bits = 0, n = 0;
+    bool known = true;
+    const auto pick = [&](std::int64_t layer) {
+        const std::int64_t i = layer < 0 ? layer + layers + 1 : layer;
+        known = known && i >= 0 && i <= layers && i < 63 && (bits >> i & 1) == 0 && ++n <= 40;
+        if (known) bits |= std::int64_t{1} << i;
+    };
+    const auto found = config.find(key);
+    if (!found || found->is_null())
+        for (const std::int64_t layer : otherwise) pick(layer);
+    else if (!found->is_array())
+        pick(found->as_integer());
+    else
+        for (const config_view layer : *found) pick(layer.as_integer());
+    return known ? bits : 0;
 }
 
 }  // namespace llmcost

@@ -79,6 +79,23 @@ struct axial_table {
     }
 };
 
+struct states_read {
+    static constexpr int most = 40;
+
+    std::uint64_t behind = 0;  ///< a bit for each number of layers in front of states
+    value states[most]{};      ///< in this order; none of a tower that does not tell them apart
+    int count = 0;
+
+    [[nodiscard]] constexpr bool is_behind(std::int64_t layers) const noexcept {
+        return layers < 64 && (behind >> layers & 1) != 0;
+    }
+};
+
+/// Whether states behind some layers are read, and not the last ones that a tower hands out.
+[[nodiscard]] constexpr bool reads_layers(const site& here) noexcept {
+    return here.shared != nullptr && here.shared->read != nullptr;
+}
+
 /// Norm, attention, residual; norm, two projections, residual.
 struct tower_layer {
     site here;
@@ -102,13 +119,26 @@ struct tower_layer {
     }
 };
 
-/// The layers of such a tower in a module of their own, each with what turns its queries and keys.
+/// The layers of such a tower in a module of their own, each with what turns its queries and keys; behind those whose states
+/// are read alone, no loss reads any.
 constexpr value encode(const site& here, trace& t, value x, literal type = "Encoder",
                        const shared_values& made = shared_values{}) {
     const module_info encoder{.name = "encoder", .type = here.type(type)};
+    const std::int64_t layers = here.dims.num_hidden_layers;
+    std::int64_t done = 0;
+    const auto run_to = [&](std::int64_t end) {
+        for (repetition each = t.repeat(end - done, x, done); each.next();)
+            x = t.call({"layers", each.index()}, tower_layer{here.at(each, made)}, x);
+        done = end;
+    };
     t.enter(encoder);
-    for (repetition each = t.repeat(here.dims.num_hidden_layers, x); each.next();)
-        x = t.call({"layers", each.index()}, tower_layer{here.at(each, made)}, x);
+    if (reads_layers(here)) {
+        states_read& read = *here.shared->read;
+        for (std::int64_t i = 0; i <= layers; ++i)
+            if (read.is_behind(i)) run_to(i), read.states[read.count++] = x;
+    }
+    const recorder::off_loss_guard unread{t, reads_layers(here)};
+    run_to(layers);
     return t.leave(encoder, x);
 }
 
