@@ -22,6 +22,7 @@ from workloads import Subject
 
 RATE = 0.1
 LARGEST_EXECUTED = 400_000_000  # parameters
+GOLDENS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "golden")
 
 
 def rates_of(config):
@@ -99,7 +100,7 @@ def record(path, architecture):
     for rates in settings:
         changes = {**fewer, **rates}
         words = " ".join(f"{key}={json.dumps(value)}" for key, value in changes.items()) or "-"
-        name = os.path.basename(path).removesuffix(".json")
+        name = os.path.relpath(path, GOLDENS).removesuffix(".json")
         try:
             print(f"{name} | {words} | {step({**values, **changes})}", flush=True)
         except Exception as e:  # the model's own code: whatever it raises belongs to whoever asks

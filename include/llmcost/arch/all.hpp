@@ -224,6 +224,7 @@
 #include <llmcost/arch/mpnet.hpp>
 #include <llmcost/arch/mpt.hpp>
 #include <llmcost/arch/muse_glimmer.hpp>
+#include <llmcost/arch/muse_spark.hpp>
 #include <llmcost/arch/musicgen.hpp>
 #include <llmcost/arch/mvp.hpp>
 #include <llmcost/arch/nanochat.hpp>

@@ -18,9 +18,9 @@ constexpr value without_scale(const site& here, trace& t, literal name, std::int
     return t.call(name, any_norm{norm_kind::rms_power, width, here.type("RMSNorm"), false}, x);
 }
 
-/// Queries and keys through one norm, queries times a constant; what attention finds is gated by the layer's input.
-constexpr value attend(const site& here, trace& t, const value& x) {
-    const std::int64_t d = here.dims.head_dim, wide = here.dims.num_attention_heads * d;
+/// Queries and keys through one norm, queries times a constant, turned in layers that know positions, and remembered.
+constexpr qkv turned_qkv(const site& here, trace& t, const value& x) {
+    const std::int64_t d = here.dims.head_dim;
     qkv of = project_qkv(here, t, x);
     split_heads(here, of), heads_first(of);
     of.q = t.mul(without_scale(here, t, "qk_norm", d, of.q));
@@ -30,7 +30,13 @@ constexpr value attend(const site& here, trace& t, const value& x) {
     }
     if (here.kind.own != unturned) turn(here, t, of);
     remember(here, t, of);
-    const value found = look_up(here, t, of);
+    return of;
+}
+
+/// What attention finds is gated by the layer's input.
+constexpr value attend(const site& here, trace& t, const value& x) {
+    const std::int64_t wide = here.dims.num_attention_heads * here.dims.head_dim;
+    const value found = look_up(here, t, turned_qkv(here, t, x));
     return join(here, t, t.mul(found, t.sigmoid(t.call("gate_proj", linear{here.dims.hidden_size, wide}, x))));
 }
 
@@ -83,9 +89,10 @@ constexpr value attend_patches(const site& here, trace& t, const value& x) {
     const std::int64_t n = x.dim(0), width = here.dims.hidden_size, heads = here.dims.num_attention_heads, d = width / heads;
     const auto split = [&](literal name) { return t.call(name, linear{width, width, true}, x).view({n, heads, d}); };
     const value q = split("q_proj"), k = split("k_proj"), v = split("v_proj");
+    const auto widened = [&](const value& from) { return t.to(from, dtype::float32); };
+    const value cos = widened(here.shared->cos), sin = widened(here.shared->sin);
     const auto turned = [&](const value& from) {
-        const value wide = t.to(from, dtype::float32);
-        return t.to(rotate<rotation::half>(t, wide, here.shared->cos, here.shared->sin), from.type);
+        return t.to(rotate<rotation::half>(t, widened(from), cos, sin), from.type);
     };
     const value first = turned(q);
     const packed_pictures grid = packed_images(t.load(), here.dims.vision.patch_size);
@@ -96,8 +103,7 @@ constexpr value attend_patches(const site& here, trace& t, const value& x) {
 constexpr value tower_base(const site& here, trace& t) {
     const std::int64_t patch = here.dims.vision.patch_size, width = here.dims.hidden_size, m = here.dims.own[merged];
     const std::int64_t n = packed_images(t.load(), patch).patches(), values = here.dims.own[frames] * 3 * patch * patch;
-    const module_info embedder{
-        .name = "patch_embedder", .type = here.type("VisionPatchEmbedder"), .what = role::embedding};
+    const module_info embedder{.name = "patch_embedder", .type = here.type("VisionPatchEmbedder"), .what = role::embedding};
     t.enter(embedder);
     value x = t.call("patch_embedding", linear{values, width}, t.input({n, values}));
     value weights;
@@ -114,7 +120,7 @@ constexpr value tower_base(const site& here, trace& t) {
     shared_values made;
     const packed_table angles{width / here.dims.num_attention_heads, here.type("VisionRotaryEmbedding")};
     const two_values tables = t.call("rotary_emb", angles, n);
-    made.cos = tables.first, made.sin = tables.second;
+    made.cos = t.to(tables.first, x.type), made.sin = t.to(tables.second, x.type);
     for (repetition each = t.repeat(here.dims.num_hidden_layers, here.dims.layers, x); each.next();)
         x = t.call({"layers", each.index()}, kimi_k25_detail::layer{here.at(each, made)}, x);
     x = t.call("ln_post", norm<norm_kind::layer>{width}, t.gather(x, {n, width}));
@@ -263,19 +269,22 @@ struct adapter {
     }
 };
 
+/// Images in the places of the words that stand for them.
+constexpr value place_images(const site& here, trace& t, const value& words) {
+    const bool sees = sees_images(t);
+    const recorder::idle_guard no_pixels{t, !sees};
+    const sizes& vision = here.whole.beside[0].dims;
+    const media_shape each = sees ? here.whole.kind->media(here.whole, t.load()).image : media_shape{};
+    const recorder::workload_guard shown{t, packed_workload(t, each, vision.vision.patch_size * vision.own[merged])};
+    const std::int64_t width = here.dims.hidden_size;
+    const value seen = t.call("vision_adapter", adapter{here}, describe_tower(here, t, 0, "vision_tower", role::vision));
+    const value features = t.call("vision_projection", projector_linear{here.whole.own[inner], width}, seen);
+    const value normed = without_scale(here, t, "perception_emb_norm", width, features);
+    return sees ? t.masked_scatter(words, t.cat({normed}, 0)) : words;
+}
+
 constexpr value base(const site& here, trace& t) {
-    return describe_text_after(here, t, "language_model", [&](const value& words) {
-        const bool sees = sees_images(t);
-        const recorder::idle_guard no_pixels{t, !sees};
-        const sizes& vision = here.whole.beside[0].dims;
-        const media_shape each = sees ? show(here.whole, t.load()).image : media_shape{};
-        const recorder::workload_guard shown{
-            t, packed_workload(t, each, vision.vision.patch_size * vision.own[merged])};
-        const std::int64_t width = here.dims.hidden_size;
-        const value seen = t.call("vision_adapter", adapter{here}, describe_tower(here, t, 0, "vision_tower", role::vision));
-        const value features = t.call("vision_projection", projector_linear{here.whole.own[inner], width}, seen);
-        return t.masked_scatter(words, t.cat({without_scale(here, t, "perception_emb_norm", width, features)}, 0));
-    });
+    return describe_text_after(here, t, "language_model", [&](const value& words) { return place_images(here, t, words); });
 }
 
 constexpr void read(config_view config, model& m) {
