@@ -31,48 +31,12 @@ struct attention {
     }
 };
 
-struct block {
-    site here;
-    const packed_context& made;
-
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("VisionBlock"); }
-    constexpr value describe(trace& t, const value& x) const {
-        namespace of = qwen2_vl_detail;
-        const own_sizes& own = here.dims.own;
-        const std::int64_t in = here.dims.hidden_size;
-        const norm<norm_kind::rms> scale{in, here.type("RMSNorm")};
-        const bool all = here.kind.own != of::within_windows;
-        const std::int64_t side = own[of::window] / own[of::merge] / own[of::patch];
-        const packed_runs runs = all ? made.pictures.whole() : made.pictures.windows(own[of::merge], side);
-        const value middle = t.add(x, t.call("attn", attention{here, made, runs}, t.call("norm1", scale, x)));
-        const mlp<mlp_kind::gated> feed{in, here.dims.intermediate_size, here.dims.hidden_act, here.type("MLP"), true};
-        return t.add(middle, t.call("mlp", feed, t.call("norm2", scale, middle)));
-    }
-};
-
-/// Merged patches sorted by windows, layers, a merger, and the order of the image again.
 constexpr value see(const site& here, trace& t) {
-    namespace of = qwen2_vl_detail;
-    const own_sizes& own = here.dims.own;
-    const std::int64_t in = here.dims.hidden_size, unit = own[of::merge] * own[of::merge];
-    packed_context made{.pictures = of::grid_of(here, t)};
-    const std::int64_t rows = made.pictures.patches();
-    const auto ordered = [&](const value& x) {
-        return t.gather(x.view({rows / unit, unit, -1}), {rows / unit, unit, x.dim(-1)}).view({rows, -1});
-    };
-    value x = t.call("patch_embed", of::patch_embed{here, here.type("PatchEmbed"), in}, of::patches_in(here, t, made.pictures));
-    x = ordered(x);
-    const packed_table table{here.dims.head_dim, here.type("VisionRotaryEmbedding")};
-    const two_values turns = t.call("rotary_pos_emb", table, rows);
-    made.cos = ordered(turns.first), made.sin = ordered(turns.second);
-    const shared_values none{};
-    for (repetition each = t.repeat(here.dims.num_hidden_layers, here.dims.layers, x); each.next();)
-        x = t.call({"blocks", each.index()}, block{here.at(each, none), made}, x);
-    const of::patch_merger merger{here.type("PatchMerger"), in, unit, own[of::out_width], "Exaone4_5_RMSNorm"};
-    const value merged = t.call("merger", merger, x);
-    return t.gather(merged, {merged.dim(0), merged.dim(1)});
+    constexpr qwen2_vl_detail::window_names names{{"Exaone4_5_", "PatchEmbed"}, "Exaone4_5_", "Exaone4_5_RMSNorm"};
+    return qwen2_vl_detail::see_in_windows(here, t, names, here.dims.head_dim,
+                                           [](const site& at, const packed_context& made, const packed_runs& runs) {
+                                               return attention{at, made, runs};
+                                           });
 }
 
 inline constexpr architecture tower = [](architecture a) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <llmcost/arch/qwen2_audio.hpp>
 #include <llmcost/arch/qwen2_vl.hpp>
 
 namespace llmcost::arch {
@@ -34,49 +35,12 @@ struct vision_attention {
     }
 };
 
-struct vision_block {
-    site here;
-    const packed_context& made;
-
-    static constexpr role what = role::none;
-    static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return here.type("VisionBlock"); }
-    constexpr value describe(trace& t, const value& x) const {
-        namespace vl = qwen2_vl_detail;
-        const own_sizes& own = here.dims.own;
-        const std::int64_t in = here.dims.hidden_size;
-        const norm<norm_kind::rms> rms_norm{in, here.type("RMSNorm")};
-        const bool all = here.kind.own != vl::within_windows;
-        const std::int64_t side = own[vl::window] / own[vl::merge] / own[vl::patch];
-        const packed_runs runs = all ? made.pictures.whole() : made.pictures.windows(own[vl::merge], side);
-        const value middle = t.add(x, t.call("attn", vision_attention{here, made, runs}, t.call("norm1", rms_norm, x)));
-        const mlp<mlp_kind::gated> feed{
-            in, here.dims.intermediate_size, here.dims.hidden_act, here.type("MLP"), true, {.act = "act_fn"}};
-        return t.add(middle, t.call("mlp", feed, t.call("norm2", rms_norm, middle)));
-    }
-};
-
-/// Patches of several frames in the order of their windows, layers, a merger, and back to their own order.
 constexpr value see(const site& here, trace& t) {
-    namespace vl = qwen2_vl_detail;
-    const own_sizes& own = here.dims.own;
-    const std::int64_t in = here.dims.hidden_size, unit = own[vl::merge] * own[vl::merge];
-    packed_context made{.pictures = vl::grid_of(here, t)};
-    const std::int64_t rows = made.pictures.patches();
-    const auto ordered = [&](const value& x) {
-        return t.gather(x.view({rows / unit, unit, -1}), {rows / unit, unit, x.dim(-1)}).view({rows, -1});
-    };
-    const vl::patch_embed embed{here, {"Qwen2_5_", "VisionPatchEmbed"}, in};
-    value x = ordered(t.call("patch_embed", embed, vl::patches_in(here, t, made.pictures)));
-    const packed_table table{in / here.dims.num_attention_heads, here.type("VisionRotaryEmbedding")};
-    const two_values turns = t.call("rotary_pos_emb", table, rows);
-    made.cos = ordered(turns.first), made.sin = ordered(turns.second);
-    const shared_values none{};
-    for (repetition each = t.repeat(here.dims.num_hidden_layers, here.dims.layers, x); each.next();)
-        x = t.call({"blocks", each.index()}, vision_block{here.at(each, none), made}, x);
-    const vl::patch_merger merger{here.type("PatchMerger"), in, unit, own[vl::out_width], "Qwen2_5OmniRMSNorm"};
-    const value merged = t.call("merger", merger, x);
-    return t.gather(merged, {merged.dim(0), merged.dim(1)});
+    constexpr qwen2_vl_detail::window_names names{{"Qwen2_5_", "VisionPatchEmbed"}, "Qwen2_5Omni", "Qwen2_5OmniRMSNorm"};
+    return qwen2_vl_detail::see_in_windows(here, t, names, here.dims.hidden_size / here.dims.num_attention_heads,
+                                           [](const site& at, const packed_context& made, const packed_runs& runs) {
+                                               return vision_attention{at, made, runs};
+                                           });
 }
 
 // ---- what hears: chunks of two seconds, each attended to by itself
@@ -244,27 +208,11 @@ inline constexpr architecture qwen2_5_omni_vision = [](architecture a) {
 }(qwen2_5_vl_vision);
 
 // transformers/models/qwen2_5_omni, Qwen2_5OmniAudioEncoderConfig
-inline constexpr architecture qwen2_5_omni_audio{
-    .model_type = "qwen2_5_omni_audio_encoder",
-    .prefix = "Qwen2_5Omni",
-    .base = qwen2_5_omni_detail::hear,
-    .read = qwen2_5_omni_detail::read_audio,
-    .own = qwen2_5_omni_detail::heard_keys,
-    .rotated = rotation::none,
-    .names = {.model_type = "AudioEncoder"},
-    .keys = {{"num_hidden_layers", "encoder_layers", key_rule::standard_first},
-             {"hidden_size", "d_model", key_rule::standard_first},
-             {"intermediate_size", "encoder_ffn_dim", key_rule::standard_first},
-             {"hidden_act", "activation_function", key_rule::written_only},
-             {"num_attention_heads", "encoder_attention_heads", key_rule::standard_first},
-             {"num_key_value_heads", "", key_rule::absent},
-             {"head_dim", "", key_rule::absent}},
-    .defaults = {.hidden_size = 1280,
-                 .intermediate_size = 5120,
-                 .num_hidden_layers = 32,
-                 .num_attention_heads = 20,
-                 .hidden_act = activation::gelu},
-};
+inline constexpr architecture qwen2_5_omni_audio = [](architecture a) {
+    a.model_type = "qwen2_5_omni_audio_encoder", a.prefix = "Qwen2_5Omni", a.base = qwen2_5_omni_detail::hear;
+    a.read = qwen2_5_omni_detail::read_audio, a.own = qwen2_5_omni_detail::heard_keys, a.names.model_type = "AudioEncoder";
+    return a;
+}(qwen2_audio_encoder);
 
 // transformers/models/qwen2_5_omni, Qwen2_5OmniThinkerConfig: the part that hears, sees and writes
 inline constexpr architecture qwen2_5_omni_thinker = [](architecture a) {

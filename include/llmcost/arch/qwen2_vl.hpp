@@ -29,8 +29,8 @@ inline constexpr own_key keys[]{
 };
 // 2.5: as wide as `hidden_size`, onto `out_hidden_size`
 inline constexpr own_key keys_2_5[]{
-    {"patch_size", 14},          {"temporal_patch_size", 2}, {"in_channels", 3}, {"spatial_merge_size", 2},
-    {"out_hidden_size", 3584},   {.value = own_value::computed}, {"window_size", 112},
+    {"patch_size", 14},        {"temporal_patch_size", 2},     {"in_channels", 3},   {"spatial_merge_size", 2},
+    {"out_hidden_size", 3584}, {.value = own_value::computed}, {"window_size", 112},
 };
 constexpr std::uint8_t out_width = width;
 
@@ -109,8 +109,12 @@ struct tower_block {
         const packed_attention attention{
             {"", "VisionAttention"}, here.dims.num_attention_heads, made, made.pictures.whole()};
         const value middle = t.add(x, t.call("attn", attention, t.call("norm1", layer_norm, x)));
-        const mlp<mlp_kind::plain> feed{in,   in * here.dims.own[mlp_ratio], here.dims.hidden_act, {"", "VisionMlp"},
-                                        true, {.up = "fc1", .down = "fc2", .act = "act"}};
+        const mlp<mlp_kind::plain> feed{in,
+                                        in * here.dims.own[mlp_ratio],
+                                        here.dims.hidden_act,
+                                        {"", "VisionMlp"},
+                                        true,
+                                        {.up = "fc1", .down = "fc2", .act = "act"}};
         return t.add(middle, t.call("mlp", feed, t.call("norm2", layer_norm, middle)));
     }
 };
@@ -133,31 +137,43 @@ constexpr value see(const site& here, trace& t) {
 /// What a layer's kind says of itself: it attends within windows.
 constexpr std::uint8_t within_windows = 1;
 
-/// The same with RMS norms and gated feed-forward blocks, most of them with attention within windows.
+/// The same with RMS norms and gated feed-forward blocks, most of them with attention within windows; `attention` makes that
+/// of a place, what was made for all and its runs.
+template <class Attention>
 struct windowed_block {
     site here;
     const packed_context& made;
+    literal prefix;
+    const Attention& attention;
 
     static constexpr role what = role::none;
     static constexpr bool leaf = false;
-    [[nodiscard]] constexpr class_name type() const { return {"Qwen2_5_VL", "VisionBlock"}; }
+    [[nodiscard]] constexpr class_name type() const { return {prefix, "VisionBlock"}; }
     constexpr value describe(trace& t, const value& x) const {
         const own_sizes& own = here.dims.own;
         const std::int64_t in = here.dims.hidden_size;
-        const norm<norm_kind::rms> rms_norm{in, {"Qwen2_5_VL", "RMSNorm"}};
+        const norm<norm_kind::rms> rms_norm{in, {prefix, "RMSNorm"}};
         const bool all = here.kind.own != within_windows;
         const packed_runs runs =
             all ? made.pictures.whole() : made.pictures.windows(own[merge], own[window] / own[merge] / own[patch]);
-        const packed_attention attention{{"Qwen2_5_VL", "VisionAttention"}, here.dims.num_attention_heads, made, runs};
-        const value middle = t.add(x, t.call("attn", attention, t.call("norm1", rms_norm, x)));
+        const value middle = t.add(x, t.call("attn", attention(here, made, runs), t.call("norm1", rms_norm, x)));
         const mlp<mlp_kind::gated> feed{
-            in, here.dims.intermediate_size, here.dims.hidden_act, {"Qwen2_5_VL", "MLP"}, true, {.act = "act_fn"}};
+            in, here.dims.intermediate_size, here.dims.hidden_act, {prefix, "MLP"}, true, {.act = "act_fn"}};
         return t.add(middle, t.call("mlp", feed, t.call("norm2", rms_norm, middle)));
     }
 };
 
+/// What such a tower calls its parts.
+struct window_names {
+    class_name embed;
+    literal prefix;
+    const char* norm;
+};
+
 /// Patches of several frames in the order of their windows, layers, a merger, and back to their own order.
-constexpr value see_2_5(const site& here, trace& t) {
+template <class Attention>
+constexpr value see_in_windows(const site& here, trace& t, const window_names& names, std::int64_t head_dim,
+                               const Attention& attention) {
     const own_sizes& own = here.dims.own;
     const std::int64_t in = here.dims.hidden_size, unit = own[merge] * own[merge];
     packed_context made{.pictures = grid_of(here, t)};
@@ -165,17 +181,25 @@ constexpr value see_2_5(const site& here, trace& t) {
     const auto ordered = [&](const value& x) {
         return t.gather(x.view({rows / unit, unit, -1}), {rows / unit, unit, x.dim(-1)}).view({rows, -1});
     };
-    value x = t.call("patch_embed", patch_embed{here, {"Qwen2_5_", "VisionPatchEmbed"}, in}, patches_in(here, t, made.pictures));
-    x = ordered(x);
-    const packed_table table{in / here.dims.num_attention_heads, {"Qwen2_5_VL", "VisionRotaryEmbedding"}};
+    value x = ordered(t.call("patch_embed", patch_embed{here, names.embed, in}, patches_in(here, t, made.pictures)));
+    const packed_table table{head_dim, {names.prefix, "VisionRotaryEmbedding"}};
     const two_values turns = t.call("rotary_pos_emb", table, rows);
     made.cos = ordered(turns.first), made.sin = ordered(turns.second);
     const shared_values none{};
     for (repetition each = t.repeat(here.dims.num_hidden_layers, here.dims.layers, x); each.next();)
-        x = t.call({"blocks", each.index()}, windowed_block{here.at(each, none), made}, x);
-    const patch_merger merger{{"Qwen2_5_VL", "PatchMerger"}, in, unit, own[out_width], "Qwen2_5_VLRMSNorm"};
+        x = t.call({"blocks", each.index()}, windowed_block<Attention>{here.at(each, none), made, names.prefix, attention},
+                   x);
+    const patch_merger merger{{names.prefix, "PatchMerger"}, in, unit, own[out_width], names.norm};
     const value merged = t.call("merger", merger, x);
     return t.gather(merged, {merged.dim(0), merged.dim(1)});
+}
+constexpr value see_2_5(const site& here, trace& t) {
+    constexpr window_names names{{"Qwen2_5_", "VisionPatchEmbed"}, "Qwen2_5_VL", "Qwen2_5_VLRMSNorm"};
+    return see_in_windows(
+        here, t, names, here.dims.hidden_size / here.dims.num_attention_heads,
+        [](const site& at, const packed_context& made, const packed_runs& runs) {
+            return packed_attention{{"Qwen2_5_VL", "VisionAttention"}, at.dims.num_attention_heads, made, runs};
+        });
 }
 
 /// Layers of a tower: those that `fullatt_block_indexes` names attend to the whole picture.
@@ -242,7 +266,8 @@ constexpr void place_in_time(const site& here, trace& t) {
     if (!sees(t)) return;
     const recorder::no_grad_guard constants{t};
     if (load.images > 0) (void)t.mul(trace::buffer({load.batch * load.images}));
-    if (load.videos > 0) (void)t.mul(trace::buffer({load.batch * load.videos * here.row.media(here.whole, load).video.tiles}));
+    if (load.videos > 0)
+        (void)t.mul(trace::buffer({load.batch * load.videos * here.row.media(here.whole, load).video.tiles}));
 }
 
 /// What sees, which a text does not call, and what reads; 2.5 takes whole seconds, which are no floating-point numbers.
@@ -283,7 +308,10 @@ inline constexpr architecture qwen2_vl_vision{
     .names = {.model_type = "VisionTransformerPretrainedModel"},
     .keys = {{"num_hidden_layers", "depth", key_rule::standard_first},
              {"num_attention_heads", "num_heads", key_rule::standard_first}},
-    .defaults = {.hidden_size = 3584, .num_hidden_layers = 32, .num_attention_heads = 16, .hidden_act = activation::quick_gelu},
+    .defaults = {.hidden_size = 3584,
+                 .num_hidden_layers = 32,
+                 .num_attention_heads = 16,
+                 .hidden_act = activation::quick_gelu},
 };
 inline constexpr architecture qwen2_5_vl_vision = [](architecture a) {
     a.model_type = "qwen2_5_vl_vision", a.prefix = "Qwen2_5_", a.base = qwen2_vl_detail::see_2_5;
