@@ -44,8 +44,10 @@ struct pooling_head {
         };
         const value k = split(t.call("k_proj", project, x)), v = split(t.call("v_proj", project, x)), q = split(token);
         const context all{.sequence = 1, .past = x.dim(1) - 1, .causal = false};
+        const trace::dropout_guard keeps_all{t, {}};
         const bool fused = t.load().implementation == attention_implementation::sdpa;
-        const value mixed = fused ? attention_heads_in_one_call(t, q, k, v, all, {}) : attention_heads_by_parts(t, q, k, v, all);
+        const value mixed =
+            fused ? attention_heads_in_one_call(t, q, k, v, all, {}) : attention_heads_by_parts(t, q, k, v, all);
         const value joined = t.reshape(mixed.transpose(1, 2), {batch, 1, width});
         return t.call("output_proj", linear{width, width, true}, t.mean(joined, 1));
     }
@@ -83,7 +85,7 @@ constexpr void read(config_view config, sizes& s) {
 // transformers/models/aimv2: `Aimv2VisionModel`, gated blocks behind RMS norms
 inline constexpr architecture aimv2_vision_model = [](architecture a) {
     a.model_type = "aimv2_vision_model", a.prefix = "Aimv2", a.base = aimv2_detail::base, a.read = aimv2_detail::read;
-    a.own = aimv2_detail::keys;
+    a.own = aimv2_detail::keys, a.drops = tower_dropout;
     a.defaults.hidden_size = 1024, a.defaults.intermediate_size = 2816, a.defaults.num_hidden_layers = 24;
     a.defaults.num_attention_heads = 8, a.defaults.hidden_act = activation::silu;
     return a;

@@ -95,7 +95,7 @@ constexpr value base(const site& here, trace& t) {
 
 // transformers/models/beit: configuration_beit.py, modeling_beit.py, scaled blocks and biases of distances
 inline constexpr architecture beit = [](architecture a) {
-    a.drops = {}, a.model_type = "beit", a.prefix = "Beit", a.base = beit_detail::base;
+    a.model_type = "beit", a.prefix = "Beit", a.base = beit_detail::base;
     a.describe = [](const site& here, trace& t) {
         return describe_image_model(here, t, "beit", beit_detail::base, classify_linear);
     };

@@ -82,7 +82,7 @@ constexpr value describe_pair(const site& here, trace& t) {
 // transformers/models/clip: `CLIPVisionModel`, the images' half
 inline constexpr architecture clip_vision_model = [](architecture a) {
     a.model_type = "clip_vision_model", a.prefix = "CLIP", a.base = clip_detail::base, a.read = clip_detail::read;
-    a.tokens_ahead = 1, a.defaults.hidden_act = activation::quick_gelu;
+    a.tokens_ahead = 1, a.defaults.hidden_act = activation::quick_gelu, a.drops = tower_dropout;
     return a;
 }(shared_tower);
 

@@ -12,12 +12,11 @@ namespace llmcost::arch {
 namespace dinov2_detail {
 
 enum own : std::uint8_t { registers, ratio, gated, drops, registered, masked };
-inline constexpr own_key keys[]{{.value = own_value::computed},
-                                {"mlp_ratio", 4},
-                                {"use_swiglu_ffn", 0, own_value::boolean},
-                                {.value = own_value::computed},  // a module that drops paths in training
-                                {.value = own_value::computed},  // whether there is a tensor of registers, be it empty
-                                {"use_mask_token", 1, own_value::boolean}};
+inline constexpr own_key keys[]{
+    {.value = own_value::computed},           {"mlp_ratio", 4}, {"use_swiglu_ffn", 0, own_value::boolean},
+    {.value = own_value::computed},  // a module that drops paths in training
+    {.value = own_value::computed},  // whether there is a tensor of registers, be it empty
+    {"use_mask_token", 1, own_value::boolean}};
 
 /// A class token and learned positions, resampled to an image's patches, and registers between the two where there are such.
 struct embeddings {
@@ -143,7 +142,7 @@ constexpr void read(config_view config, sizes& s) {
 
 // transformers/models/dinov2: configuration_dinov2.py, modeling_dinov2.py, a vision transformer with scaled blocks
 inline constexpr architecture dinov2 = [](architecture a) {
-    a.drops = {}, a.model_type = "dinov2", a.prefix = "Dinov2", a.describe = dinov2_detail::describe;
+    a.model_type = "dinov2", a.prefix = "Dinov2", a.describe = dinov2_detail::describe;
     a.read = [](config_view config, sizes& s) {
         dinov2_detail::read(config, s);
         if (!config.contains("patch_size")) s.vision.patch_size = 14;

@@ -81,7 +81,7 @@ constexpr value describe_dinov3_convnext(const site& here, trace& t) {
 
 // transformers/models/dinov3_convnext: configuration_dinov3_convnext.py, modeling_dinov3_convnext.py
 inline constexpr architecture dinov3_convnext = [](architecture a) {
-    a.drops = {}, a.model_type = "dinov3_convnext", a.prefix = "DINOv3ConvNext", a.describe = describe_dinov3_convnext;
+    a.model_type = "dinov3_convnext", a.prefix = "DINOv3ConvNext", a.describe = describe_dinov3_convnext;
     a.read = dinov3_convnext_detail::read, a.heads = {head_kind::none}, a.defaults.head = head_kind::none;
     a.keys[0] = {};
     return a;

@@ -15,7 +15,7 @@ enum own : std::uint8_t {
     stem_channels,  ///< the second and the third number
     stem_strides = stem_channels + 2,
     head_width = stem_strides + 5,
-    widths,                       ///< of stages, three numbers of 20 bits: in, within, out
+    widths,                        ///< of stages, three numbers of 20 bits: in, within, out
     shapes = widths + most_stages  ///< blocks and layers of 16 bits, kernel and stride of 8, whether it shrinks, is light
 };
 inline constexpr own_key keys[]{{"use_learnable_affine_block", 0, own_value::boolean}, {.value = own_value::computed}};
@@ -27,7 +27,7 @@ struct stage_sizes {
 };
 [[nodiscard]] constexpr stage_sizes stage_of(const sizes& dims, std::int64_t i) {
     const std::int64_t w = of_stage(dims, widths, i), s = of_stage(dims, shapes, i);
-    return {w >> 40,          w >> 20 & 0xfffff, w & 0xfffff,      s >> 34, s >> 18 & 0xffff,
+    return {w >> 40,        w >> 20 & 0xfffff, w & 0xfffff,       s >> 34,     s >> 18 & 0xffff,
             s >> 10 & 0xff, s >> 2 & 0xff,     (s >> 1 & 1) != 0, (s & 1) != 0};
 }
 
@@ -101,9 +101,8 @@ struct block {
         parts[0] = x;
         for (std::int64_t i = 0; i < dims.layers; ++i) {
             const value& h = parts[i];
-            parts[i + 1] = dims.light
-                               ? t.call({"layers", i}, light{here, h.dim(1), dims.within, dims.kernel}, h)
-                               : t.call({"layers", i}, convolved{here, h.dim(1), dims.within, dims.kernel}, h);
+            parts[i + 1] = dims.light ? t.call({"layers", i}, light{here, h.dim(1), dims.within, dims.kernel}, h)
+                                      : t.call({"layers", i}, convolved{here, h.dim(1), dims.within, dims.kernel}, h);
         }
         value h = t.cat(parts, static_cast<int>(dims.layers) + 1, 1);
         const module_info aggregation{.name = "aggregation", .type = {"", "Sequential"}};
@@ -192,8 +191,7 @@ constexpr void read_hgnet_v2(config_view config, sizes& s) {
         if (in[i] > 0xfffff || within[i] > 0xfffff || out[i] > 0xfffff || blocks[i] > 0xffff || kernels[i] > 0xff ||
             strides[i] > 0xff)
             fail_unsupported(config, "stage_out_channels", "no row describes stages so large");
-        if (layers[i] >= trace::most_joined)
-            fail_unsupported(config, "stage_numb_of_layers", "no row joins so many layers");
+        if (layers[i] >= trace::most_joined) fail_unsupported(config, "stage_numb_of_layers", "no row joins so many layers");
         if (in[i] != width) fail_value(config, "stage_in_channels", "what the stage before hands out");
         if (out[i] < 2) fail_value(config, "stage_out_channels", "at least two channels");
         width = out[i];
@@ -213,6 +211,7 @@ inline constexpr architecture hgnet_v2{
     .describe = describe_hgnet_v2,
     .read = read_hgnet_v2,
     .own = hgnet_v2_detail::keys,
+    .drops = dropout_keys::none(),
     .rotated = rotation::none,
     .any_image = true,
     .heads = {head_kind::image_classification},

@@ -13,10 +13,16 @@ namespace internvl_vision_detail {
 
 enum own : std::uint8_t { mask_token, absolute, mean_pooling, norms_heads, rms, drops_projection };
 inline constexpr own_key keys[]{
-    {"use_mask_token", 0, own_value::boolean},   {"use_absolute_position_embeddings", 1, own_value::boolean},
-    {"use_mean_pooling", 1, own_value::boolean}, {"use_qk_norm", 0, own_value::boolean},
-    {.value = own_value::computed},              {.value = own_value::computed},
+    {"use_mask_token", 0, own_value::boolean},
+    {"use_absolute_position_embeddings", 1, own_value::boolean},
+    {"use_mean_pooling", 1, own_value::boolean},
+    {"use_qk_norm", 0, own_value::boolean},
+    {.value = own_value::computed},
+    {.value = own_value::computed},
 };
+
+inline constexpr dropout_key dropout_rates[]{{dropout_of::hidden, "hidden_dropout_prob"},
+                                             {dropout_of::attention, "attention_dropout"}};
 
 struct attention {
     const site& here;
@@ -37,7 +43,7 @@ struct attention {
         const value mixed = eager_attention(t, split(q), split(k), split(v), everything, {.float_softmax = false});
         const value joined = t.reshape(mixed, {x.dim(0), x.dim(1), width});
         const value out = t.call("projection_layer", linear{width, width, true}, joined);
-        if (here.dims.own[drops_projection] != 0) return dropout(t, "projection_dropout", out);
+        if (here.dims.own[drops_projection] != 0) return dropout(t, "projection_dropout", out, dropout_of::always);
         return t.call("projection_dropout", identity{"Identity"}, out);
     }
     constexpr value normed(trace& t, literal name, const value& x) const {
@@ -119,7 +125,7 @@ constexpr void read(config_view config, sizes& s) {
 inline constexpr architecture internvl_vision = [](architecture a) {
     a.model_type = "internvl_vision", a.prefix = "InternVLVision", a.read = internvl_vision_detail::read;
     a.describe = describe_bare, a.base = internvl_vision_detail::base, a.own = internvl_vision_detail::keys;
-    a.heads = {head_kind::none}, a.drops = {}, a.any_image = true, a.tokens_ahead = 1;
+    a.heads = {head_kind::none}, a.drops = internvl_vision_detail::dropout_rates, a.any_image = true, a.tokens_ahead = 1;
     a.defaults.head = head_kind::none, a.defaults.hidden_size = 1024, a.defaults.intermediate_size = 4096;
     a.defaults.num_hidden_layers = 24, a.defaults.num_attention_heads = 16;
     return a;

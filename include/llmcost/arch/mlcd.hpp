@@ -93,7 +93,7 @@ constexpr void read(config_view config, sizes& s) {
 // transformers/models/mlcd: modeling_mlcd.py, CLIP's tower with patches, and their class, turned by where they stand
 inline constexpr architecture mlcd_vision_model = [](architecture a) {
     a.model_type = "mlcd_vision_model", a.prefix = "MLCD", a.base = mlcd_detail::base, a.read = mlcd_detail::read;
-    a.attend = mlcd_detail::attend, a.any_image = true, a.tokens_ahead = 1;
+    a.attend = mlcd_detail::attend, a.any_image = true, a.tokens_ahead = 1, a.drops = tower_dropout;
     a.defaults.hidden_size = 1664, a.defaults.intermediate_size = 8192, a.defaults.num_hidden_layers = 48;
     a.defaults.num_attention_heads = 16, a.defaults.hidden_act = activation::gelu;
     return a;

@@ -20,7 +20,10 @@ enum own : std::uint8_t {
     how_many,  ///< blocks in all
     blocks     ///< widths in and out of 20 bits, kernel and stride of 8, the stage of 3, whether channels are weighed
 };
-inline constexpr own_key keys[]{{"reduction", 4}, {"class_expand", 1280}, {.value = own_value::computed}, {"stem_stride", 2},
+inline constexpr own_key keys[]{{"reduction", 4},
+                                {"class_expand", 1280},
+                                {.value = own_value::computed},
+                                {"stem_stride", 2},
                                 {.value = own_value::computed}};
 
 struct block_sizes {
@@ -90,8 +93,7 @@ struct block {
         const convolution_2d deep{dims.in, dims.in, dims.kernel, dims.stride, dims.kernel / 2, dims.in, false};
         value h = t.call("depthwise_convolution", convolved{here, deep}, x);
         const squeeze_excitation weigh{here.type("SqueezeExcitationModule"), dims.in, dims.in / here.dims.own[reduction]};
-        h = dims.weighs ? t.call("squeeze_excitation_module", weigh, h)
-                        : t.call("squeeze_excitation_module", identity{}, h);
+        h = dims.weighs ? t.call("squeeze_excitation_module", weigh, h) : t.call("squeeze_excitation_module", identity{}, h);
         return t.call("pointwise_convolution", convolved{here, {dims.in, dims.out, 1, 1, 0, 1, false}}, h);
     }
 };
@@ -185,6 +187,7 @@ inline constexpr architecture pp_lcnet{
     .describe = describe_pp_lcnet,
     .read = read_pp_lcnet,
     .own = pp_lcnet_detail::keys,
+    .drops = dropout_keys::none(),
     .rotated = rotation::none,
     .any_image = true,
     .heads = {head_kind::image_classification},

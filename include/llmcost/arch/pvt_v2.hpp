@@ -116,7 +116,7 @@ constexpr void read(config_view config, sizes& s) {
 
 // transformers/models/pvt_v2: configuration_pvt_v2.py, modeling_pvt_v2.py
 inline constexpr architecture pvt_v2 = [](architecture a) {
-    a.drops = {}, a.model_type = "pvt_v2", a.prefix = "PvtV2", a.base = pvt_v2_detail::base, a.names.base = "pvt_v2";
+    a.model_type = "pvt_v2", a.prefix = "PvtV2", a.base = pvt_v2_detail::base, a.names.base = "pvt_v2";
     a.read = pvt_v2_detail::read;
     return a;
 }(segformer);

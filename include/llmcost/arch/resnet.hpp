@@ -155,6 +155,7 @@ inline constexpr architecture resnet{
     .describe = describe_resnet,
     .read = read_resnet,
     .own = resnet_detail::keys,
+    .drops = dropout_keys::none(),
     .rotated = rotation::none,
     .any_image = true,
     .heads = {head_kind::none, head_kind::image_classification},

@@ -193,8 +193,7 @@ constexpr value describe_segformer(const site& here, trace& t) {
 
 // transformers/models/segformer: configuration_segformer.py, modeling_segformer.py
 inline constexpr architecture segformer = [](architecture a) {
-    a.drops = {}, a.model_type = "segformer", a.prefix = "Segformer", a.describe = describe_segformer,
-    a.base = segformer_detail::base;
+    a.model_type = "segformer", a.prefix = "Segformer", a.describe = describe_segformer, a.base = segformer_detail::base;
     a.names.base = "segformer", a.read = segformer_detail::read, a.own = segformer_detail::keys, a.any_image = true;
     a.defaults.num_labels = 2;
     return a;

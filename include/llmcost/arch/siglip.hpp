@@ -173,7 +173,8 @@ constexpr void read_pair(config_view config, model& m) {
     const sizes &text = m.dims, &images = m.beside[0].dims;
     keep_image_half(m);
     if (m.dims.head != head_kind::none) return;
-    if (images.own[uses_head] == 0) fail_unsupported(config, "vision_config", "no pair is made of images that nothing pools");
+    if (images.own[uses_head] == 0)
+        fail_unsupported(config, "vision_config", "no pair is made of images that nothing pools");
     if (text.own[projection] != images.hidden_size)
         fail_value(config, "text_config", "a projection_size as large as the hidden_size of vision_config");
 }
@@ -202,7 +203,7 @@ constexpr value describe_pair(const site& here, trace& t, const Pool& pool, laye
 // transformers/models/siglip: `SiglipVisionModel`, the images' half
 inline constexpr architecture siglip_vision_model = [](architecture a) {
     a.model_type = "siglip_vision_model", a.prefix = "Siglip", a.base = siglip_detail::base, a.read = siglip_detail::read;
-    a.own = siglip_detail::keys, a.defaults.hidden_act = activation::gelu_pytorch_tanh;
+    a.own = siglip_detail::keys, a.defaults.hidden_act = activation::gelu_pytorch_tanh, a.drops = tower_dropout;
     return a;
 }(shared_tower);
 
@@ -228,7 +229,7 @@ inline constexpr architecture siglip = [](architecture a) {
 // transformers/models/siglip2: the same over patches of images of any shape, to which positions are resized
 inline constexpr architecture siglip2_vision_model = [](architecture a) {
     a.model_type = "siglip2_vision_model", a.prefix = "Siglip2", a.base = siglip_detail::base_of_patches;
-    a.read = siglip_detail::read_patches, a.any_image = true, a.attend = attend_words;
+    a.read = siglip_detail::read_patches, a.any_image = true, a.attend = attend_words, a.drops = {};
     return a;
 }(siglip_vision_model);
 

@@ -124,13 +124,9 @@ struct block {
         const value normed = t.call("layernorm_before", layer_norm, x);
         const value h = within_windows<attention>(here, t, dims, shifted, true, normed);
         const value middle = t.add(x, t.call("drop_path", drop_path_module{here.row.prefix, drops_path}, h));
-        const any_mlp feed{mlp_kind::plain,
-                           dims.width,
-                           times_ratio(here.dims, ratio, dims.width),
-                           here.dims.hidden_act,
-                           here.type("MLP"),
-                           true,
-                           {.up = "fc1", .down = "fc2", .act = "activation_fn"}};
+        const any_mlp feed{
+            mlp_kind::plain,  dims.width, times_ratio(here.dims, ratio, dims.width),           here.dims.hidden_act,
+            here.type("MLP"), true,       {.up = "fc1", .down = "fc2", .act = "activation_fn"}};
         return t.add(dropout(t, "dropout", t.call("mlp", feed, t.call("layernorm_after", layer_norm, middle))), middle);
     }
 };
@@ -222,15 +218,14 @@ constexpr value describe_swin(const site& here, trace& t) {
 
 // transformers/models/swin: configuration_swin.py, modeling_swin.py
 inline constexpr architecture swin = [](architecture a) {
-    a.drops = {}, a.model_type = "swin", a.prefix = "Swin", a.describe = describe_swin, a.base = swin_detail::base,
-    a.names.base = "swin";
+    a.model_type = "swin", a.prefix = "Swin", a.describe = describe_swin, a.base = swin_detail::base, a.names.base = "swin";
     a.read = read_swin;
     return a;
 }(swinv2);
 
 // transformers/models/donut: configuration_donut_swin.py, modeling_donut_swin.py; no norm behind its stages
 inline constexpr architecture donut_swin = [](architecture a) {
-    a.drops = {}, a.model_type = "donut-swin", a.prefix = "DonutSwin", a.base = swin_detail::donut_base, a.names.base = "donut";
+    a.model_type = "donut-swin", a.prefix = "DonutSwin", a.base = swin_detail::donut_base, a.names.base = "donut";
     return a;
 }(swin);
 

@@ -140,7 +140,8 @@ constexpr void read_textnet(config_view config, sizes& s) {
         s.own[depths] += std::int64_t{1} << (8 * stage);
         ++at;
     };
-    const auto kernels = config.optional_array("conv_layer_kernel_sizes"), strides = config.optional_array("conv_layer_strides");
+    const auto kernels = config.optional_array("conv_layer_kernel_sizes"),
+               strides = config.optional_array("conv_layer_strides");
     if (static_cast<bool>(kernels) != static_cast<bool>(strides))
         fail_value(config, "conv_layer_strides", "given where conv_layer_kernel_sizes is");
     if (!kernels) {
@@ -180,6 +181,7 @@ inline constexpr architecture textnet{
     .describe = describe_textnet,
     .read = read_textnet,
     .own = textnet_detail::keys,
+    .drops = dropout_keys::none(),
     .rotated = rotation::none,
     .any_image = true,
     .heads = {head_kind::none, head_kind::image_classification},

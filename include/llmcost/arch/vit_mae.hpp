@@ -57,10 +57,8 @@ constexpr void read(config_view config, sizes& s) {
 
 // transformers/models/vit_mae: configuration_vit_mae.py, modeling_vit_mae.py, a vision transformer of a few patches
 inline constexpr architecture vit_mae = [](architecture a) {
-    a.drops = {}, a.model_type = "vit_mae", a.prefix = "ViTMAE", a.read = vit_mae_detail::read, a.own = vit_mae_detail::keys;
-    a.describe = [](const site& here, trace& t) {
-        return describe_image_model(here, t, "", vit_mae_detail::base, nullptr);
-    };
+    a.model_type = "vit_mae", a.prefix = "ViTMAE", a.read = vit_mae_detail::read, a.own = vit_mae_detail::keys;
+    a.describe = [](const site& here, trace& t) { return describe_image_model(here, t, "", vit_mae_detail::base, nullptr); };
     a.heads = {head_kind::none}, a.defaults.head = head_kind::none;
     return a;
 }(vit);

@@ -15,7 +15,7 @@ constexpr value classify(const site& here, trace& t, const value& x) { return cl
 
 // transformers/models/vit_msn: configuration_vit_msn.py, modeling_vit_msn.py, a vision transformer without a pooler
 inline constexpr architecture vit_msn = [](architecture a) {
-    a.drops = {}, a.model_type = "vit_msn", a.prefix = "ViTMSN";
+    a.model_type = "vit_msn", a.prefix = "ViTMSN";
     a.describe = [](const site& here, trace& t) {
         return describe_image_model(here, t, here.row.names.base, describe_vit_states, vit_msn_detail::classify);
     };

@@ -93,8 +93,8 @@ struct layer {
         const value normed = t.call("layernorm_before", layer_norm, x);
         t.enter(attention);
         t.enter(self);
-        const value mixed = attend_within(t, normed, width, here.dims.num_attention_heads, here.dims.attention_bias, {}, false,
-                                          all_positions(x.dim(1)));
+        const value mixed = attend_within(t, normed, width, here.dims.num_attention_heads, here.dims.attention_bias, {},
+                                          false, all_positions(x.dim(1)));
         t.leave(self);
         value h = t.leave(attention, call_output(here, t, "SelfOutput", mixed));
         const value middle = t.add(h, x);
@@ -165,9 +165,10 @@ constexpr void read(config_view config, sizes& s) {
 
 }  // namespace yolos_detail
 
-// transformers/models/yolos: configuration_yolos.py, modeling_yolos.py, a vision transformer whose last tokens are detections
+// transformers/models/yolos: configuration_yolos.py, modeling_yolos.py, a vision transformer whose last tokens are
+// detections
 inline constexpr architecture yolos = [](architecture a) {
-    a.drops = {}, a.model_type = "yolos", a.prefix = "Yolos", a.read = yolos_detail::read, a.own = yolos_detail::keys;
+    a.model_type = "yolos", a.prefix = "Yolos", a.read = yolos_detail::read, a.own = yolos_detail::keys;
     a.describe = [](const site& here, trace& t) {
         return describe_image_model(here, t, "vit", yolos_detail::base, yolos_detail::detect);
     };

@@ -147,6 +147,9 @@ constexpr value describe_bare(const site& here, trace& t) {
     return describe_within({.type = here.type(here.row.names.model_type)}, here.row.base, here, t);
 }
 
+/// What such a tower drops.
+inline constexpr dropout_key tower_dropout[]{{dropout_of::attention, "attention_dropout"}};
+
 /// Where rows of such towers begin.
 inline constexpr architecture shared_tower = [](architecture a) {
     a.describe = describe_bare, a.rotated = rotation::none, a.heads = {head_kind::none};
