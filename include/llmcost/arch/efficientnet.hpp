@@ -161,6 +161,14 @@ constexpr value base(const site& here, trace& t) {
     return here.dims.head == head_kind::none ? x : t.reshape(pooled, {x.dim(0), x.dim(1)});
 }
 
+constexpr value classify(const site& here, trace& t, const value& x) {
+    return classify_linear(here, t, dropout(t, "dropout", x, dropout_of::classifier));
+}
+
+/// Rates of blocks grow from zero in the first of all, which drops nothing.
+inline constexpr dropout_key dropout_rates[]{{dropout_of::hidden, "drop_connect_rate", 0.2},
+                                             {dropout_of::classifier, "dropout_rate", 0.5}};
+
 /// Channels times a coefficient, rounded to a divisor (`round_filters`).
 [[nodiscard]] constexpr std::int64_t rounded(std::int64_t channels, double coefficient, std::int64_t divisor) {
     const double wanted = static_cast<double>(channels) * coefficient;
@@ -229,7 +237,7 @@ constexpr stage_sizes read_stage(config_view config, std::int64_t stage, std::in
 ///
 /// Source: transformers/models/efficientnet/modeling_efficientnet.py.
 constexpr value describe_efficientnet(const site& here, trace& t) {
-    return describe_image_model(here, t, "efficientnet", efficientnet_detail::base, classify_dropped);
+    return describe_image_model(here, t, "efficientnet", efficientnet_detail::base, efficientnet_detail::classify);
 }
 
 /// What surrounds the layer behind all blocks.
@@ -272,6 +280,7 @@ inline constexpr architecture efficientnet{
     .describe = describe_efficientnet,
     .read = read_efficientnet,
     .own = efficientnet_detail::keys,
+    .drops = efficientnet_detail::dropout_rates,
     .rotated = rotation::none,
     .any_image = true,
     .heads = {head_kind::none, head_kind::image_classification},

@@ -120,10 +120,13 @@ constexpr void read_tower(config_view config, sizes& s) {
     share_among_heads(config, s, {"num_attention_heads"});
 }
 
+inline constexpr dropout_key dropout_rates[]{{dropout_of::hidden, "hidden_dropout_prob", 0.1},
+                                             {dropout_of::attention, "attention_probs_dropout_prob", 0.1}};
+
 inline constexpr architecture tower = [](architecture a) {
     a.prefix = "Git", a.base = tower_base, a.read = read_tower, a.heads = {};
     a.names.layer_type = "VisionEncoderLayer", a.names.attention_type = "VisionAttention", a.names.mlp_type = "VisionMLP";
-    a.defaults.hidden_act = activation::quick_gelu;
+    a.defaults.hidden_act = activation::quick_gelu, a.drops = tower_dropout;
     return a;
 }(shared_tower);
 
@@ -133,6 +136,7 @@ constexpr value see(const site& here, trace& t) {
     value each[most_frames];
     {
         const recorder::workload_guard pictures_of_one{t, pictures(t.load(), t.load().batch, 0, 0)};
+        const trace::dropout_guard own_rates{t, here.component(0).dims.drops};
         for (std::int64_t i = 0; i < shown; ++i) {
             const recorder::called_again_guard again{t, i > 0};
             each[i] = describe_tower(here, t, 0, "image_encoder", role::vision);
@@ -208,7 +212,7 @@ inline constexpr architecture git = [](architecture a) {
     a.defaults.num_hidden_layers = 6, a.defaults.num_attention_heads = 12, a.defaults.max_position_embeddings = 1024;
     a.defaults.hidden_act = activation::gelu;
     a.keys[5] = no_key_value_heads;
-    a.drops = {};
+    a.drops = git_detail::dropout_rates;
     return a;
 }(shared_decoder);
 
