@@ -33,6 +33,16 @@ def rates_of(config):
             and key != "drop_vision_last_layer"]
 
 
+def videos_of(subject):
+    """Pixels of a model that reads videos, whose configuration says how many frames they have."""
+    config, pixels = subject.config, "pixel_values"
+    frames = getattr(config, "num_frames", None)
+    if not frames or getattr(subject.model, "main_input_name", "") != pixels:
+        return {}
+    sides = config.image_size if isinstance(config.image_size, (list, tuple)) else [config.image_size] * 2
+    return {pixels: torch.empty((2, frames, config.num_channels, *sides), device=subject.device, dtype=subject.model.dtype)}
+
+
 def step(values):
     try:
         return step_on(values, "meta")
@@ -52,6 +62,7 @@ def step_on(values, device):
     sequence = min(24, subject.longest)
     encoder = subject.encoder_length(sequence)
     arguments = subject.arguments(2, sequence, encoder, use_cache=False)
+    arguments |= videos_of(subject)
     own = {t.untyped_storage()._cdata for t in [*subject.model.parameters(), *subject.model.buffers()]}
     saved, alive = {}, []
 
@@ -93,9 +104,10 @@ def record(path, architecture):
     drawn = [key for key in keys if "layerdrop" in key or "jitter" in key]
     alone = [key for key in keys if key not in drawn]
     own = [] if any(getattr(config, key, None) for key in drawn) else [{}]
-    settings = own + [{key: RATE if key == one else 0.0 for key in keys} for one in alone]
+    none = {key: 0 if isinstance(getattr(config, key, None), int) else 0.0 for key in keys}  # some rates must be integers
+    settings = own + [{**none, one: RATE} for one in alone]
     if any(getattr(config, key, None) for key in keys):
-        settings.append(dict.fromkeys(keys, 0.0))
+        settings.append(none)
     fewer = fewer_layers(values) | chosen
     for rates in settings:
         changes = {**fewer, **rates}

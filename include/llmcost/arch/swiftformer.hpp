@@ -20,6 +20,8 @@ enum own : std::uint8_t {
     widths,
     depths = widths + most_stages
 };
+inline constexpr dropout_key dropout_rates[]{{dropout_of::hidden, "drop_mlp_rate"},
+                                             {dropout_of::inner, "drop_conv_encoder_rate"}};
 inline constexpr own_key keys[]{{"down_patch_size", 3},
                                 {"down_stride", 2},
                                 {"down_pad", 1, own_value::non_negative},
@@ -42,7 +44,7 @@ struct convolutions {
         value h = t.call("depth_wise_conv", convolution_2d{width, width, 3, 1, 1, width}, x);
         h = t.call("point_wise_conv1", convolution_2d{width, inner}, t.call("norm", batch_norm_2d{width}, h));
         h = t.mul(scale, t.call("point_wise_conv2", convolution_2d{inner, width}, t.call("act", gelu_module{}, h)));
-        return t.add(x, drops_path ? dropout(t, "drop_path", h) : t.call("drop_path", identity{}, h));
+        return t.add(x, drops_path ? dropout(t, "drop_path", h, dropout_of::inner) : t.call("drop_path", identity{}, h));
     }
 };
 
@@ -202,6 +204,7 @@ inline constexpr architecture swiftformer{
     .describe = describe_swiftformer,
     .read = read_swiftformer,
     .own = swiftformer_detail::keys,
+    .drops = swiftformer_detail::dropout_rates,
     .rotated = rotation::none,
     .any_image = true,
     .heads = {head_kind::none, head_kind::image_classification},

@@ -16,9 +16,7 @@ inline constexpr own_key keys[]{{"num_frames", 8}, {.value = own_value::computed
 [[nodiscard]] constexpr video_sizes own_video(const sizes& dims) noexcept {
     return {dims.own[frames], dims.vision.image_height, dims.vision.image_width};
 }
-constexpr media_shapes show(const model& m, const workload& load) {
-    return show_one_video(load, own_video(m.dims), false);
-}
+constexpr media_shapes show(const model& m, const workload& load) { return show_one_video(load, own_video(m.dims), false); }
 
 /// Patches of all frames, positions of places, then positions of frames: (B, 1 + places · frames, width).
 constexpr value embed(const site& here, trace& t) {
@@ -54,8 +52,7 @@ struct self_attention {
     constexpr value describe(trace& t, const value& x) const {
         const std::int64_t width = here.dims.hidden_size, heads = here.dims.num_attention_heads, d = width / heads;
         const value all = t.call("qkv", linear{width, 3 * width, here.dims.attention_bias}, x);
-        const value each = t.select_each(
-            t.reshape(all, {x.dim(0), x.dim(1), 3, heads, d}).permute({2, 0, 3, 1, 4}), 0, 3);
+        const value each = t.select_each(t.reshape(all, {x.dim(0), x.dim(1), 3, heads, d}).permute({2, 0, 3, 1, 4}), 0, 3);
         const recorder::fused_guard fused{t, fused_attention(each, heads, all_positions(x.dim(1)).where, x.dim(1))};
         const value scores = t.mul(t.matmul_operator(each, each.transpose(-2, -1)));
         const value seen = dropout(t, "attn_drop", t.softmax_method(scores), dropout_of::attention);
@@ -168,6 +165,7 @@ inline constexpr architecture timesformer{
     .describe = describe_timesformer,
     .read = read_timesformer,
     .own = timesformer_detail::keys,
+    .drops = vit_detail::dropout_rates,
     .media = timesformer_detail::show,
     .reads = {.text = false, .videos = true},
     .rotated = rotation::none,

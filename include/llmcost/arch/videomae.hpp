@@ -20,9 +20,7 @@ inline constexpr own_key keys[]{{"num_frames", 16}, {"tubelet_size", 2}, {"use_m
 [[nodiscard]] constexpr video_sizes own_video(const sizes& dims) noexcept {
     return {dims.own[frames], dims.vision.image_height, dims.vision.image_width};
 }
-constexpr media_shapes show(const model& m, const workload& load) {
-    return show_one_video(load, own_video(m.dims), false);
-}
+constexpr media_shapes show(const model& m, const workload& load) { return show_one_video(load, own_video(m.dims), false); }
 
 /// Tubelets as tokens with positions of fixed waves, which every pass copies to where the tokens are.
 constexpr value embed(const site& here, trace& t) {
@@ -140,6 +138,7 @@ inline constexpr architecture videomae{
     .describe = describe_videomae,
     .read = read_videomae,
     .own = videomae_detail::keys,
+    .drops = vit_detail::dropout_rates,
     .media = videomae_detail::show,
     .reads = {.text = false, .videos = true},
     .rotated = rotation::none,

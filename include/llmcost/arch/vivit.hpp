@@ -20,9 +20,7 @@ inline constexpr own_key keys[]{
 [[nodiscard]] constexpr video_sizes own_video(const sizes& dims) noexcept {
     return {dims.own[frames], dims.vision.image_height, dims.vision.image_width};
 }
-constexpr media_shapes show(const model& m, const workload& load) {
-    return show_one_video(load, own_video(m.dims), false);
-}
+constexpr media_shapes show(const model& m, const workload& load) { return show_one_video(load, own_video(m.dims), false); }
 
 /// Tubelets as tokens behind a class token, with learned positions.
 constexpr value embed(const site& here, trace& t) {
@@ -94,6 +92,7 @@ inline constexpr architecture vivit{
     .describe = describe_vivit,
     .read = read_vivit,
     .own = vivit_detail::keys,
+    .drops = vit_detail::dropout_rates,
     .media = vivit_detail::show,
     .reads = {.text = false, .videos = true},
     .rotated = rotation::none,
