@@ -4,6 +4,7 @@
 
 #include <llmcost/arch/idefics3.hpp>
 #include <llmcost/arch/siglip.hpp>
+#include <llmcost/walks/packed.hpp>
 #include <llmcost/walks/pairs.hpp>
 
 // What Phi-4 multimodal sees: crops of an image and the whole of it through SigLIP, rows of patches ended by a token.
