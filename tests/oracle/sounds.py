@@ -137,6 +137,10 @@ def gemma3n(made, out, tokens, heard, keywords):
     return tokens, out["input_features"].shape[1], len(heard[:480000])
 
 
+def phi4(made, out, tokens, heard, keywords):
+    return out["audio_embed_sizes"][0], out["audio_input_features"].shape[1], None
+
+
 def voxtral(made, out, tokens, heard, keywords):
     """processing_voxtral.py, `_retrieve_input_features`; modeling_voxtral.py, `get_audio_features`: four states are one."""
     most = keywords.pop("max_source_positions")
@@ -247,6 +251,23 @@ FAMILIES = (
         extractor="FunAsrNanoFeatureExtractor",
         processor="FunAsrNanoProcessor",
         told=rows,
+    ),
+    Family(
+        "muse_spark",
+        ({}, None),
+        ({}, old(sampling_rate=16000)),
+        ({"audio_config": {"patch_sizes": [16, 6, 5, 2]}}, same({"samples_per_token": 960, "sampling_rate": 22050})),
+        extractor="MuseSparkFeatureExtractor",
+        processor="MuseSparkProcessor",
+        told=raw,
+    ),
+    Family(
+        "phi4_multimodal",
+        ({}, None),
+        ({}, old(sampling_rate=8000, hop_length=80, win_length=200)),
+        ({}, same({"hop_length": 200, "n_fft": 400, "win_length": 320})),
+        extractor="Phi4MultimodalFeatureExtractor",
+        told=phi4,
     ),
     Family(
         "gemma3n",

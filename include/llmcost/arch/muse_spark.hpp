@@ -4,6 +4,7 @@
 
 #include <llmcost/arch/muse_glimmer.hpp>
 #include <llmcost/reading/experts.hpp>
+#include <llmcost/reading/sound_files.hpp>
 #include <llmcost/walks/images.hpp>
 #include <llmcost/walks/packed.hpp>
 #include <llmcost/walks/sound.hpp>
@@ -237,15 +238,15 @@ struct stage_layer {
     }
 };
 
-/// Samples at 24 kHz that fill up a recording's last token; of one token where nothing is heard.
-[[nodiscard]] constexpr std::int64_t tokens_of(const sizes& audio, std::int64_t milliseconds) {
+/// Tokens of a recording, whose last one samples fill up; one where nothing is heard.
+[[nodiscard]] constexpr std::int64_t tokens_of(const sizes& audio, const sound_settings& sound, std::int64_t milliseconds) {
     const std::int64_t each = samples_of_token(audio);
-    return milliseconds == 0 ? 1 : (24 * milliseconds + each - 1) / each;
+    return milliseconds == 0 ? 1 : (sound.samples_of(milliseconds) + each - 1) / each;
 }
 
 /// Waveforms through stages that shorten and widen: (B, tokens, width of the text).
 constexpr value hear(const site& here, trace& t) {
-    const std::int64_t n = hears(t) ? tokens_of(here.dims, t.load().audio_milliseconds) : 1;
+    const std::int64_t n = hears(t) ? tokens_of(here.dims, here.whole.sound, t.load().audio_milliseconds) : 1;
     const std::int64_t last = of_stage(here.dims, widths, here.dims.num_hidden_layers - 1), out = here.dims.own[out_width];
     value x = t.input({t.load().batch, n * samples_of_token(here.dims)}).unsqueeze(-1);
     for (std::int64_t i = 0; i < here.dims.num_hidden_layers; ++i) x = t.call({"layers", i}, stage_layer{here, i}, x);
@@ -256,11 +257,21 @@ constexpr value hear(const site& here, trace& t) {
 
 // ---- the whole
 
+/// Source: transformers/models/muse_spark/feature_extraction_muse_spark.py.
+constexpr void read_sound(config_view config, model& m) {
+    const auto told = extractor_told(config);
+    if (!told) return;
+    expect_extractor(*told, "MuseSparkFeatureExtractor");
+    expect_number(*told, "samples_per_token", samples_of_token(m.beside[1].dims),
+                  "the product of the audio_config's patch_sizes");
+    m.sound.rate = told->positive("sampling_rate", m.sound.rate);
+}
+
 constexpr media_shapes show(const model& m, const workload& load) {
     media_shapes all = muse_glimmer_detail::show(m, load);
     const sizes& audio = m.beside[1].dims;
     if (load.audio_milliseconds == 0) return all;
-    const std::int64_t tokens = tokens_of(audio, load.audio_milliseconds);
+    const std::int64_t tokens = tokens_of(audio, m.sound, load.audio_milliseconds);
     all.audio = {.tokens = tokens, .samples = tokens * samples_of_token(audio)};
     return all;
 }
@@ -330,6 +341,7 @@ inline constexpr architecture muse_spark_text = [](architecture a) {
 inline constexpr architecture muse_spark = [](architecture a) {
     a.model_type = "muse_spark", a.prefix = "MuseSpark", a.base = muse_spark_detail::base;
     a.read_whole = muse_spark_detail::read, a.media = muse_spark_detail::show, a.reads.audio = true;
+    a.read_sound = muse_spark_detail::read_sound, a.sound.rate = 24000;
     a.text = {.key = "text_config", .otherwise = &muse_spark_text, .always = true};
     a.beside[0] = {.key = "vision_config", .otherwise = &muse_spark_detail::tower, .always = true};
     a.beside[1] = {.key = "audio_config", .otherwise = &muse_spark_detail::audio_tower, .always = true};

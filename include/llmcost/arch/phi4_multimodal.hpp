@@ -14,7 +14,7 @@ namespace llmcost::arch {
 namespace phi4_multimodal_detail {
 
 constexpr media_shapes show(const model& m, const workload& load) {
-    return {.image = load.images > 0 ? show_image(m, load) : media_shape{}, .audio = show_sound(load)};
+    return {.image = load.images > 0 ? show_image(m, load) : media_shape{}, .audio = show_sound(m, load)};
 }
 
 constexpr void read_processor(config_view told, model& m) {
@@ -64,6 +64,7 @@ inline constexpr architecture phi4_multimodal = [](architecture a) {
     a.heads = language_heads, a.defaults.head = head_kind::causal_lm;
     a.media = phi4_multimodal_detail::show, a.own = phi4_multimodal_detail::keys;
     a.read_processor = phi4_multimodal_detail::read_processor, a.reads.images = a.reads.audio = true;
+    a.read_sound = phi4_multimodal_detail::read_sound, a.sound.transform = 512;
     a.text = {.key = "text_config", .otherwise = &phi4_multimodal_text, .always = true, .flat = true};
     a.beside[0] = {.key = "vision_config", .otherwise = &phi4_multimodal_vision, .always = true};
     a.beside[1] = {.key = "audio_config", .otherwise = &phi4_multimodal_audio, .always = true};

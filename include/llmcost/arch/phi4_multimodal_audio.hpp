@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llmcost/reading/reader.hpp>
+#include <llmcost/reading/sound_files.hpp>
 #include <llmcost/walks/attention.hpp>
 #include <llmcost/walks/packed.hpp>
 #include <llmcost/walks/sound.hpp>
@@ -231,9 +232,9 @@ constexpr value cut_into_parts(trace& t, const value& states) {
     return t.contiguous(columns.permute({0, 3, 2, 1}).view({parts, longest_part, width}));
 }
 
-/// Frames of 10 milliseconds; a second of them where nothing is heard.
-[[nodiscard]] constexpr std::int64_t frames_in(const trace& t) {
-    return filter_bank_frames(hears(t) ? samples_of(t.load()) : 16000);
+/// Frames of a recording; of a second where nothing is heard.
+[[nodiscard]] constexpr std::int64_t frames_in(const trace& t, const sound_settings& sound) {
+    return filter_bank_frames(sound, hears(t) ? samples_of(sound, t.load()) : sound.rate);
 }
 
 /// A conformer over normed frames: (B, frames, mels) -> (B, states, width).
@@ -241,7 +242,8 @@ constexpr value hear(const site& here, trace& t) {
     const std::int64_t batch = t.load().batch, width = here.dims.hidden_size, factor = here.dims.own[reduction];
     if (hears(t) && (factor & (factor - 1)) != 0)
         report_description("time_reduction: the reference makes a mask for as many states only of a power of two");
-    const value frames = t.call("encoder_embedding", frame_norm{here}, t.input({batch, frames_in(t), here.dims.own[mels]}));
+    const value frames =
+        t.call("encoder_embedding", frame_norm{here}, t.input({batch, frames_in(t, here.whole.sound), here.dims.own[mels]}));
     value x = t.call("embed", subsampling{here}, frames);
     const std::int64_t states = x.dim(1);
     const bool parts = states > longest_part;
@@ -258,10 +260,23 @@ constexpr value hear(const site& here, trace& t) {
 }
 
 /// One token for every eighth frame, as the feature extractor counts by itself.
-constexpr sound_shape show_sound(const workload& load) {
+constexpr sound_shape show_sound(const model& m, const workload& load) {
     if (load.audio_milliseconds == 0) return {};
-    const std::int64_t samples = samples_of(load), frames = filter_bank_frames(samples);
+    const std::int64_t samples = samples_of(m.sound, load), frames = filter_bank_frames(m.sound, samples);
     return {.tokens = (frames + 7) / 8, .samples = samples, .frames = frames};
+}
+
+/// Source: transformers/models/phi4_multimodal/feature_extraction_phi4_multimodal.py.
+constexpr void read_sound(config_view config, model& m) {
+    const auto told = extractor_told(config);
+    if (!told) return;
+    expect_extractor(*told, "Phi4MultimodalFeatureExtractor");
+    expect_bands(*told, {"feature_size"}, m.beside[1].dims.own[mels]);
+    expect_number(*told, "audio_compression_rate", 8, "8, the frames that a token stands for");
+    for (const literal key : {"audio_downsample_rate", "audio_feat_stride"})
+        expect_number(*told, key, 1, "1: a token for every eighth frame");
+    m.sound.rate = told->positive("sampling_rate", m.sound.rate);
+    read_frames(*told, m.sound);
 }
 
 /// Sound in the places of the words that stand for it; beside images it has projections of its own
@@ -286,7 +301,7 @@ constexpr value place_sound(const site& here, trace& t, const value& words) {
     const value& all = beside_images ? beside : of_sound;
     value placed = words;
     if (sounds) {
-        const std::int64_t tokens = show_sound(t.load()).tokens;
+        const std::int64_t tokens = show_sound(here.whole, t.load()).tokens;
         if (tokens > all.dim(1)) report_description("time_reduction: fewer states than the tokens of a feature extractor's");
         value each = t.select_each(all, 0, batch);
         if (tokens < all.dim(1)) each = t.slice(each, 0, tokens);
