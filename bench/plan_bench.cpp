@@ -31,7 +31,7 @@ void plan(benchmark::State& state, const char* load) {
         std::ostringstream out;
         std::istringstream in;
         const int code = llmcost::cli::run_commands(args, parts::whole({out, std::cerr, in, offline, false, false}));
-        if (code != 0 || out.str().find("\"candidates\":1008") == std::string::npos)
+        if (code != 0 || out.str().find("\"candidates\": 1008,") == std::string::npos)
             state.SkipWithError("expected an answer over 1,008 candidates");
     }
 }
