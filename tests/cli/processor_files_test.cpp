@@ -42,7 +42,8 @@ TEST_CASE("how sound is made ready is read from the files beside a configuration
     CHECK(has(printed(ask), "\"frames\": 4000"));
     CHECK(has(printed(ask), "\"audio_tokens\": 500"));
     // one that does holds
-    folder.beside("processor_config.json", R"({"feature_extractor": {"chunk_length": 30}, "max_audio_len": 30})");
+    folder.beside("processor_config.json",
+                  R"({"feature_extractor": {"chunk_length": 30}, "max_audio_len": 30, "video_processor": {"fps": 2}})");
     CHECK(has(printed(ask), "\"frames\": 3000"));
     // as does what the line says
     CHECK(has(printed(folder.line("--set processor_config.max_audio_len=60 --audio 50 --sequence 4 --format json")),

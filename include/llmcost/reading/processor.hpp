@@ -18,10 +18,10 @@ namespace llmcost {
 /// Source: transformers/image_processing_base.py, `get_image_processor_dict`; feature_extraction_utils.py,
 /// `get_feature_extractor_dict`.
 constexpr maybe<config_view> told_beside(config_view config, std::initializer_list<literal> words) {
-    if (const auto newer = config.optional_object("processor_config"))
-        for (const literal word : words)
-            if (const auto told = newer->optional_object(word)) return told;
-    const auto older = config.optional_object("preprocessor_config");
+    const auto newer = config.optional_object("processor_config"), older = config.optional_object("preprocessor_config");
+    if (newer) (void)newer->find("video_processor");  // frames are those that it has sampled: known, and not looked into
+    for (const literal word : words)
+        if (const auto told = newer ? newer->optional_object(word) : maybe<config_view>{}) return told;
     if (!older) return {};
     for (const literal word : words)
         if (const auto told = older->optional_object(word)) return told;
