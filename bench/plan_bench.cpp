@@ -31,11 +31,12 @@ void plan(benchmark::State& state, const char* load) {
         std::ostringstream out;
         std::istringstream in;
         const int code = llmcost::cli::run_commands(args, parts::whole({out, std::cerr, in, offline, false, false}));
-        if (code != 0 || out.str().find("\"candidates\": 1008,") == std::string::npos)
+        if ((code != 0 && code != 8) || out.str().find("\"candidates\": 1008,") == std::string::npos)
             state.SkipWithError("expected an answer over 1,008 candidates");
     }
 }
 BENCHMARK_CAPTURE(plan, rate, "--rate 5 --slo ttft=1s,tpot=30ms")->Unit(benchmark::kMillisecond);
+// none keeps to it: a burst of 256 prompts takes longer
 BENCHMARK_CAPTURE(plan, clients, "--concurrency 256 --slo ttft=3s,tpot=60ms")->Unit(benchmark::kMillisecond);
 
 }  // namespace

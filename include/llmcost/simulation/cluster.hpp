@@ -118,8 +118,10 @@ private:
             if (!all->writes(at)) r.scheduled = now, r.cached = all->progress_[id].cached, r.replica = at;
         }
         void started(std::size_t id, double now) const {
-            double& first = all->result_.requests[id].first;  // who is put back behind it has it already
-            if (first == 0 && (all->writes(at) || all->first_that_writes_ == none)) first = now;
+            request_record& r = all->result_.requests[id];  // who is put back behind its first token has it already
+            if (r.first > 0 || !(all->writes(at) || all->first_that_writes_ == none)) return;
+            r.first = now;
+            if (!all->plan_.bounds.begins_in_time(r)) all->break_bound();
         }
         void ended(std::size_t id, double now) const { all->ended(id, now, at); }
         void gap(token_gap g) const {
@@ -189,6 +191,9 @@ private:
             if (replicas_[i].next() < time) time = replicas_[i].next(), soonest = i;
         return soonest;
     }
+    void break_bound() noexcept {
+        if (++broken_ > plan_.most_broken) result_.given_up = true;
+    }
     void come(arrival a) {
         arrivals_.push_back(a);
         std::push_heap(arrivals_.begin(), arrivals_.end());
@@ -237,7 +242,7 @@ private:
         r.preempted = progress_[id].preempted + (writes(at) ? progress_behind_[id].preempted : 0);
         result_.seconds = std::max(result_.seconds, now);
         ++answered_;
-        if (!plan_.bounds.holds(r) && ++broken_ > plan_.most_broken) result_.given_up = true;
+        if (plan_.bounds.begins_in_time(r) && !plan_.bounds.holds(r)) break_bound();  // else it did at its first token
         for (const std::size_t next : followers_[id]) send(next, now + requests_[next].at);
         if (clients_ > 0 && followers_[id].empty()) send_next(now);
     }

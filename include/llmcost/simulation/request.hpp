@@ -49,9 +49,13 @@ struct request_bounds {
     double ttft_longer = 1, tpot_longer = 1;
 
     [[nodiscard]] bool any() const noexcept { return ttft > 0 || tpot > 0 || end_to_end > 0; }
+    /// Whether its first token comes in time.
+    [[nodiscard]] bool begins_in_time(const request_record& r) const noexcept {
+        return ttft == 0 || ttft_longer * r.time_to_first_token() <= ttft;
+    }
     [[nodiscard]] bool holds(const request_record& r) const noexcept {
         const double first = ttft_longer * r.time_to_first_token();
-        return (ttft == 0 || first <= ttft) && (tpot == 0 || tpot_longer * r.time_per_output_token() <= tpot) &&
+        return begins_in_time(r) && (tpot == 0 || tpot_longer * r.time_per_output_token() <= tpot) &&
                (end_to_end == 0 || first + tpot_longer * (r.last - r.first) <= end_to_end);
     }
 };
