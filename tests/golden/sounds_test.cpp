@@ -41,7 +41,7 @@ std::string heard(const llmcost::model& m, std::int64_t milliseconds, const std:
     }
 }
 
-std::string refusal(const std::string& config, const std::string& files) {
+std::string refused_sound(const std::string& config, const std::string& files) {
     try {
         (void)read_with_files(config, files);
     } catch (const llmcost::error& e) {
@@ -84,7 +84,7 @@ TEST_CASE("a recording of any length becomes what its feature extractor makes of
 
 TEST_CASE("what a file says of sound that a tower cannot read is refused where it stands") {
     const auto names = [](const std::string& type, const std::string& files, const char* pointer) {
-        const std::string sentence = refusal(R"({"model_type": ")" + type + R"("})", files);
+        const std::string sentence = refused_sound(R"({"model_type": ")" + type + R"("})", files);
         INFO(type << " " << files << ": " << sentence);
         CHECK(sentence.find(std::string("config.json: /") + pointer + ": expected") != std::string::npos);
     };
@@ -123,7 +123,7 @@ TEST_CASE("what a file says of sound that a tower cannot read is refused where i
     // the newer file holds where both are there; sizes that nothing depends on are left alone
     const std::string both =
         R"({"preprocessor_config": {"chunk_length": 15}, "processor_config": {"feature_extractor": {"chunk_length": 30}}})";
-    CHECK(refusal(R"({"model_type": "whisper"})", both).empty());
-    CHECK(refusal(R"({"model_type": "whisper"})", older(R"({"n_samples": 1, "dither": 0.1, "padding_side": "left"})"))
+    CHECK(refused_sound(R"({"model_type": "whisper"})", both).empty());
+    CHECK(refused_sound(R"({"model_type": "whisper"})", older(R"({"n_samples": 1, "dither": 0.1, "padding_side": "left"})"))
               .empty());
 }
