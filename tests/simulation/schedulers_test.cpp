@@ -106,7 +106,7 @@ std::string who(const step_batch& batch, const std::vector<request_progress>& be
 }
 
 /// Runs a script; `alone`: each step by itself where several are alike.
-std::string trace(const scripted_requests& s, bool alone) {
+std::string played(const scripted_requests& s, bool alone) {
     std::vector<request_progress> progress(s.requests.size());
     llmcost::scheduler engine(s.policy, s.pages, 1, s.requests, progress);
     step_list steps;
@@ -150,8 +150,8 @@ TEST_CASE("steps are composed as the engines' own schedulers compose them") {
         if (line.rfind("  steps ", 0) != 0) continue;
         INFO(name, ": ", script);
         ++scenarios;
-        CHECK(trace(read(script), true) == line.substr(8));
-        CHECK(trace(read(script), false) == line.substr(8));
+        CHECK(played(read(script), true) == line.substr(8));
+        CHECK(played(read(script), false) == line.substr(8));
     }
     CHECK(scenarios > 80);
 }

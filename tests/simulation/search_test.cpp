@@ -22,7 +22,6 @@ using namespace llmcost::testing;
 
 namespace {
 
-unmeasured nobody;
 
 /// Servers of a model in 8 bits, and what is tried of them.
 struct offered {

@@ -16,7 +16,6 @@ using namespace llmcost::testing;
 
 namespace {
 
-unmeasured nobody;
 const step_cost towers{.seconds = 30e-3, .flops = 1e12};
 
 execution in_fp8() {

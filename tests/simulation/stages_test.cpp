@@ -17,7 +17,6 @@ using namespace llmcost::testing;
 
 namespace {
 
-unmeasured nobody;
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
 execution over(std::int64_t tensor) {
