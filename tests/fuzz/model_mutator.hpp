@@ -235,7 +235,7 @@ inline std::string config_text(const nlohmann::ordered_json& config) {
 inline std::string mutated_config(std::string_view text, unsigned seed) {
     config_mutator m(seed);
     nlohmann::ordered_json config = config_json(text);
-    if (config.is_null()) config = {{"model_type", m.one_of(parts::rows)->model_type}};
+    if (config.is_null()) config = {{"model_type", m.one_of(parts::rows).model_type}};
     for (std::size_t left = 1 + m.below(4); left > 0; --left) {
         if (config.contains("workload") && !config["workload"].is_object()) config.erase("workload");
         m.mutate(config);

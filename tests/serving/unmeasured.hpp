@@ -13,6 +13,6 @@ inline const device& h200 = *find_device("h200_sxm");
 struct unmeasured final : kernel_source {
     const kernel_calibration* find(const operator_shape&) override { return nullptr; }
 };
-inline unmeasured nobody;
+inline unmeasured no_kernels;
 
 }  // namespace llmcost::testing

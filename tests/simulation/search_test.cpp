@@ -34,7 +34,7 @@ struct offered {
                 execution how;
                 how.products = how.experts = find_operand("fp8");
                 how.shards.tensor = tensor;
-                servers.emplace_back(presets::llama_3_1_70b, how, engine{}, h200, nobody);
+                servers.emplace_back(presets::llama_3_1_70b, how, engine{}, h200, no_kernels);
                 for (std::int64_t stages = 1; stages * tensor <= devices; stages *= 2)
                     kinds.push_back({.by = {&servers.back(), p, host_times_of(p.engine)},
                                      .stages = stages,
@@ -113,7 +113,7 @@ TEST_CASE("a model that one node does not hold stands on stages of two") {
     const auto requests = requests_of({.input = {500, 500}, .output = {50, 50}, .requests = 20, .rate = 0.2});
     execution how;
     how.shards.tensor = 8;
-    server on(presets::llama_3_1_405b, how, {}, h100, nobody);
+    server on(presets::llama_3_1_405b, how, {}, h100, no_kernels);
     const auto search = [&](std::int64_t stages, double devices) {
         search_limits limits;
         limits.devices = devices, limits.separated = false;
@@ -136,7 +136,7 @@ TEST_CASE("what the first requests let through holds with all of them") {
     std::vector<simulated_request> requests;
     for (int i = 0; i < 4000; ++i) requests.push_back({.input = 300, .output = 2, .at = i < 2500 ? i * 0.2 : 500.0});
     execution how;
-    server on(presets::llama_3_2_1b, how, {}, h200, nobody);
+    server on(presets::llama_3_2_1b, how, {}, h200, no_kernels);
     const std::vector<deployment_search::kind> kinds{
         {.by = {&on, scheduling_policies[0]}, .budgets = {2048}, .sequences = {1024}, .bounds = {.ttft = 1.5}}};
     search_limits limits;
@@ -155,7 +155,7 @@ TEST_CASE("what the first requests let through holds with all of them") {
 // a limit that no step reached is told as it was asked for, and simulated once
 TEST_CASE("limits that are never reached are simulated once") {
     execution how;
-    server on(presets::llama_3_2_1b, how, {}, h200, nobody);
+    server on(presets::llama_3_2_1b, how, {}, h200, no_kernels);
     const auto requests = requests_of({.input = {300, 300}, .output = {50, 50}, .requests = 30, .rate = 2});
     search_limits limits;
     limits.separated = false;

@@ -41,7 +41,7 @@ simulation_result simulated(server& on, const std::vector<simulated_request>& re
 // without host times of an engine both are kernels alone: the first token to the last bit of both sums, a token behind it at
 // the mean of the lengths that the simulation goes through
 TEST_CASE("one request alone takes what the closed form says, with what it shows and without") {
-    server on(presets::llama_3_1_70b, in_fp8(), {}, h200, nobody);
+    server on(presets::llama_3_1_70b, in_fp8(), {}, h200, no_kernels);
     for (const std::int64_t input : {300, 1024, 5000})
         for (const std::int64_t chunk : {1024, 1 << 20})
             for (const step_cost& shown : {step_cost{}, towers}) {
@@ -55,7 +55,7 @@ TEST_CASE("one request alone takes what the closed form says, with what it shows
 }
 
 TEST_CASE("towers are in the first step of a prompt, once, and on the first stage") {
-    server on(presets::llama_3_1_70b, in_fp8(), {}, h200, nobody);
+    server on(presets::llama_3_1_70b, in_fp8(), {}, h200, no_kernels);
     const std::vector<simulated_request> one{{.input = 5000, .output = 50}};
     for (const std::int64_t stages : {1, 4}) {
         const request_record text = simulated(on, one, 1024, {.stages = stages}, {}).requests[0],

@@ -25,11 +25,11 @@ execution over(std::int64_t tensor) {
     return how;
 }
 stage_links links(const device& on, std::int64_t stages, std::int64_t devices) {
-    return server(presets::llama_3_1_70b, over(devices), {}, on, nobody).links_of(stages, devices);
+    return server(presets::llama_3_1_70b, over(devices), {}, on, no_kernels).links_of(stages, devices);
 }
 /// One request of a prompt in one step and `output - 1` steps behind it, alone.
 request_record alone(const device& on, std::int64_t tensor, std::int64_t stages, std::int64_t input, std::int64_t output) {
-    server of(presets::llama_3_1_70b, over(tensor), {}, on, nobody);
+    server of(presets::llama_3_1_70b, over(tensor), {}, on, no_kernels);
     scheduling_policy p = scheduling_policies[0];
     p.tokens_per_step = 1 << 20;
     return simulate({&of, p}, {{.input = input, .output = output}}, {.stages = stages}).requests[0];

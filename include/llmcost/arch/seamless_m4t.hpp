@@ -4,6 +4,7 @@
 
 #include <llmcost/arch/m2m_100.hpp>
 #include <llmcost/arch/seamless_m4t_speech.hpp>
+#include <llmcost/reading/sound_files.hpp>
 
 namespace llmcost::arch {
 

@@ -8,6 +8,7 @@
 #include <llmcost/detail/config_edit_distance.hpp>
 #include <llmcost/model/architecture.hpp>
 #include <llmcost/reading/known_models.hpp>
+#include <llmcost/reading/processor.hpp>
 #include <llmcost/reading/reader.hpp>
 
 namespace llmcost {
