@@ -67,12 +67,13 @@ constexpr meaning meanings[]{
     {"mobilenet_v2", "expand_ratio", "0.5", "a factor of widths"},
     {"rwkv", "rescale_every", "-1 -9223372036854775808 1000000000000000000", "no layer is halved (`RwkvModel.forward`)"},
     {"reformer", "num_buckets", "[8]", "factors of buckets, one of them (`LSHSelfAttention._hash_vectors`)"},
-    {"minicpm3", "scale_emb", "-1 0.5 -9223372036854775808 1000000000000000000 1e18", "a factor of embeddings"}};
+    {"minicpm3", "scale_emb", "-1 0.5 -9223372036854775808 1000000000000000000 1e18", "a factor of embeddings"},
+    {"video_llava llava_next_video llava_onevision aya_vision", "vision_feature_layer", "[8] -1", "layers of a tower"}};
 
 bool means_something(std::string_view type, std::string_view key, std::string_view value) {
     if (value == "0.5" && key.find("drop") != std::string_view::npos) return true;  // a rate
     return std::ranges::any_of(meanings, [&](const meaning& m) {
-        return m.type == type && has_listed(m.keys, key) && has_listed(m.values, value);
+        return has_listed(m.type, type) && has_listed(m.keys, key) && has_listed(m.values, value);
     });
 }
 

@@ -45,13 +45,18 @@ constexpr std::int64_t picked_layers(config_view config, literal key, std::int64
         known = known && i >= 0 && i <= layers && i < 63 && (bits >> i & 1) == 0 && ++n <= 40;
         if (known) bits |= std::int64_t{1} << i;
     };
+    const auto pick_said = [&](config_view said) {
+        const std::int64_t layer = said.as_integer();
+        if (layer < -layers - 1 || layer > layers) fail_value(config, key, "layers of the tower");
+        pick(layer);
+    };
     const auto found = config.find(key);
     if (!found || found->is_null())
         for (const std::int64_t layer : otherwise) pick(layer);
     else if (!found->is_array())
-        pick(found->as_integer());
+        pick_said(*found);
     else
-        for (const config_view layer : *found) pick(layer.as_integer());
+        for (const config_view layer : *found) pick_said(layer);
     return known ? bits : 0;
 }
 
