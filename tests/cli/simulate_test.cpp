@@ -59,10 +59,8 @@ TEST_CASE("a client alone is told what the closed form tells, within what their 
     const json closed = simulated_json(
         "serve --model meta-llama/Llama-3.1-70B --device h200_sxm --dtype fp8 --tp 4 --calibration none --engine vllm "
         "--input 2000 --output 200");
-    CHECK(one["tpot"]["mean_seconds"].get<double>() ==
-          doctest::Approx(closed["tpot_seconds"].get<double>()).epsilon(0.08));
-    CHECK(one["ttft"]["mean_seconds"].get<double>() ==
-          doctest::Approx(closed["ttft_seconds"].get<double>()).epsilon(0.15));
+    CHECK(one["tpot"]["mean_seconds"].get<double>() == doctest::Approx(closed["tpot_seconds"].get<double>()).epsilon(0.08));
+    CHECK(one["ttft"]["mean_seconds"].get<double>() == doctest::Approx(closed["ttft_seconds"].get<double>()).epsilon(0.15));
 }
 
 TEST_CASE("requests come as a trace says, in the formats of public ones") {
@@ -84,9 +82,9 @@ TEST_CASE("requests come as a trace says, in the formats of public ones") {
         CHECK(other["seconds"].get<double>() == doctest::Approx(plain["seconds"].get<double>()));
         CHECK(other["input_tokens"] == 300);
     }
-    const json twice = of(
-        "{\"timestamp\": 0, \"input_length\": 1100, \"output_length\": 2, \"hash_ids\": [7, 8, 9]}\n"
-        "{\"timestamp\": 5000, \"input_length\": 1100, \"output_length\": 2, \"hash_ids\": [7, 8, 10]}\n");
+    const json twice =
+        of("{\"timestamp\": 0, \"input_length\": 1100, \"output_length\": 2, \"hash_ids\": [7, 8, 9]}\n"
+           "{\"timestamp\": 5000, \"input_length\": 1100, \"output_length\": 2, \"hash_ids\": [7, 8, 10]}\n");
     CHECK(twice["cached_share"].get<double>() == doctest::Approx(1024.0 / 2200));
 }
 
@@ -94,11 +92,13 @@ TEST_CASE("a trace that cannot be read says where and why") {
     CHECK(failing_with_trace("") == "t.csv: expected a line for each request, found nothing\n");
     CHECK(failing_with_trace("input,output\n") ==
           "t.csv: line 1: expected a line for each request, found only the names of columns\n");
-    CHECK(failing_with_trace("input,outputs\n1,2\n").starts_with("t.csv: line 1: expected a column of tokens that are written"));
+    CHECK(failing_with_trace("input,outputs\n1,2\n")
+              .starts_with("t.csv: line 1: expected a column of tokens that are written"));
     CHECK(failing_with_trace("input,output\n1,2\n1,x\n") ==
           "t.csv: line 3: output: expected a whole number of tokens, found 'x'\n");
     CHECK(failing_with_trace("input,output\n1,2,3\n") == "t.csv: line 2: has 3 fields for 2 columns\n");
-    CHECK(failing_with_trace("input,output,arrival\n1,2,soon\n") == "t.csv: line 2: arrival: expected a time, found 'soon'\n");
+    CHECK(failing_with_trace("input,output,arrival\n1,2,soon\n") ==
+          "t.csv: line 2: arrival: expected a time, found 'soon'\n");
     CHECK(failing_with_trace("{\"input_length\": 5}\n").starts_with("t.csv: line 1: expected input and output"));
     CHECK(failing_with_trace("{\"input\": 5, \"output\": 2, \"hash_ids\": [-1]}\n") ==
           "t.csv: line 1: hash_ids: expected an array of whole numbers, found '-1'\n");
@@ -110,6 +110,7 @@ TEST_CASE("what cannot be simulated is refused") {
     CHECK(refused(simulated + "vllm --chunked-prefill-size 3") ==
           "llmcost: --chunked-prefill-size: is an option of sglang, and --engine says vllm\n");
     CHECK(has(refused(simulated + "trtllm --input 9000"), "is more than the 8,192 of a step"));
+    CHECK(has(refused(simulated + "vllm --capacity_scheduler_policy MAX_UTILIZATION"), "is an option of trtllm"));
     CHECK(has(refused(simulated + "vllm --prefill 2"), "--decode: is missing"));
     CHECK(has(refused(simulated + "vllm --input 9..3"), "expected LOW..HIGH"));
     CHECK(has(refused(simulated + "vllm --rate 3 --concurrency 3"), "cannot stand beside --concurrency"));
@@ -178,6 +179,9 @@ TEST_CASE("stages, a model that proposes and a router are asked for by name") {
           simulated_json(simulated + turns)["cached_share"].get<double>());
     const std::string tight = "sglang --concurrency 64 --input 4000 --output 1000 --disable-radix-cache --memory-share 0.2";
     CHECK(simulated_json(simulated + tight + " --ignore-eos")["preemptions"] == 0);
+    const std::string full = "trtllm --concurrency 64 --input 4000 --output 1000 --memory-share 0.2";
+    CHECK(simulated_json(simulated + full)["preemptions"] == 0);
+    CHECK(simulated_json(simulated + full + " --capacity-scheduler-policy MAX_UTILIZATION")["preemptions"] > 0);
 }
 
 TEST_CASE("first tokens over rates and throughput over speed are pictures") {
@@ -204,7 +208,8 @@ TEST_CASE("first tokens over rates and throughput over speed are pictures") {
 }
 
 TEST_CASE("a plan keeps to its bounds with the fewest devices") {
-    const std::string asked = "plan --model Qwen/Qwen3-8B --device h200_sxm --calibration none --engine vllm --requests 300 ";
+    const std::string asked =
+        "plan --model Qwen/Qwen3-8B --device h200_sxm --calibration none --engine vllm --requests 300 ";
     const json few = simulated_json(asked + "--rate 5 --slo ttft=1s,tpot=30ms --slo-at 0.5");
     CHECK(few["keeps"] == true);
     CHECK(few["deployments"][0]["devices"] == 1);
@@ -213,7 +218,8 @@ TEST_CASE("a plan keeps to its bounds with the fewest devices") {
         CHECK(few["deployments"][0][of + "_p95_seconds"] <= few["deployments"][0][of + "_p99_seconds"]);
     }
     CHECK(few["deployments"][0]["good_share"].get<double>() >= 0.99);
-    CHECK(few["deployments"][0]["command"].get<std::string>().starts_with("vllm serve Qwen/Qwen3-8B --tensor-parallel-size 1"));
+    CHECK(few["deployments"][0]["command"].get<std::string>().starts_with(
+        "vllm serve Qwen/Qwen3-8B --tensor-parallel-size 1"));
     // bounds hold at the end of what measured runs take, unless the middle is asked for
     const json sure = simulated_json(asked + "--rate 5 --slo ttft=9s,tpot=60ms");
     CHECK(sure["keeps"] == true);

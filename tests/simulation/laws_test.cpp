@@ -137,7 +137,8 @@ TEST_CASE("who comes behind all others makes none of them later") {
         const simulation_result before = run(requests, 0, plan, price);
         requests.push_back({.input = 2000, .output = 200, .at = requests.back().at});
         const simulation_result after = run(requests, 0, plan, price);
-        for (std::size_t i = 0; i + 1 < requests.size(); ++i) CHECK(after.requests[i].first >= before.requests[i].first - 1e-9);
+        for (std::size_t i = 0; i + 1 < requests.size(); ++i)
+            CHECK(after.requests[i].first >= before.requests[i].first - 1e-9);
     }
 }
 
@@ -147,8 +148,8 @@ TEST_CASE("one request at a time with one token waits as a queue does") {
     scheduling_policy p = policy_named("vllm");
     p.sequences = 1, p.steps_ahead = 0;
     for (const double share : {0.3, 0.6, 0.8}) {
-        const auto requests = requests_of(
-            {.input = {10, 10}, .output = {1, 1}, .requests = 400'000, .rate = share / 10e-3, .seed = 11});
+        const auto requests =
+            requests_of({.input = {10, 10}, .output = {1, 1}, .requests = 400'000, .rate = share / 10e-3, .seed = 11});
         double waited = 0;
         for (const request_record& r : run(requests, 0, {.policy = p, .pages = 1000}, {}).requests)
             waited += r.scheduled - r.queued;
@@ -290,15 +291,18 @@ TEST_CASE("who gives way before a first token has it later, and not never") {
 }
 
 TEST_CASE("a cache that is too small preempts the newest, who is computed again and answered") {
-    scheduling_policy p = policy_named("vllm");
-    std::vector<simulated_request> requests(8, {.input = 160, .output = 400});
-    const simulation_result r = run(requests, 0, {.policy = p, .pages = 120}, {});
-    CHECK(r.preemptions > 0);
-    CHECK(r.requests[0].preempted == 0);
-    CHECK(r.requests[7].preempted > 0);
-    for (const request_record& one : r.requests) CHECK(one.output == 400);
-    p.admits = admission_rule::whole_output;  // who is admitted stays
-    CHECK(run(requests, 0, {.policy = p, .pages = 120}, {}).preemptions == 0);
+    const std::vector<simulated_request> requests(8, {.input = 160, .output = 400});
+    for (const literal engine : {"vllm", "trtllm"}) {
+        scheduling_policy p = policy_named(engine);
+        p.admits = admission_rule::prompt;
+        const simulation_result r = run(requests, 0, {.policy = p, .pages = 1920 / p.block}, {});
+        CHECK(r.preemptions > 0);
+        CHECK(r.requests[0].preempted == 0);
+        CHECK(r.requests[7].preempted > 0);
+        for (const request_record& one : r.requests) CHECK(one.output == 400);
+        p.admits = admission_rule::whole_output;  // who is admitted stays
+        CHECK(run(requests, 0, {.policy = p, .pages = 1920 / p.block}, {}).preemptions == 0);
+    }
 }
 
 // three turns: the second and third find what was said before, in whole blocks of 64
@@ -333,8 +337,8 @@ TEST_CASE("prompts may be computed elsewhere: the cache comes behind them") {
 // four tokens a turn
 TEST_CASE("proposed tokens that are kept make fewer steps") {
     const scheduling_policy p = policy_named("vllm");
-    const simulation_result r = run({{.input = 10, .output = 401}}, 0,
-                                    {.policy = p, .pages = 1000, .proposed = 5, .tokens_per_turn = 4}, {});
+    const simulation_result r =
+        run({{.input = 10, .output = 401}}, 0, {.policy = p, .pages = 1000, .proposed = 5, .tokens_per_turn = 4}, {});
     CHECK(r.engine_steps == 1 + 100);
 }
 

@@ -19,10 +19,14 @@ namespace llmcost::cli {
 struct scheduler_option {
     std::string_view engine;
     option_row row;
-    std::int64_t scheduling_policy::* number = nullptr;
-    bool scheduling_policy::* flag = nullptr;
-    bool becomes = true;  ///< what the flag is where the option stands
+    std::int64_t scheduling_policy::*number = nullptr;
+    bool scheduling_policy::*flag = nullptr;
+    bool becomes = true;                     ///< what the flag is where the option stands
+    const admission_rule* admits = nullptr;  ///< what each of its words means
 };
+
+/// TensorRT-LLM's `capacity_scheduler_policy` (llmapi/llm_args.py), in the order of its words.
+inline constexpr admission_rule capacity_policies[]{admission_rule::whole_output, admission_rule::prompt};
 
 // clang-format off
 inline constexpr scheduler_option scheduler_options[]{
@@ -40,6 +44,7 @@ inline constexpr scheduler_option scheduler_options[]{
     {"trtllm", {"--max_num_tokens", value_kind::number, "N", "trtllm: new tokens of a step (8192)"}, &scheduling_policy::tokens_per_step},
     {"trtllm", {"--max_batch_size", value_kind::number, "N", "trtllm: sequences at a time (2048)"}, &scheduling_policy::sequences},
     {"trtllm", {"--enable_chunked_prefill", value_kind::none, "", "trtllm: prompts in several steps"}, nullptr, &scheduling_policy::chunked, true},
+    {"trtllm", {"--capacity_scheduler_policy", value_kind::choice, "GUARANTEED_NO_EVICT|MAX_UTILIZATION", "trtllm: whether room for answers is kept"}, nullptr, nullptr, true, capacity_policies},
     {"trtllm", {"--batch_wait_timeout_iters", value_kind::number, "N", "trtllm: steps that prompts wait (0)"}, &scheduling_policy::waits},
 };
 // clang-format on
@@ -59,6 +64,7 @@ inline constexpr auto scheduler_option_rows = [] {
             refuse(o.row.name, "is an option of " + std::string(o.engine) + ", and --engine says " + std::string(engine));
         if (o.number != nullptr) p.*o.number = args.number(o.row, p.*o.number);
         if (o.flag != nullptr) p.*o.flag = o.becomes;
+        if (o.admits != nullptr) p.admits = o.admits[args.choice(o.row)];
     }
     if (p.tokens_per_step < p.sequences && p.steps == step_rule::mixed) p.sequences = p.tokens_per_step;
     return p;
