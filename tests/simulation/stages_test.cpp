@@ -25,7 +25,7 @@ execution over(std::int64_t tensor) {
     return how;
 }
 stage_links links(const device& on, std::int64_t stages, std::int64_t devices) {
-    return server(presets::llama_3_1_70b, over(devices), {}, on, no_kernels).links_of(stages, devices);
+    return server(presets::llama_3_1_70b, over(devices), {}, on, no_kernels).links_of(stages);
 }
 /// One request of a prompt in one step and `output - 1` steps behind it, alone.
 request_record alone(const device& on, std::int64_t tensor, std::int64_t stages, std::int64_t input, std::int64_t output) {
@@ -96,6 +96,19 @@ TEST_CASE("over infinite links stages take what they do where nothing is handed 
             CHECK(staged.last == doctest::Approx(whole.last + 101 * sent).epsilon(1e-12));
         }
     }
+}
+
+// without host times both are kernels and what lies between stages: the first token to the last bit of both sums, a token
+// behind it at the mean of the lengths that the simulation goes through
+TEST_CASE("one request alone goes through stages as the closed form says") {
+    for (const std::int64_t stages : {1, 2, 4})
+        for (const std::int64_t tensor : {2, 8}) {
+            server of(presets::llama_3_1_70b, over(tensor), {}, h200, no_kernels);
+            const serving_figures closed = of({.input = 3000, .output = 201, .pipeline = stages});
+            const request_record r = alone(h200, tensor, stages, 3000, 201);
+            CHECK(r.time_to_first_token() == doctest::Approx(closed.ttft).epsilon(1e-12));
+            CHECK(r.time_per_output_token() == doctest::Approx(closed.tpot).epsilon(1e-3));
+        }
 }
 
 // four stages of 10 ms, behind the first and the third links of 1 ms, behind the second a network of 5 ms: a step alone

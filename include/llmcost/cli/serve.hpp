@@ -180,7 +180,7 @@ inline std::string serve_text(const placement& p, const serving_load& load, cons
              (room < 1.5 ? " request" : " requests") +
              (groups > 1 ? formatted(" in each of %.0f groups, %.0f in all", groups, groups * room) : "") +
              (on.takes_all_memory(load.input + load.output / 2, load.pipeline) ? " if the engine may take all of it" : ""));
-    if (const std::string network = words_on_network(p); !network.empty()) line("network", network);
+    if (const std::string network = words_on_network(p, load.pipeline); !network.empty()) line("network", network);
     if (load.concurrency - f.running >= 0.5)
         line("waiting", formatted("%.0f requests: %.0f run at a time", load.concurrency - all_run, all_run));
     if (p.on->watts > 0)

@@ -71,6 +71,7 @@ public:
           weights_(weight_bytes(whole, how)),
           layers_(whole.dims.num_hidden_layers),
           hidden_size_(whole.dims.hidden_size),
+          shares_experts_(whole.dims.moe.num_experts > 1),
           from_(&from),
           figures_of_part_(sharded(whole, how.shards)),
           prompts_(whole, how, on, from),
@@ -103,9 +104,9 @@ public:
     [[nodiscard]] const device& on() const noexcept { return on_; }
     /// Layers of the whole model.
     [[nodiscard]] std::int64_t layers() const noexcept { return layers_; }
-    /// What joins so many stages, of so many devices each.
-    [[nodiscard]] stage_links links_of(std::int64_t stages, std::int64_t devices) const {
-        return {stages, devices, hidden_size_, how_, on_, *from_};
+    /// What joins so many stages: groups that share experts are one stage, others engines of their own.
+    [[nodiscard]] stage_links links_of(std::int64_t stages) const {
+        return {stages, shares_experts_ ? how_.shards.devices() : how_.shards.tensor, hidden_size_, how_, on_, *from_};
     }
     /// Steps of prompts, and of those that write.
     [[nodiscard]] step_plan& steps() noexcept { return prompts_; }
@@ -137,6 +138,7 @@ public:
         k.here = k.running / groups;
         k.prompt = prefill(load);
         k.step = decode(k.here / stages, load.draft + 1, mean);
+        k.step.seconds += sent(load.pipeline, std::llround(k.here / stages * static_cast<double>(load.draft + 1)));
         double chance = 1;  // that a proposed token is kept
         for (std::int64_t i = 0; i < load.draft; ++i) k.tokens_per_step += chance *= load.acceptance;
         const double behind_first = load.output > 2 ? static_cast<double>(load.output - 1) : 1;
@@ -145,7 +147,8 @@ public:
     }
 
     /// What an engine makes of them: `tpot = s·(t_decode(b / n, input + output / 2) + (b − 1) / output · t_prefill / n) + a
-    /// + c·b` with b requests running on each group of devices and n stages; `ttft = r + a + s·t_prefill·(1 + prompts_ahead)
+    /// + c·b` with b requests running on each group of devices and n stages, whose hand-overs are in `t`; `ttft = r + a +
+    /// s·t_prefill·(1 + prompts_ahead)
     /// + w·(s·t_decode + a + c·b)` with w = steps_before, and a whole answer for each that finds no room: without end where
     /// memory holds no request.
     [[nodiscard]] static load_times times(const engine& by, const serving_load& load, const load_kernels& k) noexcept {
@@ -248,6 +251,12 @@ private:
         const serving_figures f = (*this)(load);
         return f.ttft + static_cast<double>(load.output - 1) * f.tpot;
     }
+    /// Seconds in which a pass over so many new tokens, at least one, goes from each stage to the next.
+    [[nodiscard]] double sent(std::int64_t stages, std::int64_t tokens) {
+        if (stages == 1) return 0;
+        if (linked_stages_ != stages) links_ = links_of(stages), linked_stages_ = stages;
+        return links_.all(tokens > 0 ? tokens : 1);
+    }
     /// One prompt behind what is cached of it, in chunks.
     [[nodiscard]] step_cost prefill(const serving_load& load) {
         auto done = static_cast<std::int64_t>(std::floor(load.prefix_hit * static_cast<double>(load.input)));
@@ -256,6 +265,7 @@ private:
         while (done < load.input) {
             const std::int64_t left = load.input - done, now = load.chunk > 0 && load.chunk < left ? load.chunk : left;
             sum += prompts_(1, now, done);
+            sum.seconds += sent(load.pipeline, now);
             done += now;
         }
         sum += load.shown.towers;
@@ -275,7 +285,10 @@ private:
     const device& on_;
     double weights_;
     std::int64_t layers_, hidden_size_;
+    bool shares_experts_;
     kernel_source* from_;
+    stage_links links_;
+    std::int64_t linked_stages_ = 1;  ///< that these join
     evaluator figures_of_part_;
     step_plan prompts_;
     step_plan decoding_;

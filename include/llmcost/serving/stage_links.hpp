@@ -50,6 +50,13 @@ public:
     [[nodiscard]] hand_over operator()(std::int64_t tokens) {
         return {seconds(in_node_, tokens), seconds(between_nodes_, tokens)};
     }
+    /// From the first stage to the last.
+    [[nodiscard]] double all(std::int64_t tokens) {
+        const hand_over each = (*this)(tokens);
+        double sum = 0;
+        for (const bool leaves : leaves_node_) sum += leaves ? each.between_nodes : each.in_node;
+        return sum;
+    }
 
 private:
     [[nodiscard]] double seconds(std::optional<known_kernel>& by, std::int64_t tokens) const {

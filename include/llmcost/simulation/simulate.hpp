@@ -17,8 +17,9 @@ namespace llmcost {
 
 /// How engines stand beside each other, and what they are given.
 struct simulated_deployment {
-    std::int64_t clients = 0;   ///< who each send a request behind the answer to the one before; 0: requests come at their times
-    std::int64_t replicas = 1;  ///< engines behind a router
+    std::int64_t clients =
+        0;  ///< who each send a request behind the answer to the one before; 0: requests come at their times
+    std::int64_t replicas = 1;          ///< engines behind a router
     std::int64_t writing_replicas = 0;  ///< engines that write, where `replicas` only compute prompts; 0: all do both
     double network = 0;                 ///< GB/s from a device of the ones to one of the others
     double network_latency = 0;         ///< s before the first byte
@@ -83,8 +84,7 @@ template <class Progress>
         .router = as.router,
         .bounds = as.bounds,
         .most_broken = as.most_broken};
-    const sharding& shards = by.on->how().shards;  // groups that share experts are one stage, others engines of their own
-    const stage_links links = by.on->links_of(as.stages, by.ranks_in_step ? shards.devices() : shards.tensor);
+    const stage_links links = by.on->links_of(as.stages);
     plan.leaves_node = links.leaves_node();
     proposal drafts = by.drafts;
     drafts.tokens = as.draft;
@@ -100,9 +100,7 @@ template <class Progress>
     writing.policy.mixes_chunks = true;
     plan.proposed = 0, plan.tokens_per_turn = 1;
     batch_prices price_of_prompts(*by.on, by.policy, by.host, {}, links, by.towers);
-    const auto transfer = [&](std::int64_t n) {
-        return as.network_latency + by.on->cache_bytes(n) / (as.network * 1e9);
-    };
+    const auto transfer = [&](std::int64_t n) { return as.network_latency + by.on->cache_bytes(n) / (as.network * 1e9); };
     cluster<batch_prices> all(requests, as.clients, plan, price_of_prompts, writing, price, transfer);
     return all.run(keep_steps, std::forward<Progress>(progress));
 }
