@@ -240,7 +240,8 @@ TEST_CASE("groups of one step share what goes through all rows, and the launches
                       work_of(step(2, 100), family).flops + work_of(step(2, 300), family).flops);
             }
         },
-        {{"deepseek_v4", "the token that fills a window makes an entry of it, so that not every step runs the same"}});
+        {{"deepseek_v4", "the token that fills a window makes an entry of it, so that not every step runs the same"},
+         {"rwkv", "states without tokens meet all tokens of a batch, which goes on as its square (`RwkvSelfAttention`)"}});
 }
 
 TEST_CASE("rows that are more than 64 bits are refused") {

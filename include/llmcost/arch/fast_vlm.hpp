@@ -95,8 +95,11 @@ constexpr value attending_block(trace& t, literal name, const value& x) {
                 (void)dropout(t, "attn_drop", part, dropout_of::attention);
             }
             const context where{.sequence = n, .causal = false};
-            const recorder::fused_guard fused{t, fused_attention(part, heads, where, n)};
-            const value mixed_heads = attention_heads_by_parts(t, part, part, part, where);
+            value mixed_heads;
+            {
+                const recorder::fused_guard fused{t, fused_attention(part, heads, where, n)};
+                mixed_heads = attention_heads_by_parts(t, part, part, part, where);
+            }
             const value flat = t.reshape(mixed_heads.transpose(1, 2), {each.dim(0), n, width});
             return dropout(t, "proj_drop", t.call("proj", linear{width, width, true}, flat));
         });

@@ -19,6 +19,7 @@ public:
 
     void executed(const recorder& r, const operation& o) override {
         last_elements_ = static_cast<std::int64_t>(o.output.elements);
+        times_ = as_size(r.times());
         const bool shared = of_parameters(o);
         mark(o, shared);
         if (o.kind == op::constant || o.output.elements == 0) return;
@@ -30,7 +31,6 @@ public:
             emit(path_, is_norm(o.kind) ? "norm" : "softmax", {rows, width}, how_.unquantised());
         else
             map(o, rows, width, shared);
-        out_.back().times = static_cast<std::int64_t>(r.times().to_64());
     }
 
 private:

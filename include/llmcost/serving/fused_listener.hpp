@@ -22,9 +22,10 @@ class fused_listener final : public placed_listener {
 public:
     fused_listener(std::vector<model_kernel>& out, const execution& how) : placed_listener(out, how) {}
 
-    void fused_begins(const recorder&, const fused_part& part) override {
+    void fused_begins(const recorder& r, const fused_part& part) override {
         if (fused_++ != 0 || part.kind == fused_kind::cache) return;
         end_chain();
+        times_ = as_size(r.times());
         switch (part.kind) {
             case fused_kind::attention: attention(part); break;
             case fused_kind::latent_attention: latent_attention(part); break;
@@ -43,12 +44,13 @@ public:
 
     void executed(const recorder& r, const operation& o) override {
         last_elements_ = static_cast<std::int64_t>(o.output.elements);
+        times_ = as_size(r.times());
         read(o);
         if (fused_ == 0 && o.kind != op::constant && o.output.elements > 0) {
             if (const value* weight = weight_of(o))
                 product(o, *weight);
             else
-                link(r, o);
+                link(o);
         }
         mark(o, of_parameters(o));
         made(o.output, fused_ == 0 && chain_ >= 0 && o.kind != op::constant && weight_of(o) == nullptr ? chain_ : outside);
@@ -82,7 +84,7 @@ private:
         for (const mergeable& before : products_) {
             model_kernel& first = out_[before.kernel];
             if (convolves || before.parent != parent || before.storage != read.storage || first.shape.sizes[0] != m ||
-                first.shape.sizes[2] != k)
+                first.shape.sizes[2] != k || first.times != times_)
                 continue;
             first.shape.sizes[1] += n;
             first.name += '+' + path_.substr(path_.rfind('.') + 1);
@@ -103,9 +105,12 @@ private:
     [[nodiscard]] bool decodes(const fused_part& p) const noexcept {
         return p.sequence == 1 || (how_.decodes && p.past > 0);
     }
+    /// Pieces of a row that attend alone (windows of an image, parts of a recording) are sequences of one call.
     void attention(const fused_part& p) {
         if (!p.causal) {
-            emit(path_, "full_attention", {p.batch, p.sequence, p.heads, p.kv_heads, p.head_dim, p.past + p.sequence},
+            const std::int64_t pieces = std::exchange(times_, 1);
+            emit(path_, "full_attention",
+                 {checked_product(p.batch, pieces), p.sequence, p.heads, p.kv_heads, p.head_dim, p.past + p.sequence},
                  how_.attention);
         } else if (decodes(p) && !(how_.beside_prompts == taken_decodes::in_tiles && p.window == 0)) {
             emit(path_, "generation_attention", {p.batch, p.past, p.heads, p.kv_heads, p.head_dim, p.window, p.sequence - 1},
@@ -148,13 +153,14 @@ private:
 
     // ---- chains
 
-    void link(const recorder& r, const operation& o) {
+    void link(const operation& o) {
+        if (chain_ >= 0 && chain_times_ != times_) end_chain();
         if (chain_ < 0) {
             chain_ = chains_++;
             chain_name_ = path_;
             chain_elements_ = {}, chain_additions_ = 0, chain_products_ = 0;
             shared_elements_ = {}, shared_additions_ = 0, shared_products_ = 0;
-            chain_times_ = static_cast<std::int64_t>(r.times().to_64());
+            chain_times_ = times_;
             chain_reads_.clear();
         }
         for (int i = 0; i < o.input_count && price_of(o.kind).read != reads::nothing; ++i) {

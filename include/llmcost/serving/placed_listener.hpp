@@ -50,6 +50,7 @@ public:
         if (is_block(m.what) && blocks_++ == 0) experts_inside_ = false;
     }
     void leave(const recorder& r, const module_info& m) override {
+        times_ = as_size(r.times());
         if (is_block(m.what) && --blocks_ == 0 && !r.idle()) join_block();
         if (m.what == role::embedding && !r.idle()) collective("all_reduce", last_elements_, how_.shards.tensor);
         if (m.what == role::head && !r.idle())
@@ -157,6 +158,7 @@ protected:
         k.shape.family = find_family(family);
         k.shape.operand = operand;
         k.shape.variant = variant;
+        k.times = times_;
         std::size_t i = 0;
         for (const std::int64_t size : sizes) k.shape.sizes[i++] = size;
         out_.push_back(std::move(k));
@@ -176,7 +178,7 @@ protected:
         if (devices <= 1) return;
         before_collective();
         for (model_kernel& k : collective_of(name, elements, devices, apart, how_.unquantised(), how_.node)) {
-            k.name = path_, k.of_adapter = is_adapter();
+            k.name = path_, k.of_adapter = is_adapter(), k.times *= times_;
             out_.push_back(std::move(k));
         }
     }
@@ -187,6 +189,7 @@ protected:
     by_storage<char> of_parameters_{0};
     std::string path_;
     std::int64_t modules_ = 0, last_elements_ = 0;
+    std::int64_t times_ = 1;  ///< that what is walked runs
     int blocks_ = 0;
     bool experts_inside_ = false;
 };
