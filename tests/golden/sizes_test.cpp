@@ -1,26 +1,16 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
-#include "golden_models.hpp"
+#include "media_rows.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cstdint>
-#include <fstream>
-#include <map>
 #include <sstream>
 #include <string>
-
-#include "rows.hpp"
 
 using namespace llmcost::testing;
 
 namespace {
-
-llmcost::model read_with_file(const std::string& config, const std::string& processor) {
-    llmcost::config_document document = llmcost::parse_config(config, "config.json");
-    if (processor != "none") document.set("preprocessor_config", processor);
-    return document.read_with([](llmcost::config_view root) { return parts::rows.read(root); });
-}
 
 /// `TOKENS PICTURES HEIGHT WIDTH` of an image, as the oracle writes it: with what it does not tell left out.
 std::string shown(const llmcost::model& m, std::int64_t width, std::int64_t height, bool told) {
@@ -36,49 +26,28 @@ std::string shown(const llmcost::model& m, std::int64_t width, std::int64_t heig
     }
 }
 
-std::string refusal(const std::string& config, const std::string& processor) {
-    try {
-        (void)read_with_file(config, processor);
-    } catch (const llmcost::error& e) {
-        return e.what();
-    }
-    return "";
+std::string refused_processor(const std::string& config, const std::string& processor) {
+    return refusal_of(config, "{\"preprocessor_config\": " + processor + "}");
 }
 
 }  // namespace
 
 // sizes.txt, which tests/oracle/sizes.py writes
 TEST_CASE("an image of any size becomes as many tokens as its processor makes of it") {
-    std::ifstream in(golden_folder() / "sizes.txt");
-    std::string line, type, config, processor;
-    std::map<std::string, int> rows;
-    llmcost::model m;
-    while (std::getline(in, line)) {
-        const std::size_t space = line.find(' ');
-        const std::string word = line.substr(0, space), rest = line.substr(space + 1);
-        if (word == "#") continue;
-        if (word == "type")
-            type = rest;
-        else if (word == "config")
-            config = rest;
-        else if (word == "processor")
-            processor = rest, m = read_with_file(config, processor);
-        else {
-            std::istringstream sides(line);
-            std::int64_t width = 0, height = 0;
-            sides >> width >> height;
-            const std::string want = line.substr(line.find('=') + 2);
-            INFO(type << " " << processor << " " << width << "x" << height);
-            CHECK(shown(m, width, height, want.find('-') == std::string::npos) == want);
-            ++rows[type];
-        }
-    }
+    const auto rows = for_media_rows("sizes.txt", [](const llmcost::model& m, const std::string& where,
+                                                     const std::string& size, const std::string& want) {
+        std::istringstream sides(size);
+        std::int64_t width = 0, height = 0;
+        sides >> width >> height;
+        INFO(where << " " << size);
+        CHECK(shown(m, width, height, want.find('-') == std::string::npos) == want);
+    });
     CHECK(rows.size() > 50);
 }
 
 TEST_CASE("what a processor file says that a tower cannot read is refused where it stands") {
     const auto names = [](const std::string& config, const std::string& processor, const char* pointer) {
-        const std::string sentence = refusal(config, processor);
+        const std::string sentence = refused_processor(config, processor);
         INFO(sentence);
         CHECK(sentence.find(std::string("/preprocessor_config/") + pointer + ":") != std::string::npos);
     };
@@ -100,5 +69,5 @@ TEST_CASE("what a processor file says that a tower cannot read is refused where 
     names(R"({"model_type": "nemotron_h_omni"})", R"({"max_num_patches": 0})", "max_num_patches");
     names(R"({"model_type": "minimax_m3_vl"})", R"({"size": [336, 336]})", "size");
     // keys that the type's Processor class overrides change nothing
-    CHECK(refusal(internvl, R"({"crop_to_patches": false})").empty());
+    CHECK(refused_processor(internvl, R"({"crop_to_patches": false})").empty());
 }

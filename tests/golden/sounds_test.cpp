@@ -1,29 +1,17 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
-#include "golden_models.hpp"
+#include "media_rows.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cstdint>
-#include <fstream>
 #include <initializer_list>
-#include <map>
 #include <sstream>
 #include <string>
-
-#include "rows.hpp"
 
 using namespace llmcost::testing;
 
 namespace {
-
-/// A configuration with what files beside it say, `{"preprocessor_config": {}, "processor_config": {}}` or `none`.
-llmcost::model read_with_files(const std::string& config, const std::string& files) {
-    std::string whole = config;
-    if (files != "none") whole = config.substr(0, config.rfind('}')) + "," + files.substr(files.find('{') + 1);
-    const llmcost::config_document document = llmcost::parse_config(whole, "config.json");
-    return document.read_with([](llmcost::config_view root) { return parts::rows.read(root); });
-}
 
 /// `TOKENS FRAMES SAMPLES` of a recording, without those that the oracle does not tell.
 std::string heard(const llmcost::model& m, std::int64_t milliseconds, const std::string& want) {
@@ -41,40 +29,15 @@ std::string heard(const llmcost::model& m, std::int64_t milliseconds, const std:
     }
 }
 
-std::string refused_sound(const std::string& config, const std::string& files) {
-    try {
-        (void)read_with_files(config, files);
-    } catch (const llmcost::error& e) {
-        return e.what();
-    }
-    return "";
-}
-
 }  // namespace
 
 // sounds.txt, which tests/oracle/sounds.py writes
 TEST_CASE("a recording of any length becomes what its feature extractor makes of it") {
-    std::ifstream in(golden_folder() / "sounds.txt");
-    std::string line, type, config, files;
-    std::map<std::string, int> rows;
-    llmcost::model m;
-    while (std::getline(in, line)) {
-        const std::size_t space = line.find(' ');
-        const std::string word = line.substr(0, space), rest = line.substr(space + 1);
-        if (word == "#") continue;
-        if (word == "type")
-            type = rest;
-        else if (word == "config")
-            config = rest;
-        else if (word == "files")
-            files = rest, m = read_with_files(config, files);
-        else {
-            const std::string want = rest.substr(rest.find('=') + 2);
-            INFO(type << " " << files << " " << word);
-            CHECK(heard(m, std::stoll(word), want) == want);
-            ++rows[type];
-        }
-    }
+    const auto rows = for_media_rows("sounds.txt", [](const llmcost::model& m, const std::string& where,
+                                                      const std::string& length, const std::string& want) {
+        INFO(where << " " << length);
+        CHECK(heard(m, std::stoll(length), want) == want);
+    });
     for (const llmcost::architecture* row : parts::rows)
         if (row->reads.audio && !llmcost::string_ref(row->model_type).ends_with("_encoder")) {
             INFO(row->model_type);
@@ -84,7 +47,7 @@ TEST_CASE("a recording of any length becomes what its feature extractor makes of
 
 TEST_CASE("what a file says of sound that a tower cannot read is refused where it stands") {
     const auto names = [](const std::string& type, const std::string& files, const char* pointer) {
-        const std::string sentence = refused_sound(R"({"model_type": ")" + type + R"("})", files);
+        const std::string sentence = refusal_of(R"({"model_type": ")" + type + R"("})", files);
         INFO(type << " " << files << ": " << sentence);
         CHECK(sentence.find(std::string("config.json: /") + pointer + ": expected") != std::string::npos);
     };
@@ -123,7 +86,7 @@ TEST_CASE("what a file says of sound that a tower cannot read is refused where i
     // the newer file holds where both are there; sizes that nothing depends on are left alone
     const std::string both =
         R"({"preprocessor_config": {"chunk_length": 15}, "processor_config": {"feature_extractor": {"chunk_length": 30}}})";
-    CHECK(refused_sound(R"({"model_type": "whisper"})", both).empty());
-    CHECK(refused_sound(R"({"model_type": "whisper"})", older(R"({"n_samples": 1, "dither": 0.1, "padding_side": "left"})"))
+    CHECK(refusal_of(R"({"model_type": "whisper"})", both).empty());
+    CHECK(refusal_of(R"({"model_type": "whisper"})", older(R"({"n_samples": 1, "dither": 0.1, "padding_side": "left"})"))
               .empty());
 }

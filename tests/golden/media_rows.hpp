@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: 2026 The llmcost authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "golden_models.hpp"
+
+#include <fstream>
+#include <map>
+#include <string>
+
+#include "rows.hpp"
+
+// Tables of what processors make of images and recordings, which tests/oracle/sizes.py and sounds.py write.
+namespace llmcost::testing {
+
+/// A configuration with what files beside it say, `{"preprocessor_config": {}, "processor_config": {}}` or `none`.
+[[nodiscard]] inline model read_with_files(const std::string& config, const std::string& files) {
+    std::string whole = config;
+    if (files != "none") whole = config.substr(0, config.rfind('}')) + "," + files.substr(files.find('{') + 1);
+    return parse_config(whole, "config.json").read_with([](config_view root) { return parts::rows.read(root); });
+}
+
+/// Why such a configuration is refused; empty where it is read.
+[[nodiscard]] inline std::string refusal_of(const std::string& config, const std::string& files) {
+    try {
+        (void)read_with_files(config, files);
+    } catch (const error& e) {
+        return e.what();
+    }
+    return "";
+}
+
+/// Calls `check(model, where, what is shown, what becomes of it)` for each row of a table; gives the rows of each type.
+///
+/// Lines are `type NAME`, `config OBJECT`, `files OBJECT` (all files beside it) or `processor OBJECT` (one of them), and
+/// rows of these: `WHAT = BECOMES`.
+template <class Check>
+std::map<std::string, int> for_media_rows(const char* table, Check check) {
+    std::ifstream in(golden_folder() / table);
+    std::string line, type, config, files;
+    std::map<std::string, int> rows;
+    model m;
+    while (std::getline(in, line)) {
+        const std::size_t space = line.find(' ');
+        const std::string word = line.substr(0, space), rest = line.substr(space + 1);
+        if (word == "#") continue;
+        if (word == "type") {
+            type = rest;
+        } else if (word == "config") {
+            config = rest;
+        } else if (word == "files" || word == "processor") {
+            files = word == "files" || rest == "none" ? rest : "{\"preprocessor_config\": " + rest + "}";
+            m = read_with_files(config, files);
+        } else {
+            const std::size_t sign = line.find('=');
+            check(m, type + " " + files, line.substr(0, sign), line.substr(sign + 2));
+            ++rows[type];
+        }
+    }
+    return rows;
+}
+
+}  // namespace llmcost::testing
