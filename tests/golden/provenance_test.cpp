@@ -110,10 +110,17 @@ inline constexpr std::string_view verified_reference = "Transformers 5.23.0, tor
 // clang-format off
 inline constexpr verified_type verified_types[]{
 )";
-    for (const auto& [type, held] : all)
-        out += "    {\"" + type + "\", \"" + joined(held.configurations) + "\", \"" + joined(held.runs) + "\", \"" +
-               training_of(held) + "\", \"" + joined(held.exceptions) + "\", \"" + joined(held.shown) + "\"},\n";
-    return out + R"(};
+    std::size_t width = 0;
+    for (const auto& [type, held] : all) {
+        const std::string row = "{\"" + type + "\", \"" + joined(held.configurations) + "\", \"" + joined(held.runs) +
+                                "\", \"" + training_of(held) + "\", \"" + joined(held.exceptions) + "\", \"" +
+                                joined(held.shown) + "\"},";
+        const bool beside = width > 0 && width + 1 + row.size() <= 200;
+        out += (beside ? " " : width > 0 ? "\n    " : "    ") + row;
+        width = beside ? width + 1 + row.size() : 4 + row.size();
+    }
+    return out + R"(
+};
 // clang-format on
 
 /// The same with their reference, as a value.
@@ -138,8 +145,7 @@ std::string page_of(const std::map<std::string, held_type>& all) {
         out << "| `" << type << "` | "
             << (held.configurations.empty() ? std::string(llmcost::not_held) : joined(held.configurations)) << " | "
             << (held.runs.empty() ? "tensors only" : joined(held.runs)) << " | " << joined(held.shown) << " | "
-            << training_of(held) << " | "
-            << joined(held.exceptions) << " |\n";
+            << training_of(held) << " | " << joined(held.exceptions) << " |\n";
     out << "\n## Models of torchvision\n\n"
         << "`--model torchvision/NAME`, described in files as [your own](own-models.md) are. Each name is held against "
            "torchvision "

@@ -44,8 +44,8 @@ struct heard_call {
     std::string_view name;  ///< `F.linear`; what is no function of that kind by the operation's name
     std::string within;     ///< class of the module; empty: one with children
     heard_amounts amounts{};
-    count flops{};        ///< ADD and MULT that it executes
-    count torch_flops{};  ///< what FlopCounterMode says of it
+    count flops{};          ///< ADD and MULT that it executes
+    count torch_flops{};    ///< what FlopCounterMode says of it
     bool weighted = false;  ///< a product with weights: by a function that takes them
 };
 
@@ -159,6 +159,10 @@ inline constexpr std::string_view decomposed_addmm = "torch.mm inside addmm";
     return plus - minus;
 }
 
+/// Parameters that torchinfo multiplies by what a module returns, by their names (torchinfo/layer_info.py,
+/// `calculate_macs`).
+inline constexpr std::string_view weights_by_name[]{"weight", "bias"};
+
 /// Hears a pass.
 class hearing final : public listener {
 public:
@@ -199,8 +203,9 @@ public:
         const count times = r.times();
         count plain, other;
         for (const heard_place::owned& p : m.parameters) {
-            const bool whole = p.name == "weight" || p.name == "bias";
-            const bool part = p.name.find("weight") != p.name.npos || p.name.find("bias") != p.name.npos;
+            bool whole = false, part = false;
+            for (const std::string_view word : weights_by_name)
+                whole = whole || p.name == word, part = part || p.name.find(word) != p.name.npos;
             if (whole) plain += p.elements;
             if (part && !whole) other += p.elements;
         }

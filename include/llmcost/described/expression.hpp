@@ -52,15 +52,19 @@ inline constexpr workload_name workload_names[]{{"batch", workload_word::batch},
                                                 {"image_height", workload_word::image_height},
                                                 {"image_width", workload_word::image_width}};
 
-/// A function of two numbers or more.
+/// What a function takes: the name of a list, two numbers, or two and more.
+enum class function_takes : std::uint8_t { list, two, several };
+
+/// A function and what executes it; of a list's length the number itself.
 struct function_name {
     const char* name;
     instruction_kind kind;
-    bool of_two = false;
+    function_takes takes;
 };
-inline constexpr function_name function_names[]{{"min", instruction_kind::smallest},
-                                                {"max", instruction_kind::largest},
-                                                {"ceil_div", instruction_kind::divide_up, true}};
+inline constexpr function_name function_names[]{{"len", instruction_kind::number, function_takes::list},
+                                                {"min", instruction_kind::smallest, function_takes::several},
+                                                {"max", instruction_kind::largest, function_takes::several},
+                                                {"ceil_div", instruction_kind::divide_up, function_takes::two}};
 
 struct instruction {
     instruction_kind kind;

@@ -280,13 +280,8 @@ private:
         put(kind::number, n, 1);
     }
     void function(std::string_view name, std::size_t begin) {
-        if (name == "len") {
-            const auto list = static_cast<std::size_t>(list_here());
-            put(kind::number, static_cast<std::int64_t>(store_.lists[list].size()), 1);
-            return expect(")");
-        }
         const function_name* called = nullptr;
-        std::string all = "len";
+        std::string all;
         for (const function_name& f : function_names) {
             if (name == std::string_view(f.name)) called = &f;
             all.append(all.empty() ? "" : ", ").append(f.name);
@@ -295,11 +290,16 @@ private:
             place_ = begin;
             refuse("no function is called " + std::string(name.substr(0, 40)) + "; expected one of " + all);
         }
+        if (called->takes == function_takes::list) {
+            const auto list = static_cast<std::size_t>(list_here());
+            put(called->kind, static_cast<std::int64_t>(store_.lists[list].size()), 1);
+            return expect(")");
+        }
         bends_ = true;
         choice();
         int n = 1;
         for (; takes(","); ++n) choice(), put(called->kind, 0, -1);
-        if (n < 2 || (called->of_two && n > 2)) refuse("expected two numbers in (a, b)");
+        if (n < 2 || (called->takes == function_takes::two && n > 2)) refuse("expected two numbers in (a, b)");
         expect(")");
     }
 
