@@ -152,7 +152,8 @@ inline constexpr std::string_view category_words[memory_categories]{
     std::string out;
     std::string_view phase;
     for (const memory_moment* s : shown) {
-        const std::string_view path = s->path.empty() ? std::string_view("outside of layers") : std::string_view(s->path);
+        std::string_view path = s->path.empty() ? std::string_view("outside of layers") : std::string_view(s->path);
+        for (std::size_t dot = 0; path.size() > 24 && (dot = path.find('.')) != path.npos;) path.remove_prefix(dot + 1);
         out += "  " + left(s->phase == phase ? "" : s->phase, 9) + left(path.substr(0, 24), 25) +
                right(in_bytes(count(s->most)), 9) + "  " + bar_of(count(s->most), count(m.peak.bytes.total), 32) + '\n';
         phase = s->phase;
