@@ -70,10 +70,7 @@ public:
     }
 
     friend constexpr bool operator==(string_ref a, string_ref b) noexcept {
-        if (a.size_ != b.size_) return false;
-        for (std::size_t i = 0; i < a.size_; ++i)
-            if (a.data_[i] != b.data_[i]) return false;
-        return true;
+        return a.size_ == b.size_ && (a.size_ == 0 || __builtin_memcmp(a.data_, b.data_, a.size_) == 0);
     }
     template <string_like S>
     requires(!__is_same(S, string_ref)) friend constexpr bool operator==(const string_ref& a, const S& b) noexcept {
