@@ -14,8 +14,6 @@ namespace {
 
 const std::string gpt2 = " --config " + config_of("openai-community__gpt2") + " --sequence 16";
 
-nlohmann::json parsed(const std::string& line) { return nlohmann::json::parse(printed(line + " --format json")); }
-
 /// Lines of a text that have a part.
 int lines_with(const std::string& text, const std::string& part) {
     int n = 0;
@@ -42,23 +40,23 @@ TEST_CASE("operations are told one by one, those of like layers together") {
 }
 
 TEST_CASE("rows are sorted, filtered, cut, and taken together") {
-    const auto sorted = parsed("ops --sort flops --top 3" + gpt2)["rows"];
+    const auto sorted = json_of("ops --sort flops --top 3" + gpt2)["rows"];
     REQUIRE(sorted.size() == 3);
     CHECK(sorted[0]["flops"].get<std::uint64_t>() >= sorted[1]["flops"].get<std::uint64_t>());
     CHECK(sorted[0]["name"] == "lm_head.matmul");
-    const auto in_blocks = parsed("ops --filter mlp" + gpt2), norms = parsed("ops --filter LayerNorm" + gpt2);
+    const auto in_blocks = json_of("ops --filter mlp" + gpt2), norms = json_of("ops --filter LayerNorm" + gpt2);
     CHECK(in_blocks["rows"].size() == 10);
     for (const auto& row : in_blocks["rows"]) CHECK(has(row["name"].get<std::string>(), "mlp"));
     CHECK(norms["rows"].size() == 3);
     for (const auto& row : norms["rows"]) CHECK(row["target"] == "LayerNorm");
-    const auto all = parsed("ops" + gpt2)["forward"];
+    const auto all = json_of("ops" + gpt2)["forward"];
     for (const std::string by : {"kind", "module", "layer"}) {
         std::uint64_t flops = 0;
-        const auto answer = parsed("ops --group " + by + gpt2);
+        const auto answer = json_of("ops --group " + by + gpt2);
         for (const auto& group : answer["groups"]) flops += group["flops"].get<std::uint64_t>();
         CHECK(flops == all["flops"].get<std::uint64_t>());
     }
-    const auto layers = parsed("ops --group layer" + gpt2)["groups"];
+    const auto layers = json_of("ops --group layer" + gpt2)["groups"];
     CHECK(layers.size() == 6);
     CHECK(layers[3]["name"] == "transformer.h.*");
     CHECK(layers[3]["times"] == 12);
@@ -66,7 +64,7 @@ TEST_CASE("rows are sorted, filtered, cut, and taken together") {
 }
 
 TEST_CASE("what goes back stands behind the pass, and adds up to a training step") {
-    const auto both = parsed("ops --backward" + gpt2);
+    const auto both = json_of("ops --backward" + gpt2);
     const auto whole = nlohmann::json::parse(
         printed("--format json --training --config " + config_of("openai-community__gpt2") + " --sequence 16"));
     for (const char* primitive : {"add", "mult", "div", "exp", "tanh"}) {
@@ -80,13 +78,13 @@ TEST_CASE("what goes back stands behind the pass, and adds up to a training step
     CHECK(both["backward"]["torch_flops"] == whole["training"]["torch_flops"]["backward"]);
     CHECK(both["rows"].back()["name"] == "gradients that meet");
     CHECK(both["rows"].back()["bytes_read"] == nullptr);
-    CHECK(parsed("ops" + gpt2)["backward"] == nullptr);
+    CHECK(json_of("ops" + gpt2)["backward"] == nullptr);
 }
 
 TEST_CASE("operations on a device take as long as a step that runs eagerly") {
     const std::string where = " --device h200 --batch 2" + gpt2;
-    const auto ops = parsed("ops" + where);
-    const auto step = parsed("latency --execution eager --logits all" + where);
+    const auto ops = json_of("ops" + where);
+    const auto step = json_of("latency --execution eager --logits all" + where);
     double kernels = 0;
     for (const auto& kernel : step["ops"]) kernels += kernel["seconds"].get<double>();
     CHECK(ops["seconds"].get<double>() == doctest::Approx(kernels));
@@ -95,7 +93,7 @@ TEST_CASE("operations on a device take as long as a step that runs eagerly") {
     CHECK(ops["activation_dtype"] == "bfloat16");  // what the device runs float32 in
     CHECK(has(printed("ops" + where), "each operation by itself on H200 SXM: "));
     CHECK(has(printed("ops --sort time --top 1" + where), "share\n"));
-    CHECK(parsed("ops --dtype float32" + where)["seconds"].get<double>() > kernels);
+    CHECK(json_of("ops --dtype float32" + where)["seconds"].get<double>() > kernels);
 }
 
 TEST_CASE("three levels: the model, its layers, its operations, largest first") {
@@ -105,14 +103,14 @@ TEST_CASE("three levels: the model, its layers, its operations, largest first") 
         CHECK_MESSAGE(has(text, part), part);
     CHECK(!has(text, "latency"));
     CHECK(has(printed("levels --device h200" + gpt2), "throughput"));
-    const auto m = parsed("levels --device h200 --top 2" + gpt2);
+    const auto m = json_of("levels --device h200 --top 2" + gpt2);
     CHECK(m["params"] == 124'439'808);
     CHECK(m["size"] == 2 * 124'439'808);  // in bfloat16
     CHECK(m["layers"].size() == 2);
     CHECK(m["layers"][0]["seconds"].get<double>() >= m["layers"][1]["seconds"].get<double>());
     CHECK(m["tokens_per_second"].get<double>() == doctest::Approx(16 / m["latency"].get<double>()));
     // the head reads 16 x 768 and gives 16 x 50,257
-    CHECK(parsed("levels" + gpt2)["peak_activations"] == 16 * (768 + 50257));
+    CHECK(json_of("levels" + gpt2)["peak_activations"] == 16 * (768 + 50257));
     CHECK(printed("levels --format csv" + gpt2)
               .starts_with("level,name,class,times,params,size,activations,macs,flops,bytes\nmodel,"));
 }

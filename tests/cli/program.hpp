@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 // The whole program behind one function, compiled once: what it writes, and how it ends.
 namespace llmcost::testing {
 
@@ -31,6 +33,11 @@ struct outcome {
 
 /// What a run prints that must end with a code and say nothing else.
 [[nodiscard]] std::string printed(const std::string& line, const surroundings& around = {}, int code = 0);
+
+/// The same as JSON.
+[[nodiscard]] inline nlohmann::json json_of(const std::string& line) {
+    return nlohmann::json::parse(printed(line + " --format json"));
+}
 
 /// What a run says on standard error that must fail and print nothing.
 [[nodiscard]] std::string refused(const std::string& line, const surroundings& around = {}, int code = 2);

@@ -12,8 +12,6 @@ namespace {
 
 const std::string seeing = " --model Qwen/Qwen2.5-VL-7B-Instruct";
 
-nlohmann::json json_of(const std::string& line) { return nlohmann::json::parse(printed(line + " --format json")); }
-
 }  // namespace
 
 TEST_CASE("requests that show an image are a batch that does") {

@@ -88,7 +88,6 @@ std::string put(const temporary_folder& folder, const std::string& name, const s
     write_file(folder.path() / name, bytes);
     return (folder.path() / name).string();
 }
-json json_of(const std::string& line) { return json::parse(printed(line + " --format json")); }
 std::uint64_t bytes_of_memory(const std::string& source) {
     return json_of("memory " + source)["weights"].get<std::uint64_t>();
 }

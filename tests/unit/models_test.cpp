@@ -5,7 +5,6 @@
 #include <llmcost/bundled/all.hpp>
 #include <llmcost/json.hpp>
 #include <llmcost/llmcost.hpp>
-#include <llmcost/registry.hpp>
 
 #include <doctest/doctest.h>
 
@@ -15,6 +14,8 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "rows.hpp"
 
 using llmcost::layer_kind;
 using llmcost::mixer_kind;
@@ -46,7 +47,7 @@ TEST_CASE("a preset is what its bundled configuration says, field by field") {
         const llmcost::bundled_config* config = llmcost::find_bundled(preset.name);
         REQUIRE(config != nullptr);
         CHECK(config->name == preset.name);
-        const model read = llmcost::parse_config(config->json, std::string(config->name)).read_with(llmcost::read_model);
+        const model read = llmcost::parse_config(config->json, std::string(config->name)).read_with([](llmcost::config_view root) { return parts::rows.read(root); });
         CHECK(preset.literal->kind == read.kind);
         CHECK(preset.literal->dims == read.dims);
     }
