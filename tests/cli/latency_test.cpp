@@ -96,7 +96,7 @@ TEST_CASE("a step of several groups launches as much as one of a single group, b
         CHECK(sum(both, kind, "times") == sum(running, kind, "times"));
     }
     CHECK(both["launches_per_device"] == prompts["launches_per_device"]);  // vLLM calls FlashAttention once for both
-    constexpr double weights_of_norms = (2 * 16 + 1) * 2048 * 2;  // are read once for both
+    constexpr double weights_of_norms = (2 * 16 + 1) * 2048 * 2;           // are read once for both
     CHECK(sum(both, "elementwise", "bytes") + weights_of_norms ==
           doctest::Approx(sum(prompts, "elementwise", "bytes") + sum(running, "elementwise", "bytes")).epsilon(1e-12));
     CHECK(sum(both, "elementwise", "seconds") <
@@ -126,54 +126,6 @@ TEST_CASE("a step of several groups launches as much as one of a single group, b
     CHECK(step("512@0x4,512@0x8")["flops_per_device"] == step("512@0x12")["flops_per_device"]);
 }
 
-// SGLang's attention of prompts was measured in 8 bits by FA3, and by Triton alone with queries of 16
-TEST_CASE("prompts are multiplied in the type of an 8-bit cache where the engine does so and the device can") {
-    const auto attention = [](const std::string& more) {
-        const json j =
-            json::parse(llmcost_line("latency --model meta-llama/Llama-3.1-70B --tp 4 --sequence 4096 --format json"
-                                     " --calibration " LLMCOST_TEST_DIR "/../configs/calibrations " +
-                                     more)
-                            .out);
-        for (const json& op : j["ops"])
-            if (op["kind"] == "context_attention") return op["seconds"].get<double>();
-        return 0.0;
-    };
-    const double wide = attention("--device h200 --engine sglang --cache-dtype bfloat16");
-    CHECK(wide > 0);
-    CHECK(attention("--device h200 --engine sglang --cache-dtype fp8") < wide);
-    CHECK(attention("--device a100 --engine sglang --cache-dtype fp8") > wide);  // no peak in 8 bits
-}
-
-TEST_CASE("a checkpoint's own types are what its products read") {
-    const std::string gpt =
-        "latency --device h200 --config " LLMCOST_TEST_DIR "/fit/serving/openai__gpt-oss-120b.json --past 9";
-    CHECK(printed(gpt).find("bfloat16, experts w4a16_mxfp4, cache bfloat16") != std::string::npos);
-    CHECK(printed(gpt + " --engine sglang").find("w4a16_mxfp4, cache bfloat16") != std::string::npos);
-    CHECK(printed(gpt + " --engine trtllm").find("w4a16_mxfp4, cache fp8") != std::string::npos);
-    CHECK(printed(gpt + " --dtype fp8").find("fp8, cache fp8") != std::string::npos);  // one scale per tensor
-    CHECK(printed(gpt + " --dtype fp8 --cache-dtype bfloat16").find("fp8, cache bfloat16") != std::string::npos);
-    const std::string v3 = printed("latency --model deepseek-ai/DeepSeek-V3 --device b200 --tp 8 --past 9");
-    CHECK(v3.find("on 8 x B200 SXM, fp8_block, cache bfloat16") != std::string::npos);
-    CHECK(refused("latency --model deepseek-ai/DeepSeek-V3 --device a100 --tp 8 --engine trtllm") ==
-          "llmcost: a100_sxm_80gb: no peak for fp8_block in its datasheet; "
-          "it has float32, bfloat16, float16, int8, w4a16_mxfp4, int4_wo, fp8_wo, nvfp4_wo: say --dtype bfloat16\n");
-}
-
-// T4: 320 GB/s, no bfloat16; Apple M2: 100 GB/s. 1,235,814,400 parameters are read
-TEST_CASE("where a device has no bfloat16, nothing is multiplied in it") {
-    const std::string one = "latency --model meta-llama/Llama-3.2-1B --past 1 --format json --device ";
-    const auto seconds = [&](const std::string& words) { return json::parse(printed(one + words)).at("seconds"); };
-    CHECK(seconds("t4 --dtype float16") > 2 * 1235814400.0 / 320e9);
-    CHECK(seconds("t4 --dtype float32") > 4 * 1235814400.0 / 320e9);  // the head too
-    CHECK(seconds("apple_m2 --dtype float32") > 4 * 1235814400.0 / 100e9);
-    CHECK(refused("latency --model meta-llama/Llama-3.2-1B --device t4") ==
-          "llmcost: t4: no peak for bfloat16 in its datasheet; it has float32, float16, int8: say --dtype float16\n");
-    const std::string server = printed(
-        "serve --model meta-llama/Llama-3.2-1B --device t4 --dtype float16 --engine vllm "
-        "--input 100 --output 100 --concurrency 2");
-    CHECK(server.find("on T4, vllm, float16, cache float16") != std::string::npos);
-}
-
 TEST_CASE("a training step goes back over every product twice") {
     const json j = json::parse(printed(one_step + vllm + " --training --batch 2 --sequence 2048 --format json"));
     CHECK(j["seconds"].get<double>() ==
@@ -189,8 +141,8 @@ TEST_CASE("a training step goes back over every product twice") {
     CHECK(printed(one_step + " --training").find("  MFU ") != std::string::npos);
 }
 
-// nothing goes back to frozen weights; of the first layer autograd leaves out more, what nobody before it asks for: gradients
-// of its input through three layers and two adapters, and of keys, which no adapter stands beside
+// nothing goes back to frozen weights; of the first layer autograd leaves out more, what nobody before it asks for:
+// gradients of its input through three layers and two adapters, and of keys, which no adapter stands beside
 TEST_CASE("an adapter's step goes back through frozen layers once") {
     const std::string lora = " --adapter lora:r=16 --model meta-llama/Llama-3.2-1B --sequence 128 --format json";
     const json timed = json::parse(printed("latency --device h100_sxm --training --execution eager" + lora));

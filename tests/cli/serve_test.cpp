@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include <cmath>
-#include <fstream>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -23,19 +22,10 @@ namespace {
 const std::string llama_70b =
     "serve --model meta-llama/Llama-3.1-70B --device h200_sxm --engine vllm --dtype fp8 --tp 4" + measured;
 
-json answered(const std::string& line) { return json::parse(printed(line + " --format json")); }
-
-std::string runs() {
-    std::ifstream in(LLMCOST_TEST_DIR "/fit/serving/runs.csv", std::ios::binary);
-    std::stringstream text;
-    text << in.rdbuf();
-    return text.str();
-}
-
 }  // namespace
 
 TEST_CASE("a server's figures fit each other") {
-    const json j = answered(llama_70b + " --concurrency 32 --input 1000 --output 500 --price 2.5 --carbon 400");
+    const json j = json_of(llama_70b + " --concurrency 32 --input 1000 --output 500 --price 2.5 --carbon 400");
     const double tokens = j["tokens_per_second"], tpot = j["tpot_seconds"];
     CHECK(tokens == doctest::Approx(32 * 500 / (j["ttft_seconds"].get<double>() + 499 * tpot)));
     CHECK(j["tokens_per_second_per_device"].get<double>() == doctest::Approx(tokens / 4));
@@ -53,7 +43,7 @@ TEST_CASE("a server is told in words, and as a sweep") {
         text.starts_with("meta-llama/Llama-3.1-70B on 4 x H200 SXM, vllm, fp8, cache fp8\n"
                          "1,024 tokens in, 1,024 out, 32 requests at a time\n  time to first token "));
     CHECK(text.find("per million output tokens\n") != std::string::npos);
-    const json sweep = answered(llama_70b + " --sweep")["sweep"];
+    const json sweep = json_of(llama_70b + " --sweep")["sweep"];
     CHECK(sweep.size() > 8);
     for (std::size_t i = 1; i < sweep.size(); ++i) {
         CHECK(sweep[i]["concurrency"].get<double>() > sweep[i - 1]["concurrency"].get<double>());
@@ -79,22 +69,22 @@ TEST_CASE("a sweep has the money and the carbon of the single answer") {
     }
     REQUIRE(cells.size() == 10);  // two of them are units
     CHECK(cells[8] == figure);
-    const json j = answered(priced + " --sweep")["sweep"][0], alone = answered(priced + " --concurrency 1");
+    const json j = json_of(priced + " --sweep")["sweep"][0], alone = json_of(priced + " --concurrency 1");
     for (const char* name : {"price_per_million_tokens", "grams_co2_per_million_tokens"})
         CHECK(j[name].get<double>() == alone[name].get<double>());
-    CHECK(!answered(llama_70b + " --sweep")["sweep"][0].contains("price_per_million_tokens"));
+    CHECK(!json_of(llama_70b + " --sweep")["sweep"][0].contains("price_per_million_tokens"));
 }
 
 TEST_CASE("a level of service holds at the end of the interval, or where it is told to") {
-    const json j = answered(llama_70b + " --slo ttft=0.5s,tpot=20ms"),
-               middle = answered(llama_70b + " --slo ttft=0.5s,tpot=20ms --slo-at 0.5");
+    const json j = json_of(llama_70b + " --slo ttft=0.5s,tpot=20ms"),
+               middle = json_of(llama_70b + " --slo ttft=0.5s,tpot=20ms --slo-at 0.5");
     const int most = j["concurrency"].get<int>();
     CHECK(j["tpot_upper_seconds"].get<double>() <= 0.02);
     CHECK(j["ttft_upper_seconds"].get<double>() <= 0.5);
-    const json more = answered(llama_70b + " --concurrency " + std::to_string(most + 1));
+    const json more = json_of(llama_70b + " --concurrency " + std::to_string(most + 1));
     CHECK((more["tpot_upper_seconds"].get<double>() > 0.02 || more["ttft_upper_seconds"].get<double>() > 0.5));
     CHECK(middle["concurrency"].get<int>() > most);
-    const json between = answered(llama_70b + " --slo ttft=0.5s,tpot=20ms --slo-at 0.8");
+    const json between = json_of(llama_70b + " --slo ttft=0.5s,tpot=20ms --slo-at 0.8");
     CHECK(between["concurrency"].get<int>() >= most);
     CHECK(between["concurrency"].get<int>() <= middle["concurrency"].get<int>());
     CHECK(has(refused("serve --model meta-llama/Llama-3.1-70B --device h200 --tp 4 --slo tpot=20ms --slo-at 0.9"),
@@ -104,17 +94,17 @@ TEST_CASE("a level of service holds at the end of the interval, or where it is t
 }
 
 TEST_CASE("an answer says that it is in closed form, and a simulation that it is one") {
-    CHECK(answered(llama_70b)["method"] == "closed form");
+    CHECK(json_of(llama_70b)["method"] == "closed form");
     CHECK(has(printed(llama_70b), "in closed form: means of a steady load; llmcost simulate goes step by step"));
     CHECK(has(printed(llama_70b + " --sweep"), "in closed form"));
 }
 
 TEST_CASE("a level of service gives the most requests that keep to it") {
-    const json j = answered(llama_70b + " --slo ttft=0.5s,tpot=20ms --slo-at 0.5");
+    const json j = json_of(llama_70b + " --slo ttft=0.5s,tpot=20ms --slo-at 0.5");
     const int most = j["concurrency"].get<int>();
     CHECK(j["tpot_seconds"].get<double>() <= 0.02);
     CHECK(j["ttft_seconds"].get<double>() <= 0.5);
-    const json more = answered(llama_70b + " --concurrency " + std::to_string(most + 1));
+    const json more = json_of(llama_70b + " --concurrency " + std::to_string(most + 1));
     CHECK((more["tpot_seconds"].get<double>() > 0.02 || more["ttft_seconds"].get<double>() > 0.5));
     CHECK(refused(llama_70b + " --slo tpot=1ms").find("--slo: cannot be kept: one request alone takes ") !=
           std::string::npos);
@@ -129,7 +119,7 @@ TEST_CASE("an engine's times have the interval of its measured runs, kernels alo
     using llmcost::serving_evidence;
     const std::string line = "serve --model meta-llama/Llama-3.1-70B --tp 4 --engine vllm --device ";
     const auto stands_on = [&](const std::string& device, serving_evidence by) {
-        const json j = answered(line + device);
+        const json j = json_of(line + device);
         const llmcost::serving_interval i = llmcost::interval_of("vllm", by);
         CHECK(j["interval_stands_on"] == llmcost::words_of(by));
         CHECK(j["ttft_lower_seconds"].get<double>() ==
@@ -141,27 +131,27 @@ TEST_CASE("an engine's times have the interval of its measured runs, kernels alo
     stands_on("h200 --calibration none", serving_evidence::datasheet);
     stands_on("mi300x" + measured, serving_evidence::datasheet);
     stands_on("h100 --dp 4 --network ib_ndr" + measured, serving_evidence::datasheet);
-    CHECK(!answered("serve --model meta-llama/Llama-3.1-70B --device h200 --tp 4").contains("ttft_lower_seconds"));
+    CHECK(!json_of("serve --model meta-llama/Llama-3.1-70B --device h200 --tp 4").contains("ttft_lower_seconds"));
 }
 
 TEST_CASE("requests at a rate, cached prefixes, chunks, proposed tokens and stages are understood") {
-    const json plain = answered(llama_70b + " --concurrency 8");
-    CHECK(answered(llama_70b + " --rate 1")["concurrency"].get<double>() > 1);
+    const json plain = json_of(llama_70b + " --concurrency 8");
+    CHECK(json_of(llama_70b + " --rate 1")["concurrency"].get<double>() > 1);
     const std::string too_fast = refused(llama_70b + " --rate 1000"), at_most = "can be answered: at most ";
     REQUIRE(has(too_fast, at_most));
     const std::string highest = too_fast.substr(too_fast.find(at_most) + at_most.size(),
                                                 too_fast.find(" a second\n") - too_fast.find(at_most) - at_most.size());
-    CHECK(answered(llama_70b + " --rate " + highest)["requests_per_second"].get<double>() ==
+    CHECK(json_of(llama_70b + " --rate " + highest)["requests_per_second"].get<double>() ==
           doctest::Approx(std::stod(highest)).epsilon(0.01));
     CHECK(has(refused(llama_70b + " --rate " + std::to_string(1.001 * std::stod(highest))), at_most + highest));
-    CHECK(answered(llama_70b + " --concurrency 8 --prefix-hit 0.9")["ttft_unloaded_seconds"] <
+    CHECK(json_of(llama_70b + " --concurrency 8 --prefix-hit 0.9")["ttft_unloaded_seconds"] <
           plain["ttft_unloaded_seconds"]);
-    CHECK(answered(llama_70b + " --concurrency 8 --chunk 128")["ttft_unloaded_seconds"] > plain["ttft_unloaded_seconds"]);
-    CHECK(answered(llama_70b + " --concurrency 8 --draft 3 --acceptance 0.9")["tpot_seconds"] < plain["tpot_seconds"]);
+    CHECK(json_of(llama_70b + " --concurrency 8 --chunk 128")["ttft_unloaded_seconds"] > plain["ttft_unloaded_seconds"]);
+    CHECK(json_of(llama_70b + " --concurrency 8 --draft 3 --acceptance 0.9")["tpot_seconds"] < plain["tpot_seconds"]);
     CHECK(refused(llama_70b + " --acceptance 0.9") == "llmcost: --acceptance: needs --draft: tokens to keep\n");
-    CHECK(answered(llama_70b + " --concurrency 8 --batch-wait 20")["ttft_seconds"].get<double>() >
+    CHECK(json_of(llama_70b + " --concurrency 8 --batch-wait 20")["ttft_seconds"].get<double>() >
           plain["ttft_seconds"].get<double>() + 19 * plain["tpot_seconds"].get<double>());
-    const json stages = answered(llama_70b + " --concurrency 8 --pp 2");
+    const json stages = json_of(llama_70b + " --concurrency 8 --pp 2");
     CHECK(stages["devices"] == 8);
     CHECK(stages["weight_bytes_per_device"].get<double>() == plain["weight_bytes_per_device"].get<double>() / 2);
 }
@@ -177,10 +167,10 @@ TEST_CASE("what nobody measured on a device is said") {
                              "/../configs/calibrations/l40s/gemm/trtllm-1.3.0rc20/fp8.json"),
               none));
     CHECK(has(printed(line + "h200 --engine vllm" + measured), "\n  " + map));
-    CHECK(answered(line + "h200 --engine vllm" + measured)["not_measured"] == json{"elementwise bfloat16 map"});
-    CHECK(answered(line + "gaudi3 --sweep")["not_measured"].size() == 4);
+    CHECK(json_of(line + "h200 --engine vllm" + measured)["not_measured"] == json{"elementwise bfloat16 map"});
+    CHECK(json_of(line + "gaudi3 --sweep")["not_measured"].size() == 4);
     const std::string borrowed = line + "b200 --engine trtllm" + measured;
-    CHECK(has(answered(borrowed)["not_measured"].dump(), "\"generation_attention bfloat16\""));
+    CHECK(has(json_of(borrowed)["not_measured"].dump(), "\"generation_attention bfloat16\""));
     CHECK(has(printed("latency --training --model meta-llama/Llama-3.1-8B --device gaudi3", {}, 8), '\n' + none));
 
     const std::string row = "model_path,system,isl,osl,batch_size,tp_size\nmeta-llama/Llama-3.1-70B,gaudi3,100,100,1,8\n";
@@ -189,57 +179,9 @@ TEST_CASE("what nobody measured on a device is said") {
     CHECK(rows.err == "llmcost: system: nothing was measured on gaudi3: estimated from its datasheet (see --calibration)\n");
 }
 
-TEST_CASE("measured runs come back with predictions that are near them") {
-    const std::string line = "serve --configs " LLMCOST_TEST_DIR "/fit/serving" + measured;
-    std::istringstream rows(llmcost_line(line, {.in = runs()}).out);
-    std::string header, row;
-    std::getline(rows, header);
-    CHECK(header.ends_with("silicon_ttft_ms,silicon_tpot_ms,predicted_ttft_ms,predicted_tpot_ms,error"));
-    int near = 0, all = 0;
-    while (std::getline(rows, row)) {
-        std::vector<std::string> fields;
-        std::istringstream text(row);
-        for (std::string field; std::getline(text, field, ',');) fields.push_back(field);
-        REQUIRE(fields.size() == 18);
-        if (fields[3] != "h200_sxm") continue;
-        ++all;
-        near += std::fabs(std::stod(fields[17]) / std::stod(fields[15]) - 1) < 0.15 ? 1 : 0;
-    }
-    CHECK(all > 20);
-    CHECK(near > all * 3 / 4);
-}
-
-// gpt-oss on four devices that attend to 16 requests each: 64 in the system
-TEST_CASE("a row counts the requests of one group") {
-    const std::string columns =
-        "model_path,system,backend,isl,osl,batch_size,tp_size,attention_dp_size,moe_tp_size,moe_ep_size\n";
-    const std::string answer = printed("serve --configs " LLMCOST_TEST_DIR "/fit/serving" + measured,
-                                       {.in = columns + "openai/gpt-oss-120b,h200_sxm,trtllm,1024,1024,16,1,4,1,4\n"});
-    const json same = answered("serve --config " LLMCOST_TEST_DIR
-                               "/fit/serving/openai__gpt-oss-120b.json --device h200 "
-                               "--engine trtllm --dp 4 --ep 4 --concurrency 64 --input 1024 --output 1024" +
-                               measured);
-    const double row = std::stod(answer.substr(answer.rfind(',', answer.rfind(',') - 1) + 1));
-    CHECK(row == doctest::Approx(1e3 * same["tpot_seconds"].get<double>()).epsilon(1e-3));
-}
-
-TEST_CASE("runs are read as spreadsheets and data frames write them") {
-    const std::string line = "serve --configs " LLMCOST_TEST_DIR "/fit/serving" + measured;
-    const std::string head = "model_path,system,backend,isl,osl,batch_size,tp_size\n";
-    const auto answer = [&](const std::string& text) {
-        const std::string out = printed(line, {.in = text});
-        return out.substr(out.rfind(',', out.rfind(',') - 1));
-    };
-    const std::string plain = answer(head + "meta-llama/Llama-3.1-70B,h200,vllm,1000,100,8,8\n");
-    CHECK(answer("\xEF\xBB\xBF" + head + "meta-llama/Llama-3.1-70B,h200,vllm,1000,100,8,8\n") == plain);
-    CHECK(answer(head + "meta-llama/Llama-3.1-70B,h200,vllm,1000.0,100.0,8.0,8.0\n") == plain);
-    CHECK(refused_row(line, {.in = head + "meta-llama/Llama-3.1-70B,h200,vllm,1000,100,1.5,8\n"}).find("found '1.5'") !=
-          std::string::npos);
-}
-
 TEST_CASE("a rate is answered as it was asked for, and nobody waits where all are served") {
     const std::string slow = llama_70b + " --rate 1 --input 1000 --output 200";
-    CHECK(answered(slow)["requests_per_second"].get<double>() == doctest::Approx(1).epsilon(0.01));
+    CHECK(json_of(slow)["requests_per_second"].get<double>() == doctest::Approx(1).epsilon(0.01));
     CHECK(printed(slow).find("waiting") == std::string::npos);
 }
 
@@ -252,7 +194,7 @@ TEST_CASE("whoever spreads a model over nodes says what joins them") {
         CHECK(has(refused(command + many + " --network fast"), "--network: expected GB/s of each device, or a network"));
     }
     const auto seconds = [&](const std::string& network) {
-        return answered("latency" + many + " --batch 64 --past 1000 --network " + network)["seconds"].get<double>();
+        return json_of("latency" + many + " --batch 64 --past 1000 --network " + network)["seconds"].get<double>();
     };
     CHECK(seconds("ib_ndr") == seconds("50"));
     CHECK(seconds("50") < seconds("12.5"));
@@ -264,45 +206,6 @@ TEST_CASE("whoever spreads a model over nodes says what joins them") {
     CHECK(llmcost_line(rows + " --network roce_400", {.in = row}).code == 0);
     // a rack of GB200 is one node of 72
     CHECK(!has(printed("latency --model meta-llama/Llama-3.1-405B --device gb200 --tp 16 --calibration none"), "network"));
-}
-
-// the single form shares each expert over the devices of --tp where --ep leaves them
-TEST_CASE("a row that does not say how experts are split is read as the single form") {
-    const std::string folder = LLMCOST_TEST_DIR "/fit/serving";
-    const json alone = answered("serve --config " + folder +
-                                "/openai__gpt-oss-120b.json --device h100 --engine vllm --tp 4 "
-                                "--concurrency 16" +
-                                measured);
-    const std::string head = "model_path,system,backend,isl,osl,batch_size,tp_size";
-    const std::string row = "openai/gpt-oss-120b,h100_sxm,vllm,1024,1024,16,4";
-    const std::string open = printed("serve --configs " + folder + measured, {.in = head + '\n' + row + '\n'});
-    const std::string said = printed("serve --configs " + folder + measured, {.in = head + ",moe_tp_size\n" + row + ",4\n"});
-    CHECK(open.substr(open.find(row) + row.size()) == said.substr(said.find(row) + row.size() + 2));
-    std::ostringstream first;
-    first.precision(5);
-    first << 1e3 * alone["ttft_seconds"].get<double>();
-    CHECK(open.find(row + ',' + first.str()) != std::string::npos);
-}
-
-TEST_CASE("rows that mean nothing are named") {
-    const std::string line = "serve --configs " LLMCOST_TEST_DIR "/fit/serving" + measured;
-    const std::string head = "model_path,system,backend,isl,osl,batch_size,tp_size\n";
-    CHECK(refused(line, {.in = "system,isl\n"}).find("line 1: expected a column 'model_path'") != std::string::npos);
-    CHECK(refused_row(line, {.in = head + "meta-llama/Llama-3.1-70B,h200,vllm,0,1,1,1\n"}).find("line 2: ") !=
-          std::string::npos);
-    CHECK(refused_row(line, {.in = head + "meta-llama/Llama-3.1-70B,h200,vllm,10,1,1,7\n"}).find("do not divide") !=
-          std::string::npos);
-    CHECK(refused_row(line, {.in = head + "none/none,h200,vllm,10,1,1,1\n"}).find("line 2: ") != std::string::npos);
-    CHECK(refused_row(line, {.in = head + "meta-llama/Llama-3.1-70B,h200,vllm,10,1,1,8,9\n"}) ==
-          "llmcost: line 2: has 8 fields for 7 columns\n");
-    CHECK(refused_row(line, {.in = head + "\nmeta-llama/Llama-3.1-70B,v100,vllm,10,1,1,8\n"})
-              .starts_with("llmcost: line 3: v100_sxm2: no peak for bfloat16"));
-    CHECK(refused_row(line,
-                      {.in = "model_path,system,isl,osl,batch_size,pp_size\nmeta-llama/Llama-3.1-70B,h200,9,9,1,81\n"}) ==
-          "llmcost: line 2: pp_size: 81 stages for a model of 80 layers: each needs one\n");
-    CHECK(refused(line + " --tp 2", {.in = head}).find("--tp: cannot stand together with --configs") != std::string::npos);
-    CHECK(refused(line + " --set a=1", {.in = head}).find("--set: cannot stand together with --configs") !=
-          std::string::npos);
 }
 
 TEST_CASE("a device without a size of memory is told from one that is too small") {
@@ -337,7 +240,7 @@ TEST_CASE("what does not fit a device is refused, and in a table left open") {
 TEST_CASE("a model that leaves no room in an engine's usual share of memory is given all of it") {
     const std::string line =
         "serve --model deepseek-ai/DeepSeek-V3 --device b200 --tp 4 --engine trtllm --concurrency 16" + measured;
-    const json j = answered(line);
+    const json j = json_of(line);
     CHECK(j["ttft_seconds"].get<double>() == doctest::Approx(0.2158).epsilon(0.15));
     CHECK(j["tpot_seconds"].get<double>() == doctest::Approx(0.0171).epsilon(0.15));
     CHECK(printed(line).find(" requests if the engine may take all of it\n") != std::string::npos);
@@ -354,15 +257,14 @@ TEST_CASE("a server that cannot be is refused") {
           std::string::npos);
     CHECK(refused(llama_70b + " --input 2000000 --chunk 1").find("more than 4,096 chunks") != std::string::npos);
     CHECK(refused(llama_70b + " --pp 81") == "llmcost: --pp: 81 stages for a model of 80 layers: each needs one\n");
-    CHECK(answered(llama_70b + " --pp 80")["devices"] == 320);
+    CHECK(json_of(llama_70b + " --pp 80")["devices"] == 320);
     CHECK(refused(llama_70b + " --ep 2") == "llmcost: --ep: this model has no routed experts that groups could share\n");
     CHECK(refused(llama_70b + " --sweep --rate 2").find("at a time") != std::string::npos);
     CHECK(refused(llama_70b + " --prefix-hit 2").find("expected a number from 0 to 1") != std::string::npos);
-    CHECK(
-        refused(llama_70b + " --batch 2")
-            .ends_with(
-                "; --batch is an option of llmcost compare, memory, train, fit, graph, latency, ops, levels, report, why and "
-                "of llmcost alone\n"));
+    CHECK(refused(llama_70b + " --batch 2")
+              .ends_with("; --batch is an option of llmcost compare, memory, train, fit, graph, latency, ops, levels, "
+                         "report, why and "
+                         "of llmcost alone\n"));
     const std::string help = printed("serve --help");
     CHECK(help.find("--prefix-hit X") != std::string::npos);
     CHECK(help.find("--format text|json  ") != std::string::npos);
@@ -380,29 +282,5 @@ TEST_CASE("all devices of a server are counted, and its room by group and in all
             .out;
     CHECK(has(full, "room for 251 requests in each of 2 groups, 502 in all\n"));
     CHECK(has(full, "98 requests: 502 run at a time\n"));
-    CHECK(answered("serve --model meta-llama/Llama-3.2-1B --device h100 --input 8400 --output 100 --dp 2")["groups"] == 2);
-}
-
-TEST_CASE("an engine runs on its vendor's devices, a model of 32 bits in what the device has") {
-    CHECK(refused("serve --model meta-llama/Llama-3.2-1B --input 1000 --output 100 --device mi300x --engine trtllm") ==
-          "llmcost: --engine: trtllm runs on devices of NVIDIA, not on MI300X\n");
-    CHECK(refused_row("serve --configs " LLMCOST_TEST_DIR "/fit/serving",
-                      {.in = "model_path,system,backend,isl,osl,batch_size,tp_size\n"
-                             "meta-llama/Llama-3.1-70B,mi300x,trtllm,100,100,1,8\n"}) ==
-          "llmcost: line 2: backend: trtllm runs on devices of NVIDIA, not on MI300X\n");
-    const std::string wide = R"({"model_type":"llama","torch_dtype":"float32","num_hidden_layers":2})";
-    const std::string open = R"({"model_type":"llama","num_hidden_layers":2})", run = "llmcost: standard input: ";
-    CHECK(llmcost_line("latency --config - --device t4", {.in = wide}).err ==
-          run + "stored in float32, run in float16, as T4 multiplies no bfloat16 (--dtype)\n");
-    CHECK(llmcost_line("serve --input 9 --output 9 --config - --device t4", {.in = open}).err ==
-          run + "no dtype, so float32, run in float16, as T4 multiplies no bfloat16 (--dtype)\n");
-    CHECK(llmcost_line("latency --config - --device h100", {.in = wide}).err ==
-          run + "stored in float32, run in bfloat16, as engines do (--dtype)\n");
-    for (const char* types : {"float32", "float16"})
-        CHECK(llmcost_line("latency --config - --device t4 --dtype " + std::string(types), {.in = wide}).err.empty());
-    CHECK(llmcost_line("latency --config - --device h100", {.in = open}).err.empty());
-    CHECK(llmcost_line("latency --config - --device t4", {.in = wide}).out.starts_with("standard input on T4, float16, "));
-    CHECK(llmcost_line("latency --config - --device h100", {.in = wide})
-              .out.starts_with("standard input on H100 SXM, bfloat16, "));
-    CHECK(refused("latency --model meta-llama/Llama-3.2-1B --device t4").starts_with("llmcost: t4: no peak for bfloat16"));
+    CHECK(json_of("serve --model meta-llama/Llama-3.2-1B --device h100 --input 8400 --output 100 --dp 2")["groups"] == 2);
 }

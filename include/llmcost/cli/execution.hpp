@@ -43,7 +43,7 @@ inline placement read_placement(const arguments& given, const program& io) {
     stored_types types;
     if (!read.stored.note.empty()) io.err << "llmcost: " << read.stored.note << '\n';
     if (given.has(option::linear_dtype))
-        types.products = &operand_of("--dtype", given.text(option::linear_dtype));
+        types = detail::types_asked(given, read.found.document);
     else if (read.stored.in_blocks_of_ggml)
         throw error(errc::unsupported, p.who.name,
                     "no kernels for types of llama.cpp are known: say in what they are run, as --dtype int4_wo");

@@ -54,11 +54,7 @@ struct graph_device {
 
 /// What the tensors of products are run in: the option's type, else the checkpoint's.
 inline stored_types graph_types(const arguments& given, const read_subject& read) {
-    if (given.has(option::linear_dtype)) {
-        stored_types types;
-        types.products = &operand_of("--dtype", given.text(option::linear_dtype));
-        return types;
-    }
+    if (given.has(option::linear_dtype)) return detail::types_asked(given, read.found.document);
     return detail::stored_types_of(read.found.document, read.subject, "--dtype");
 }
 

@@ -78,6 +78,18 @@ inline stored_types stored_types_of(const config_document& file, const model& su
     }
 }
 
+/// What `--dtype` names; `fp8` of a checkpoint in blocks of fp8 is these, as engines read it.
+inline stored_types types_asked(const arguments& given, const config_document& file) {
+    const std::string_view said = given.text(option::linear_dtype);
+    const bool in_blocks = file.read_with([](config_view root) {
+        const auto quantized = root.optional_object("quantization_config");
+        return quantized && quantized->string("quant_method", "") == "fp8" && quantized->contains("weight_block_size");
+    });
+    stored_types types;
+    types.products = &operand_of("--dtype", said == "fp8" && in_blocks ? "fp8_block" : said);
+    return types;
+}
+
 inline const engine& engine_of(std::string_view option, std::string_view name) {
     if (const engine* known = find_engine(name)) return *known;
     nearest_names near(name);
