@@ -53,3 +53,15 @@ TEST_CASE("pages of a model that reads sound alone speak of sound") {
     CHECK(has(printed("formula" + model), "B recordings of 10 s of sound\n"));
     CHECK(has(refused("latency --device h100_sxm --past 8" + two, {}, 2), "keeps no cache"));
 }
+
+// who asks how big it is says nothing of sound
+TEST_CASE("a model that reads sound alone has a page, figures and a row without any") {
+    const std::string model = "--config " LLMCOST_TEST_DIR "/golden/media/default__wav2vec2.json";
+    CHECK(printed("--format csv params " + model) == printed("--format csv params " + model + " --audio 3"));
+    const std::string page = printed(model);
+    CHECK(has(page, "10 s of sound assumed (--audio)"));
+    CHECK(!has(printed(model + " --audio 10"), "assumed (--audio)"));
+    CHECK(json_of(model)["totals"] == json_of(model + " --audio 10")["totals"]);
+    CHECK(llmcost_line(model + " " + llama).code == 0);
+    CHECK(has(refused("memory " + model, {}, 3), "say how much by --audio SECONDS"));
+}

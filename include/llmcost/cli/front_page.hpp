@@ -234,11 +234,12 @@ inline std::string provenance(const question& q, const roles_read& read) {
                                                        : "no logits");
     const workload& first = q.phases.front().parts.front().load;
     if (std::find(read.chains.begin(), read.chains.end(), role_chain{role::encoder}) != read.chains.end() &&
-        !reads_pixels(q.subject))
+        !reads_pixels(q.subject) && load.audio_milliseconds == 0)
         parts.push_back(first.encoder_sequence > 0 ? "encoder reads " + number(first.encoder_sequence)
                                                    : "encoder as long as the decoder");
     if (load.weights == dtype::unspecified && q.subject.dims.type == dtype::unspecified)
         parts.emplace_back("float32 assumed");
+    if (q.assumes_sound) parts.push_back(sound_words(load.audio_milliseconds) + " assumed (--audio)");
     if (beyond_context(q.subject, longest_of(q.work, q.phases))) parts.emplace_back("longer than the context");
     if (q.declines_cache && caches) parts.emplace_back("cache counted, though use_cache is false");
     if (q.stored.applied) parts.push_back(q.stored.words);

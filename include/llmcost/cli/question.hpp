@@ -38,6 +38,7 @@ struct question {
     bool declines_cache = false;           ///< the configuration says `use_cache: false`
     stored_subject stored{};               ///< weights that are not all of one type
     std::int64_t mtp_layers = 0;           ///< multi-token prediction layers of the checkpoint
+    bool assumes_sound = false;            ///< nobody says how much a model hears that does nothing without sound
     std::vector<std::string> overrides{};  ///< what `--set` changed, printable
     std::string adapter{};                 ///< what stands beside the model's layers, printable; empty: nothing
     std::vector<phase> phases{};

@@ -28,7 +28,7 @@ namespace llmcost::cli {
 
 /// Bytes that the cache takes for one more token of a short sequence.
 [[nodiscard]] inline count cache_bytes_per_token(const model& m, workload load) {
-    load = load.text_alone();
+    if (!reads_sound_alone(m)) load = load.text_alone();
     load.batch = load.sequence = load.past = 1;
     const count two = count_model(m, load).cache_bytes;
     load.past = 0;

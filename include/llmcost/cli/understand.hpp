@@ -41,6 +41,9 @@ namespace detail {
     return left > 0 && left < load.sequence ? left : load.sequence;
 }
 
+/// Milliseconds of a recording where nobody says how long: every feature extractor takes as many.
+inline constexpr std::int64_t assumed_sound = 10'000;
+
 }  // namespace detail
 
 /// Understands a command line that asks something of a model that has been read.
@@ -52,6 +55,8 @@ namespace detail {
     q.who = read.found.who;
     q.stored = read.stored;
     q.work = read_job(args);
+    q.assumes_sound = !args.has(option::audio) && reads_sound_alone(subject);
+    if (q.assumes_sound) q.work.base.audio_milliseconds = detail::assumed_sound;
     check_workload(subject, q.work);
     q.work.media_tokens = media_tokens_of(subject, q.work.base);
     for (request_group& g : q.work.groups) g.media_tokens = g.past == 0 ? media_tokens_of(subject, g.of(q.work.base)) : 0;
