@@ -16,7 +16,7 @@ using namespace llmcost::testing;
 
 namespace {
 
-const std::string two = "--model meta-llama/Llama-3.2-1B --model Qwen/Qwen3-0.6B";
+const std::string both_models = "--model meta-llama/Llama-3.2-1B --model Qwen/Qwen3-0.6B";
 
 /// A folder of configurations: two that are good, one of a type that nobody knows, and what is none.
 class config_folder : public temporary_folder {
@@ -34,22 +34,22 @@ public:
 }  // namespace
 
 TEST_CASE("several models are a table, a row each") {
-    CHECK(printed(two + " --format csv") ==
+    CHECK(printed(both_models + " --format csv") ==
           "name,model_type,scope,batch,sequence,past,params,active,weight_bytes,flops,cache_bytes_per_token,error\n"
           "meta-llama/Llama-3.2-1B,llama,all,1,1024,0,1235814400,1235814400,2471628800,2670180335616,32768,\n"
           "Qwen/Qwen3-0.6B,qwen3,all,1,1024,0,596049920,596049920,1192099840,1463115317248,114688,\n");
-    CHECK(printed(two) ==
+    CHECK(printed(both_models) ==
           "name                     model_type  sequence   params   active  weight_bytes    flops  cache_bytes_per_token\n"
           "meta-llama/Llama-3.2-1B  llama          1,024  1.236 G  1.236 G      2.30 GiB  2.670 T               32.0 KiB\n"
           "Qwen/Qwen3-0.6B          qwen3          1,024  596.0 M  596.0 M      1.11 GiB  1.463 T                112 KiB\n");
-    CHECK(has(printed(two + " --format markdown"), "| meta-llama/Llama-3.2-1B | llama | 1,024 | 1,235,814,400 |"));
+    CHECK(has(printed(both_models + " --format markdown"), "| meta-llama/Llama-3.2-1B | llama | 1,024 | 1,235,814,400 |"));
     const std::string config = "--config " + config_of("meta-llama__Llama-3.2-1B");
     CHECK(has(printed(config + ' ' + config + " --format csv params"),
               "/meta-llama__Llama-3.2-1B.json,llama,all,1,1024,0,1235814400,\n"));
 }
 
 TEST_CASE("words of a table are its columns and its scope") {
-    CHECK(printed(two + " --sequence 200 --batch 16 --format csv mult attn") ==
+    CHECK(printed(both_models + " --sequence 200 --batch 16 --format csv mult attn") ==
           "name,model_type,scope,batch,sequence,past,mult,error\n"
           "meta-llama/Llama-3.2-1B,llama,attn,16,200,0,579403776000,\n"
           "Qwen/Qwen3-0.6B,qwen3,attn,16,200,0,638777753600,\n");
@@ -58,15 +58,15 @@ TEST_CASE("words of a table are its columns and its scope") {
         const std::string alone =
             printed("--format csv --input 100 --output 20 flops cache_bytes attn --model " + std::string(name));
         const std::string total = alone.substr(alone.rfind("total,") + 6);
-        CHECK(has(printed(two + " --format csv --input 100 --output 20 flops cache_bytes attn"),
+        CHECK(has(printed(both_models + " --format csv --input 100 --output 20 flops cache_bytes attn"),
                   std::string(name) + ',' + (name[0] == 'm' ? "llama," : "qwen3,") + "attn,1,100,20,0," +
                       total.substr(0, total.size() - 1) + ",\n"));
     }
-    CHECK(has(printed(two + " --as llama --format csv params"), "\nQwen/Qwen3-0.6B,qwen3,llama,all,1,1024,0,"));
+    CHECK(has(printed(both_models + " --as llama --format csv params"), "\nQwen/Qwen3-0.6B,qwen3,llama,all,1,1024,0,"));
 }
 
 TEST_CASE("one JSON object on a line for each model") {
-    std::istringstream in(printed(two + " --format json"));
+    std::istringstream in(printed(both_models + " --format json"));
     std::string line;
     REQUIRE(std::getline(in, line));
     const auto first = nlohmann::json::parse(line);
@@ -108,12 +108,12 @@ TEST_CASE("a scope that one model has not is its row's error, a word that none h
     CHECK(experts.code == 7);
     CHECK(has(experts.out, "\nQwen/Qwen3-30B-A3B,qwen3_moe,experts,1,1024,0,28991029248,\n"));
     CHECK(has(experts.out, "\nQwen/Qwen3-0.6B,,,,,,,\"no scope 'experts' in Qwen/Qwen3-0.6B"));
-    CHECK(has(refused(two + " paramz"), "no metric or scope 'paramz' in meta-llama/Llama-3.2-1B; nearest: params"));
-    CHECK(has(refused(two + " --tree"), "--tree: takes one model; several are a table\n"));
-    CHECK(has(refused(two + " --set x"), "--set: expected key=value, found 'x'\n"));
-    CHECK(has(refused(two + " --as lama"), "--as: 'lama' is not known"));
+    CHECK(has(refused(both_models + " paramz"), "no metric or scope 'paramz' in meta-llama/Llama-3.2-1B; nearest: params"));
+    CHECK(has(refused(both_models + " --tree"), "--tree: takes one model; several are a table\n"));
+    CHECK(has(refused(both_models + " --set x"), "--set: expected key=value, found 'x'\n"));
+    CHECK(has(refused(both_models + " --as lama"), "--as: 'lama' is not known"));
     CHECK(has(refused("--model a --config b --config c"), "--model: cannot stand together with --config\n"));
-    CHECK(has(refused("latency --device h200 " + two), "--model: is given twice\n"));
+    CHECK(has(refused("latency --device h200 " + both_models), "--model: is given twice\n"));
     CHECK(has(refused("serve --device h200 --config a --config b"), "--config: is given twice\n"));
 }
 

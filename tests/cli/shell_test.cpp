@@ -36,7 +36,7 @@ using llmcost::cli::command;
 namespace {
 
 const std::span<const command* const> all_commands = parts::whole({std::cout, std::cerr, std::cin}).commands;
-const std::span<const llmcost::cli::option_row> page_options = parts::page.options;
+const std::span<const llmcost::cli::option_row> options_of_page = parts::page.options;
 
 std::string dashes_for_roff(std::string_view text) {
     std::string out;
@@ -61,7 +61,7 @@ TEST_CASE("the help fits a screen and has every option") {
     int lines = 0;
     for (std::string line; std::getline(in, line); ++lines) CHECK_MESSAGE(llmcost::cli::width_of(line) <= 80, line);
     CHECK(lines <= 40);
-    for (const auto& row : page_options) CHECK_MESSAGE(has(help, std::string(row.name) + ' '), row.name);
+    for (const auto& row : options_of_page) CHECK_MESSAGE(has(help, std::string(row.name) + ' '), row.name);
     CHECK(has(help, "exit codes: llmcost --man\n"));
 }
 
@@ -70,7 +70,7 @@ TEST_CASE("the version") { CHECK(printed("--version") == "llmcost " + std::strin
 TEST_CASE("completions know every option, metric and choice") {
     for (const char* shell : {"bash", "zsh", "fish"}) {
         const std::string text = printed(std::string("--completion ") + shell);
-        for (const auto& row : page_options)
+        for (const auto& row : options_of_page)
             CHECK_MESSAGE(has(text, shell == std::string_view("fish") ? "-l " + std::string(row.name.substr(2))
                                                                       : std::string(row.name)),
                           row.name);
@@ -84,7 +84,7 @@ TEST_CASE("completions know every option, metric and choice") {
 TEST_CASE("the man page has every option, metric and exit code") {
     const std::string page = printed("--man");
     CHECK(page.starts_with(".TH LLMCOST 1 "));
-    for (const auto& row : page_options) CHECK_MESSAGE(has(page, "\\fB" + dashes_for_roff(row.name) + "\\fR"), row.name);
+    for (const auto& row : options_of_page) CHECK_MESSAGE(has(page, "\\fB" + dashes_for_roff(row.name) + "\\fR"), row.name);
     for (const auto& metric : llmcost::metrics) CHECK(has(page, "\\fB" + std::string(metric.name) + "\\fR"));
     for (const char* code : {"0", "1", "2", "3", "4", "5", "6", "7", "70"})
         CHECK(has(page, ".TP\n\\fB" + std::string(code) + "\\fR\n"));
@@ -257,8 +257,7 @@ TEST_CASE("every bundled configuration of a known type gets its page, with its p
         if (!bundled.variant.empty()) continue;  // the test of goldens holds what is described
         if (parts::rows.find(config["model_type"].get<std::string>()) == nullptr) continue;
         const std::string name(bundled.name);
-        const bool hears = has(llmcost_line("--model " + name).err, "this model reads sound");
-        const std::string asked = "--model " + name + (hears ? " --audio 10" : "");
+        const std::string asked = "--model " + name;
         CHECK_MESSAGE(
             printed("--format csv params " + asked) == "scope,params\nall," + std::to_string(bundled.parameters) + '\n',
             name);

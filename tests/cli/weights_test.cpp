@@ -17,7 +17,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::uint64_t width = 256, inner = 512, heads = 4, groups = 2, words = 512, layers = 2, keys = 128;
+constexpr std::uint64_t width = 256, inner_width = 512, heads = 4, groups = 2, words = 512, layers = 2, keys = 128;
 
 struct matrix {
     std::string theirs, ours;
@@ -26,8 +26,8 @@ struct matrix {
 const std::vector<matrix> matrices{
     {"attn_q", "self_attn.q_proj", width, width}, {"attn_k", "self_attn.k_proj", keys, width},
     {"attn_v", "self_attn.v_proj", keys, width},  {"attn_output", "self_attn.o_proj", width, width},
-    {"ffn_gate", "mlp.gate_proj", inner, width},  {"ffn_up", "mlp.up_proj", inner, width},
-    {"ffn_down", "mlp.down_proj", width, inner},
+    {"ffn_gate", "mlp.gate_proj", inner_width, width},  {"ffn_up", "mlp.up_proj", inner_width, width},
+    {"ffn_down", "mlp.down_proj", width, inner_width},
 };
 
 std::string small_llama(const std::string& more = "") {
@@ -43,7 +43,7 @@ std::string small_gguf(std::uint64_t rows_of_queries = width) {
     out.string("general.architecture", "llama")
         .integer("llama.block_count", layers)
         .integer("llama.embedding_length", width);
-    out.integer("llama.feed_forward_length", inner).integer("llama.attention.head_count", heads);
+    out.integer("llama.feed_forward_length", inner_width).integer("llama.attention.head_count", heads);
     out.integer("llama.attention.head_count_kv", groups).integer("llama.context_length", 4096);
     out.tensor("token_embd.weight", {width, words}, 14, words * 210).tensor("output_norm.weight", {width}, 0, width * 4);
     for (std::uint64_t l = 0; l < layers; ++l) {
@@ -56,7 +56,7 @@ std::string small_gguf(std::uint64_t rows_of_queries = width) {
     }
     return out.file();
 }
-constexpr std::uint64_t of_matrices = layers * (2 * width * width + 2 * keys * width + 3 * inner * width);
+constexpr std::uint64_t of_matrices = layers * (2 * width * width + 2 * keys * width + 3 * inner_width * width);
 constexpr std::uint64_t of_norms = (2 * layers + 1) * width;
 constexpr std::uint64_t gguf_weights = words * 210 + of_norms * 4 + of_matrices / 256 * 144;
 
@@ -109,7 +109,7 @@ TEST_CASE("a GGUF file is a source: its model, and the bytes that it has") {
         CHECK(bytes_of_memory(source + file) == gguf_weights);
     }
     CHECK(printed("--gguf " + file + " --format csv weight_bytes mlp") ==
-          "scope,weight_bytes\nmlp," + std::to_string(layers * 3 * inner * width / 256 * 144) + '\n');
+          "scope,weight_bytes\nmlp," + std::to_string(layers * 3 * inner_width * width / 256 * 144) + '\n');
     CHECK(has(printed("--gguf " + file + " --format csv --tensors"), "model.embed_tokens.weight,512x256,Q6_K,131072"));
     CHECK(has(printed("check --gguf " + file), "they agree"));
     CHECK(has(printed("train --gguf " + file), "A training step"));

@@ -21,7 +21,7 @@ json memory_of(const std::string& line) {
 std::uint64_t cache_of(const std::string& model, std::uint64_t tokens) {
     return memory_of("--model " + model + " --sequence 1 --past " + std::to_string(tokens - 1))["cache"];
 }
-std::uint64_t figure(const std::string& line, const std::string& metric) {
+std::uint64_t figure_said(const std::string& line, const std::string& metric) {
     return json::parse(printed(line + " --format json"))["totals"][metric];
 }
 
@@ -74,12 +74,12 @@ TEST_CASE("inference-sim: devices beyond the heads of keys hold copies, and late
 
 TEST_CASE("llmfit 230, vllm-fit 27: all experts are held, active or not (13 for 47 G)") {
     CHECK(memory_of("--model mistralai/Mixtral-8x7B-v0.1")["weights"] == std::uint64_t{2} * 46702792704);
-    CHECK(figure("--model mistralai/Mixtral-8x7B-v0.1", "active") == 12879925248);
+    CHECK(figure_said("--model mistralai/Mixtral-8x7B-v0.1", "active") == 12879925248);
 }
 
 TEST_CASE("accelerate: a head of its own is counted, and Adam's states are 16 bytes for a parameter, not 8") {
     // 32 layers, words twice
-    CHECK(figure("--model meta-llama/Llama-2-7b-hf", "params") ==
+    CHECK(figure_said("--model meta-llama/Llama-2-7b-hf", "params") ==
           32 * (std::uint64_t{4} * 4096 * 4096 + std::uint64_t{3} * 4096 * 11008 + 2 * 4096) + 2 * 32000 * 4096 + 4096);
     const json mixed = json::parse(
         printed("train --model meta-llama/Llama-3.2-1B --sequence 16 --precision bf16-mixed --format json"))["own_peaks"];
@@ -90,14 +90,15 @@ TEST_CASE("accelerate: a head of its own is counted, and Adam's states are 16 by
 }
 
 TEST_CASE("torchinfo 322, Megatron-DeepSpeed 99: a tied tensor is counted once") {
-    CHECK(figure("--model meta-llama/Llama-3.2-1B", "params") == 1235814400);
-    CHECK(figure("--model meta-llama/Llama-3.2-1B --set tie_word_embeddings=false", "params") ==
+    CHECK(figure_said("--model meta-llama/Llama-3.2-1B", "params") == 1235814400);
+    CHECK(figure_said("--model meta-llama/Llama-3.2-1B --set tie_word_embeddings=false", "params") ==
           1235814400 + std::uint64_t{128256} * 2048);
 }
 
 TEST_CASE("calflops 48: attention grows with the square of the sequence") {
     const std::string model = "--model meta-llama/Llama-3.1-8B --sequence ";
-    const std::uint64_t once = figure(model + "1024", "torch_flops"), twice = figure(model + "2048", "torch_flops");
+    const std::uint64_t once = figure_said(model + "1024", "torch_flops"),
+                        twice = figure_said(model + "2048", "torch_flops");
     // scores and their sums of values: 4 · 32 heads · 128 · S² in each of 32 layers
     CHECK(twice == 2 * once + std::uint64_t{32} * 4 * 32 * 128 * 2 * 1024 * 1024);
 }
@@ -108,7 +109,7 @@ TEST_CASE("TRL 5698, tt-metal 50114: a look-up of words is no product") {
 
 TEST_CASE("MaxText 678: a token is multiplied with the experts that it is sent to") {
     // two of eight; without the table of words, which is looked up in
-    const std::uint64_t macs = figure("--model mistralai/Mixtral-8x7B-v0.1 --sequence 1", "macs");
+    const std::uint64_t macs = figure_said("--model mistralai/Mixtral-8x7B-v0.1 --sequence 1", "macs");
     const std::uint64_t met = 12879925248 - std::uint64_t{32000} * 4096;
     CHECK(macs > met - met / 500);
     CHECK(macs < met + met / 500);

@@ -18,7 +18,7 @@ namespace {
 
 using llmcost::model;
 
-model read(const std::string& json) {
+model read_remote(const std::string& json) {
     return llmcost::parse_config(json, "config.json").read_with([](llmcost::config_view root) {
         return parts::rows.read(root);
     });
@@ -151,7 +151,7 @@ const published families[] = {
 TEST_CASE("families of the hub's own code have the parameters that were published") {
     for (const published& each : families) {
         CAPTURE(each.name);
-        const model m = read(each.json);
+        const model m = read_remote(each.json);
         CHECK(m.kind->remote_code);
         CHECK(llmcost::count_model(m, {.batch = 2, .sequence = 3, .past = 5}).flops() != llmcost::count{});
         CHECK((each.parameters == 0) == std::string(each.source).empty());
@@ -162,7 +162,7 @@ TEST_CASE("families of the hub's own code have the parameters that were publishe
 TEST_CASE("every row of the hub's own code is among them") {
     for (const llmcost::architecture* row : parts::rows) {
         bool listed = !row->remote_code;
-        for (const published& each : families) listed = listed || read(each.json).kind == row;
+        for (const published& each : families) listed = listed || read_remote(each.json).kind == row;
         CHECK_MESSAGE(listed, std::string(row->model_type));
     }
 }
@@ -170,7 +170,7 @@ TEST_CASE("every row of the hub's own code is among them") {
 TEST_CASE("a checkpoint's total has its multi-token prediction layer") {
     for (const published& each : families) {
         if (std::string(each.name) != "XiaomiMiMo/MiMo-7B-Base") continue;
-        model m = read(each.json);
+        model m = read_remote(each.json);
         m.dims.mtp_layers = 1;
         CHECK(parameters(m) == "7833409536");  // remembered of the hub's page; no second record was found
     }
@@ -178,13 +178,13 @@ TEST_CASE("a checkpoint's total has its multi-token prediction layer") {
 
 TEST_CASE("files that say less or otherwise") {
     // GLM-4, by the class that its `auto_map` leads to: a loaded model has 9,399,951,392 numbers, 32 of them frequencies
-    const model glm = read(
+    const model glm = read_remote(
         R"({"architectures": ["ChatGLMForConditionalGeneration"], "add_qkv_bias": true, "ffn_hidden_size": 13696,
             "hidden_size": 4096, "kv_channels": 128, "model_type": "chatglm", "multi_query_attention": true,
             "multi_query_group_num": 2, "num_attention_heads": 32, "num_layers": 40, "padded_vocab_size": 151552})");
     CHECK(parameters(glm) == "9399951360");
     const auto refused = [](const char* json) {
-        return llmcost::testing::thrown_by([&] { (void)read(json); }, llmcost::errc::unsupported);
+        return llmcost::testing::thrown_by([&] { (void)read_remote(json); }, llmcost::errc::unsupported);
     };
     CHECK(refused(R"({"model_type": "chatglm", "inner_hidden_size": 16384, "position_encoding_2d": true})") ==
           "config.json: /model_type: no row describes the first ChatGLM, whose positions have two axes: \"chatglm\"");
@@ -195,13 +195,14 @@ TEST_CASE("files that say less or otherwise") {
 
     // in a long text queries are scaled by their positions, a MULT for each of their elements
     const auto multiplications = [](const char* scales) {
-        const model m = read(std::string(R"({"model_type": "qwen", "seq_length": 64, "use_logn_attn": )") + scales + "}");
+        const model m =
+            read_remote(std::string(R"({"model_type": "qwen", "seq_length": 64, "use_logn_attn": )") + scales + "}");
         return llmcost::count_model(m, {.sequence = 65}).mult;
     };
     CHECK(multiplications("true") == multiplications("false") + llmcost::count(32 * 65 * 4096));
 
     // biases by distance: one table of positions, no rotation
-    const model large = read(families[1].json), small = read(families[0].json);
+    const model large = read_remote(families[1].json), small = read_remote(families[0].json);
     CHECK(large.dims.max_position_embeddings == 4096);
     CHECK(llmcost::count_model(large, {.sequence = 9}).trig == llmcost::count{});
     CHECK(llmcost::count_model(small, {.sequence = 9}).trig != llmcost::count{});
