@@ -1,23 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The llmcost authors
 // SPDX-License-Identifier: Apache-2.0
-// A step of the tiny model of core.cpp, timed.
-#include <llmcost/arch/llama.hpp>
+// A step of a preset, timed.
 #include <llmcost/kernels/library.hpp>
-#include <llmcost/llmcost.hpp>
+#include <llmcost/presets.hpp>
 #include <llmcost/serving/timed_step.hpp>
-
-constexpr llmcost::model tiny{&llmcost::arch::llama,
-                              {.vocab_size = 16,
-                               .hidden_size = 8,
-                               .intermediate_size = 12,
-                               .num_hidden_layers = 2,
-                               .num_attention_heads = 2,
-                               .num_key_value_heads = 2,
-                               .head_dim = 4,
-                               .rotary_dim = 4}};
 
 int main() {
     llmcost::kernel_library kernels("h200", "", "", "none");
     const llmcost::execution how = llmcost::execution_of({}, kernels.on());
-    return llmcost::time_step(tiny, {{.sequence = 1}}, how, kernels.on(), kernels).seconds > 0 ? 0 : 1;
+    const auto step = llmcost::time_step(llmcost::presets::llama_3_2_1b, {{.batch = 16, .sequence = 1, .past = 1000}}, how,
+                                         kernels.on(), kernels);
+    return step.seconds > 0 ? 0 : 1;
 }
