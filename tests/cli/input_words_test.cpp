@@ -63,5 +63,19 @@ TEST_CASE("a model that reads sound alone has a page, figures and a row without 
     CHECK(!has(printed(model + " --audio 10"), "assumed (--audio)"));
     CHECK(json_of(model)["totals"] == json_of(model + " --audio 10")["totals"]);
     CHECK(llmcost_line(model + " " + llama).code == 0);
-    CHECK(has(refused("memory " + model, {}, 3), "say how much by --audio SECONDS"));
+    for (const char* command : {"ops", "levels", "memory", "train", "graph --format dot", "latency --device h100_sxm",
+                                "latency --training --device h100_sxm"})
+        CHECK_MESSAGE(has(printed(command + (" " + model)), "1 x 10 s of sound"), command);
+    CHECK(has(printed("fit --memory 24GB " + model), "of 10 s of sound each\n"));
+}
+
+// BERT has 512 positions, GPT-2 1,024
+TEST_CASE("commands ask for no more tokens than a model was made for, unless they are told to") {
+    const std::string bert = " --model google-bert/bert-base-uncased";
+    for (const char* command : {"memory", "train", "latency --training --device h100_sxm", "ops"})
+        CHECK_MESSAGE(has(printed(command + bert), "512 tokens"), command);
+    CHECK(has(printed("memory --batch 1,2 --format csv" + bert), ",1,512,"));
+    CHECK(has(printed("fit --memory 24GB" + bert), "of 512 tokens each"));
+    CHECK(has(printed("memory --model openai-community/gpt2"), "1,024 tokens"));
+    CHECK(has(refused("memory --sequence 600" + bert), "needs 600 positions and the model has 512"));
 }

@@ -86,9 +86,9 @@ inline execution eager_on(const placement& p, const arguments& given, workload& 
     }
     if (training && d.load.past > 0) refuse(option::past.name, "nothing goes back through a cache");
     d.load.training = training;
+    complete_workload(d.subject, given, d.load);
     work.base = d.load;
     check_workload(d.subject, given, work);
-    if (!given.has(option::sequence)) d.load.sequence = detail::fitting_sequence(d.subject, d.load);
     check_size(d.subject, d.load);
     d.graph = graph_of(d.subject, d.load);
     if (d.on != nullptr) d.times = operator_times_of(d.subject, d.load, how, *d.on, *d.kernels);

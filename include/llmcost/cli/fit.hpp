@@ -208,6 +208,7 @@ inline std::string fit_page(const read_subject& read, const workload& load, cons
     training_plan plan = detail::read_training_plan(given);
     asked_adapter adapter = read_adapter(given);
     const read_subject read = io.read(given, io);
+    complete_workload(read.subject, given, load);
     check_workload(read.subject, {.base = load});
     settle_adapter(adapter, given, read.subject, io.err);
     plan.adapts = adapter.file.adapts;

@@ -176,6 +176,7 @@ inline std::vector<trace_node> traces_of_step(const placement& p, const workload
 inline graph_question read_graph(const arguments& given, const program& io) {
     graph_question q{io.read(given, io)};
     q.load = graph_workload(given);
+    complete_workload(q.read.subject, given, q.load);
     job work;
     work.base = q.load;
     check_workload(q.read.subject, given, work);
@@ -229,8 +230,9 @@ inline void split_graph(graph_question& q, const arguments& given) {
         for (const option_row& o :
              {option::level, option::part_depth, option::train_graph, option::cuts, option::split, option::stages})
             if (given.has(o)) refuse(o.name, "says nothing of a step's kernels (--format chrome, or chakra with --tp)");
-        const workload load = detail::graph_workload(given);
+        workload load = detail::graph_workload(given);
         const placement p = io.place(given, io);
+        complete_workload(p.subject, given, load);
         job work;
         work.base = load;
         check_workload(p.subject, given, work);
@@ -285,14 +287,14 @@ inline void split_graph(graph_question& q, const arguments& given) {
            edgeshard_stats(q.whole, operations);
 }
 
-inline constexpr std::array graph_options = joined(
-    model_options,
-    std::array{option::batch, option::sequence, option::past, option::encoder_sequence, option::image, option::images,
-               option::video, option::videos, option::audio, option::logits},
-    std::array{option::level, option::part_depth, option::train_graph, option::cuts, option::graph_as, option::out},
-    titled("Device", std::array{option::device, option::linear_dtype, option::calibration, option::engine, option::execution,
-                                option::tp}),
-    std::array{option::split, option::stages, option::link}, help_option);
+inline constexpr std::array graph_options =
+    joined(model_options,
+           std::array{option::batch, option::sequence, option::past, option::encoder_sequence, option::image, option::images,
+                      option::video, option::videos, option::audio, option::logits},
+           std::array{option::level, option::part_depth, option::train_graph, option::cuts, option::graph_as, option::out},
+           titled("Device", std::array{option::device, option::linear_dtype, option::calibration, option::engine,
+                                       option::execution, option::tp}),
+           std::array{option::split, option::stages, option::link}, help_option);
 
 inline constexpr std::array<example_row, 5> graph_examples{{
     {"llmcost graph --model meta-llama/Llama-3.2-1B --device h200 --cuts", "its layers, their times, every cut"},

@@ -302,6 +302,7 @@ inline constexpr std::array latency_options = joined(
     work.base.head = static_cast<logits>(given.choice(option::logits, static_cast<int>(logits::last)));
     if (!given.has(option::sequence) && !given.has(option::requests)) work.base.sequence = 1;
     const placement p = io.place(given, io);
+    complete_workload(p.subject, given, work.base);
     check_workload(p.subject, given, work);
     if (given.has(option::training)) {
         if (p.adapts != nullptr && !p.adapts->adapts().is_plain_lora())
@@ -310,7 +311,7 @@ inline constexpr std::array latency_options = joined(
             refuse("--adapter", "its training is timed on whole layers: expected --tp 1");
         if (given.has(option::logits) && work.base.head != logits::all)
             refuse("--logits", "a training step computes those of all positions");
-        if (!given.has(option::sequence)) work.base.sequence = 1024;
+        if (!given.has(option::sequence)) work.base.sequence = 1024, complete_workload(p.subject, given, work.base);
         training_plan plan;
         plan.loss = usual_loss(p.subject);
         if (p.adapts != nullptr) plan.adapts = p.adapts->adapts();

@@ -188,14 +188,20 @@ inline svg_picture memory_picture(const read_subject& read, const workload& load
 [[nodiscard]] inline answered memory_answer(const arguments& given, const program& io) {
     const engine_memory by = detail::engine_memory_of(given);
     const sweep work(given, memory_lists);
-    const workload load = detail::memory_workload(work.at(0));
+    workload load = detail::memory_workload(work.at(0));
     const room_asked room = read_room(given);
     check_plot(given, true, {});
     const read_subject read = io.read(given, io);
+    complete_workload(read.subject, given, load);
     check_workload(read.subject, {.base = load});
     detail::note_on_weights(read, io);
+    const auto complete = [&](const arguments& each) {
+        workload asked = detail::memory_workload(each);
+        complete_workload(read.subject, each, asked);
+        return asked;
+    };
     if (work.any())
-        return swept_bytes(given, io, work, read.found.who.name, room, detail::memory_columns, detail::memory_workload,
+        return swept_bytes(given, io, work, read.found.who.name, room, detail::memory_columns, complete,
                            [&](const arguments&, const workload& asked) -> std::vector<count> {
                                const inference_memory m =
                                    inference_memory_of(read.subject, asked, by, detail::bytes_of_weights(read));

@@ -119,6 +119,30 @@ inline void check_workload(const model& m, const job& work) {
         refuse(option::encoder_sequence.name, "this model has no encoder beside a decoder: say --sequence");
 }
 
+/// Milliseconds of a recording where nobody says how long: every feature extractor takes as many.
+inline constexpr std::int64_t assumed_sound = 10'000;
+
+/// A workload's tokens, or as many as a model was made for.
+[[nodiscard]] inline std::int64_t fitting_sequence(const model& m, const workload& load) {
+    try {
+        (void)count_model(m, load);
+    } catch (const workload_error& e) {
+        if (e.held() > load.past) return e.held() - load.past;
+    }
+    const std::int64_t left = m.dims.max_position_embeddings - load.past;
+    return left > 0 && left < load.sequence ? left : load.sequence;
+}
+
+/// Fills in what a command line leaves open: sound where a model does nothing without, and no more tokens than it was made
+/// for.
+inline void complete_workload(const model& m, const arguments& given, workload& load) {
+    if (!given.has(option::audio) && reads_sound_alone(m)) load.audio_milliseconds = assumed_sound;
+    if (given.has(option::sequence)) return;
+    workload plain = load;  // what nobody describes of a step is said by who trains
+    plain.training = plain.keeps_dropout = false;
+    load.sequence = fitting_sequence(m, plain);
+}
+
 /// Tokens of a sequence that stand for what it shows.
 [[nodiscard]] inline std::int64_t media_tokens_of(const model& m, const workload& load) {
     return m.kind->media == nullptr ? 0 : m.kind->media(m, load).tokens(load);

@@ -106,7 +106,12 @@ inline answered swept_training(const arguments& given, const program& io, const 
                                const training_plan& plan, const room_asked& room) {
     std::vector<std::string_view> names(std::begin(memory_category_names), std::end(memory_category_names));
     names.emplace_back("total");
-    return swept_bytes(given, io, work, read.found.who.name, room, names, training_workload,
+    const auto complete = [&](const arguments& each) {
+        workload asked = training_workload(each);
+        complete_workload(read.subject, each, asked);
+        return asked;
+    };
+    return swept_bytes(given, io, work, read.found.who.name, room, names, complete,
                        [&](const arguments&, const workload& asked) {
                            const memory_bytes peak = train(read.subject, asked, plan).memory.peak.bytes;
                            std::vector<count> bytes(std::begin(peak.of), std::end(peak.of));
@@ -117,7 +122,8 @@ inline answered swept_training(const arguments& given, const program& io, const 
 
 /// What of a plan depends on the model; refuses what nobody says of it.
 inline void settle_training(training_plan& plan, asked_adapter& adapter, const arguments& given, const streams& io,
-                            const read_subject& read, const workload& load) {
+                            const read_subject& read, workload& load) {
+    complete_workload(read.subject, given, load);
     check_workload(read.subject, {.base = load});
     settle_adapter(adapter, given, read.subject, io.err);
     plan.adapts = adapter.file.adapts;
@@ -144,7 +150,7 @@ inline trained trained_of(const arguments& given, const read_subject& read, cons
     training_plan plan = detail::read_training_plan(given);
     asked_adapter adapter = read_adapter(given);
     const sweep work(given, training_lists);
-    const workload load = detail::training_workload(work.at(0));
+    workload load = detail::training_workload(work.at(0));
     check_plot(given, true, {});
     const room_asked room = read_room(given);
     const read_subject read = io.read(given, io);
@@ -168,7 +174,8 @@ inline constexpr std::array training_options = joined(
     schedule_options);
 
 inline constexpr std::array train_options =
-    joined(model_options, training_lists, std::array{option::image, option::images, option::video, option::videos, option::audio}, training_options,
+    joined(model_options, training_lists,
+           std::array{option::image, option::images, option::video, option::videos, option::audio}, training_options,
            std::array{option::step_seconds, option::format, option::plot}, titled("Memory", room_options), help_option);
 
 inline constexpr std::array<example_row, 6> train_examples{{

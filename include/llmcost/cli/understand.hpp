@@ -28,24 +28,6 @@ inline constexpr std::array swept_options{listed(option::batch), listed(option::
     return has_encoder(subject);
 }
 
-namespace detail {
-
-/// The default number of tokens, or as many as a model was made for.
-[[nodiscard]] inline std::int64_t fitting_sequence(const model& m, const workload& load) {
-    try {
-        (void)count_model(m, load);
-    } catch (const workload_error& e) {
-        if (e.held() > load.past) return e.held() - load.past;
-    }
-    const std::int64_t left = m.dims.max_position_embeddings - load.past;
-    return left > 0 && left < load.sequence ? left : load.sequence;
-}
-
-/// Milliseconds of a recording where nobody says how long: every feature extractor takes as many.
-inline constexpr std::int64_t assumed_sound = 10'000;
-
-}  // namespace detail
-
 /// Understands a command line that asks something of a model that has been read.
 [[nodiscard]] inline question understand(const arguments& args, const read_subject& read,
                                          std::span<const command* const> commands = {}) {
@@ -56,12 +38,12 @@ inline constexpr std::int64_t assumed_sound = 10'000;
     q.stored = read.stored;
     q.work = read_job(args);
     q.assumes_sound = !args.has(option::audio) && reads_sound_alone(subject);
-    if (q.assumes_sound) q.work.base.audio_milliseconds = detail::assumed_sound;
+    if (q.assumes_sound) q.work.base.audio_milliseconds = assumed_sound;
     check_workload(subject, q.work);
     q.work.media_tokens = media_tokens_of(subject, q.work.base);
     for (request_group& g : q.work.groups) g.media_tokens = g.past == 0 ? media_tokens_of(subject, g.of(q.work.base)) : 0;
     if (!args.has(option::sequence) && !args.has(option::input) && !args.has(option::requests))
-        q.work.base.sequence = detail::fitting_sequence(subject, q.work.base);
+        q.work.base.sequence = fitting_sequence(subject, q.work.base);
     q.format = static_cast<output_format>(args.choice(option::format));
     q.scopes = args.has(option::scopes);
     q.tensors = args.has(option::tensors);
