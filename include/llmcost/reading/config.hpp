@@ -150,10 +150,8 @@ public:
     [[nodiscard]] constexpr maybe<config_view> find(string_ref key) const {
         if (!is_object() && !is_null()) fail_value(*this, "an object");
         if (listener_ != nullptr) listener_->asked(*this, key);
-        for (std::uint32_t child = index_ + 1, left = size(); left > 0; --left, child = nodes_[child].end) {
-            const string_ref here = nodes_[child].key;  // most are of another length
-            if (here.size() == key.size() && here == key) return config_view{nodes_, child, listener_};
-        }
+        for (std::uint32_t child = index_ + 1, left = size(); left > 0; --left, child = nodes_[child].end)
+            if (nodes_[child].key == key) return config_view{nodes_, child, listener_};
         return {};
     }
     [[nodiscard]] constexpr bool contains(string_ref key) const { return find(key).has_value(); }
