@@ -12,7 +12,7 @@
 
 #include <llmcost/cli/main.hpp>
 #include <llmcost/cli/measured.hpp>
-#include <llmcost/detail/own_files.hpp>
+#include <llmcost/files/own_files.hpp>
 #include <llmcost/devices/device_file.hpp>
 #include <llmcost/json.hpp>
 

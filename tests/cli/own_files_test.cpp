@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "program.hpp"
 
-#include <llmcost/detail/own_files.hpp>
+#include <llmcost/files/own_files.hpp>
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>

@@ -26,7 +26,7 @@ room(traces    "simulation/request_trace\\.hpp"             base error messages 
 room(simulation "simulation/.+"                           base model devices latency serving)
 room(cuda      "cuda/.+"                                  base devices latency)
 room(messages  "detail/(messages|nearest|csv_fields)\\.hpp"        base config error)
-room(weights   "(files/.+|detail/own_files\\.hpp)"
+room(weights   "files/.+"
                ${engine} config layers model reading analysis report json error messages files)
 room(kernels   "kernels/.+"
                ${engine} layers model config analysis devices latency serving json error messages files weights)

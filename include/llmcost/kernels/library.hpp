@@ -4,12 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -46,9 +47,12 @@ public:
         kernel_choice asked{device_, software_, version_, "", std::string(shape.operand->name), std::string(shape.variant),
                             {}};
         std::copy_n(shape.site(), shape.family->sites, asked.site.begin());
-        std::pair key{shape.family, asked};
-        if (const auto known = found_.find(key); known != found_.end()) return known->second;
-        if (shape.work().between_nodes) return found_.emplace(std::move(key), nullptr).first->second;  // of no device
+        std::string key = key_of(shape);
+        if (const auto known = found_.find(key); known != found_.end()) return known->second.kernel;
+        if (shape.work().between_nodes) {  // of no device
+            found_.emplace(std::move(key), asked_kernel{shape.family, shape.operand, std::string(shape.variant), nullptr});
+            return nullptr;
+        }
         kernel_shelf& from = shelf(std::string(shape.family->name));
         std::vector<string_ref> words = stand_ins(*shape.family, shape.variant);
         words.insert(words.begin(), shape.variant);
@@ -62,40 +66,57 @@ public:
         const kernel_calibration* kernel = by_any_word([&] { return measured(from, asked); });
         if (kernel == nullptr) kernel = by_any_word([&] { return borrowed(from, asked); });
         if (stands_in(*shape.family, software_, kernel))
-            others_[std::string(kernel->software)].insert(measured_words(*shape.family, *shape.operand, shape.variant));
+            others_.emplace(kernel->software, measured_words(*shape.family, *shape.operand, shape.variant));
         if (kernel != nullptr && kernel->takes_decodes != taken_decodes::no &&
             (kernel->of_another_device || stands_in(*shape.family, software_, kernel))) {
             kernel_calibration& apart = borrowed_.emplace_back(*kernel);  // how a call mixes is the software's on a chip
             apart.takes_decodes = taken_decodes::no;
             kernel = &apart;
         }
-        return found_.emplace(std::move(key), kernel).first->second;
+        return found_.emplace(std::move(key), asked_kernel{shape.family, shape.operand, std::string(shape.variant), kernel})
+            .first->second.kernel;
     }
     /// What was asked for so far and nobody measured on this device: kernels of another or typical efficiencies answer.
     [[nodiscard]] std::set<std::string> unmeasured() const {
         std::set<std::string> words;
-        for (const auto& [asked, kernel] : found_)
-            if (kernel == nullptr || kernel->of_another_device)
-                words.insert(measured_words(*asked.first, *find_operand(asked.second.operand), asked.second.variant));
+        for (const auto& [key, asked] : found_)
+            if (asked.kernel == nullptr || asked.kernel->of_another_device)
+                words.insert(measured_words(*asked.family, *asked.operand, asked.variant));
         return words;
     }
     /// Whether measurements said nothing of all that was asked for so far, of this device or of another.
     [[nodiscard]] bool found_nothing() const {
         return !found_.empty() &&
-               std::all_of(found_.begin(), found_.end(), [](const auto& known) { return known.second == nullptr; });
+               std::all_of(found_.begin(), found_.end(), [](const auto& known) { return known.second.kernel == nullptr; });
     }
     /// Which other software's kernels were found so far, one note for each.
     [[nodiscard]] std::vector<std::string> notes() {
         std::vector<std::string> all;
-        for (const auto& [software, kernels] : others_) {
+        for (auto at = others_.begin(); at != others_.end();) {
+            const std::string& software = at->first;
             std::string words;
-            for (const std::string& k : kernels) words += (words.empty() ? "" : ", ") + k;
+            for (; at != others_.end() && at->first == software; ++at) words += (words.empty() ? "" : ", ") + at->second;
             all.push_back(stand_in_note(software_, on(), words, software));
         }
         return all;
     }
 
 private:
+    /// What was asked for, and the kernel that answers; null where nobody measured one.
+    struct asked_kernel {
+        const operator_family* family;
+        const operand_row* operand;
+        std::string variant;
+        const kernel_calibration* kernel;
+    };
+    /// What an answer depends on beside the device and the software.
+    static std::string key_of(const operator_shape& shape) {
+        std::string key;
+        for (const string_ref part : {string_ref(shape.family->name), string_ref(shape.operand->name), shape.variant})
+            key.append(part.data(), part.size()) += '\n';
+        for (std::size_t i = 0; i < shape.family->sites; ++i) key += std::to_string(shape.site()[i]) + ' ';
+        return key;
+    }
     /// Whether two devices have the same chip: as many units with the same peaks, whatever memory stands beside it.
     static bool same_chip(const device& a, const device& b) noexcept {
         return a.vendor == b.vendor && a.units == b.units && a.fp32 == b.fp32 && a.fp16 == b.fp16 && a.bf16 == b.bf16 &&
@@ -157,10 +178,10 @@ private:
     std::string device_, software_, version_;
     std::vector<std::string> calibrations_;
     std::string products_by_ = "dtype", experts_by_ = "experts dtype";
-    std::map<std::string, kernel_shelf> shelves_;
+    std::unordered_map<std::string, kernel_shelf> shelves_;
     std::deque<kernel_calibration> borrowed_;
-    std::map<std::pair<const operator_family*, kernel_choice>, const kernel_calibration*> found_;
-    std::map<std::string, std::set<std::string>> others_;  ///< what software stands in, and for what
+    std::unordered_map<std::string, asked_kernel> found_;
+    std::set<std::pair<std::string, std::string>> others_;  ///< what software stands in, and for what
 };
 
 }  // namespace llmcost

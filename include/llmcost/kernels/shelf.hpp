@@ -7,12 +7,12 @@
 #include <compare>
 #include <cstdint>
 #include <list>
-#include <map>
 #include <memory>
 #include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -20,7 +20,7 @@
 #include <llmcost/detail/nearest.hpp>
 #include <llmcost/devices/all.hpp>
 #include <llmcost/devices/device_file.hpp>
-#include <llmcost/detail/own_files.hpp>
+#include <llmcost/files/own_files.hpp>
 #include <llmcost/json.hpp>
 #include <llmcost/kernels/calibration_file.hpp>
 #include <llmcost/kernels/words.hpp>
@@ -243,7 +243,9 @@ private:
         return files_.emplace(name, std::pair{std::move(file), read}).first->second.second;
     }
     const std::vector<std::string>& known_files_for(const chosen_kernel& found, const kernel_choice& asked) {
-        std::tuple key{found.on, asked.software, asked.version, found.operand, std::string(found.variant)};
+        std::string key = asked.software + '\n' + asked.version;
+        for (const string_ref part : {string_ref(found.on->names[0]), string_ref(found.operand->name), found.variant})
+            (key += '\n').append(part.data(), part.size());
         if (const auto known = paths_.find(key); known != paths_.end()) return known->second;
         return paths_.emplace(std::move(key), files_for(found, asked)).first->second;
     }
@@ -298,11 +300,10 @@ private:
     std::vector<std::string> calibrations_at_;
     bool is_one_file_ = false;
     std::set<std::string> variants_;
-    std::map<std::string, std::pair<config_document, device>> files_;
-    std::map<std::string, const device*> devices_;
-    std::map<std::tuple<const device*, std::string, std::string, const operand_row*, std::string>, std::vector<std::string>>
-        paths_;
-    std::map<std::string, calibration_document> calibrations_;
+    std::unordered_map<std::string, std::pair<config_document, device>> files_;
+    std::unordered_map<std::string, const device*> devices_;
+    std::unordered_map<std::string, std::vector<std::string>> paths_;  ///< of what is asked for in words, line by line
+    std::unordered_map<std::string, calibration_document> calibrations_;
 };
 
 }  // namespace llmcost

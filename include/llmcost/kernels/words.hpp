@@ -17,7 +17,7 @@
 #include <llmcost/detail/messages.hpp>
 #include <llmcost/detail/nearest.hpp>
 #include <llmcost/devices/all.hpp>
-#include <llmcost/detail/own_files.hpp>
+#include <llmcost/files/own_files.hpp>
 #include <llmcost/kernels/calibration_file.hpp>
 #include <llmcost/serving/engines.hpp>
 
